@@ -7,6 +7,7 @@ exact number of every command is therefore parsed here.
 from __future__ import annotations
 
 import re
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Final
 
@@ -20,6 +21,7 @@ _DECIMAL: Final = re.compile(
     rf"\+?(\d{{1,{MAX_DIGITS}}}(\.\d{{0,{MAX_DIGITS}}})?|\.\d{{1,{MAX_DIGITS}}})([eE][+-]?\d{{1,2}})?",
     re.ASCII,
 )
+_EXACT: Final = Context(prec=4 * MAX_DIGITS + 100)
 _PERCENT: Final = re.compile(r"(\d{1,3}(?:\.\d{1,9})?) ?%?", re.ASCII)
 _LEAST_PERCENT: Final = 2
 """A number above 1 but below this is rather a mistake than a percentage."""
@@ -78,6 +80,21 @@ def decimal(
         expected=f"a decimal number {' and '.join(bounds)}{digits}",
         remedy=remedy,
     )
+
+
+def share_text(text: str) -> str:
+    """Write a percentage as a decimal; other texts stay as they are.
+
+    Examples
+    --------
+    >>> share_text("80%"), share_text("2.5 %"), share_text("0.8")
+    ('0.8', '0.025', '0.8')
+    """
+    percent = text.strip().removesuffix("%").rstrip()
+    if percent == text.strip() or not _DECIMAL.fullmatch(percent):
+        return text
+    share = Decimal(percent).scaleb(-2, _EXACT)
+    return f"{share.normalize(_EXACT):f}"
 
 
 def is_number(text: str) -> bool:

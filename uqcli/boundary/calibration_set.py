@@ -155,6 +155,9 @@ class CalibrationRows:
             or any(request.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
         table = open_table(request.data, uses_uncertainty=uncertain)
+        if uncertain:
+            request = request.for_columns(table.summary.columns)
+            uncertain = not request.data.roles.lacks_uncertainty
         return cls(
             constraint=constraint,
             source=source_of(table.summary),

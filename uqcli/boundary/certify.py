@@ -15,7 +15,7 @@ from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.base.defaults import SCORE_BINS
 from uqcli.base.draws import Purpose, check_seed, hashes, text_keys
 from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import decimal
+from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.levels import caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -93,6 +93,8 @@ class CertifiedBoundary:
     ----------
     counts
         Counts of each cluster; None if nothing was certified, or rows are independent.
+    lacks_uncertainty
+        Whether the rows have no uncertainty, which was optional.
     """
 
     source: Source
@@ -100,6 +102,7 @@ class CertifiedBoundary:
     rule: CertifiedRule
     reference: Reference | None
     counts: Confusion[Ints] | None = None
+    lacks_uncertainty: bool = False
 
 
 def certified(request: BoundaryRequest) -> CertifiedBoundary:
@@ -113,6 +116,8 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
+    if uncertain:
+        request = request.for_columns(table.summary.columns)
     rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
     rule = certified_rule(rows, request, delta)
     return CertifiedBoundary(
@@ -120,6 +125,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         parameters=request.parameters(rule.spec),
         rule=rule,
         reference=None if rule.boundary is None else _reference(rows, rule.boundary.uncertainty_edges),
+        lacks_uncertainty=request.data.roles.lacks_uncertainty,
         counts=None
         if rule.boundary is None or cluster is None
         else counts_by_cluster(rule.boundary, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
@@ -228,7 +234,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     UsageError
         An option conflicts with a certificate.
     """
-    delta = decimal("certify", request.certify or "", above=0, below=1)
+    delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
     caution_confidence("--certify", float(delta))
     check_seed(request.seed)
     request.spec(Algorithm.SMOOTH).check()

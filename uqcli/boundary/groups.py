@@ -88,6 +88,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
     by, algorithm = request.by or "", Algorithm(request.searched)
     delta = None if request.certify is None else checked_delta(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)
+    request = calibration_set.request  # for one threshold, if there is no uncertainty
     weights = _weights(calibration_set.table, by)
     names = [name for name, rows in weights.items() if rows >= request.min_group]
     if not names:

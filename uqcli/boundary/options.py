@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 
@@ -11,7 +11,7 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GridBinning,
 from uqcli.base.exact_numbers import size
 from uqcli.base.options import PAPERS, choice, filled, flag, option
 from uqcli.base.records import dataclass
-from uqcli.engines.request import PREDICTED, DataRequest, dependence
+from uqcli.engines.request import PREDICTED, TURNED, DataRequest, dependence
 
 if TYPE_CHECKING:
     from uqcli.bin.grid import GridSpec
@@ -52,6 +52,8 @@ class BoundaryRequest:
         Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
     curve
         Output of the trade-off curve of recall and precision; None for none.
+    names_uncertainty
+        Whether the user named the column of the uncertainty.
     bounds
         Bounds at which the trade-off curve has net benefits, if there are several; empty for the constraint.
     """
@@ -104,6 +106,7 @@ class BoundaryRequest:
     compared: tuple[str, ...] = ()
     curve: Destination | None = None
     bounds: tuple[Constraint, ...] = ()
+    names_uncertainty: bool = True
 
     @property
     def cells_per_bin(self) -> int | None:
@@ -179,6 +182,19 @@ class BoundaryRequest:
             cluster=msgspec.UNSET if roles.cluster is None or roles.days else roles.cluster,
             day=msgspec.UNSET if roles.cluster is None or not roles.days else roles.cluster,
         )
+
+    def with_optional_uncertainty(self) -> Self:
+        """Return a copy that finds one threshold if the rows have no uncertainty, unless options need one."""
+        several = isinstance(self.uncertainty_bins, int) and self.uncertainty_bins > 1
+        optional = not (several or self.compare or self.searched is AlgorithmChoice(Algorithm.HR))
+        roles = replace(self.data.roles, may_lack_uncertainty=optional)
+        return replace(self, data=replace(self.data, roles=roles), names_uncertainty=False)
+
+    def for_columns(self, columns: Mapping[str, str]) -> Self:
+        """Return a copy for one threshold, if an optional uncertainty is not among the columns by role."""
+        if not self.data.roles.may_lack_uncertainty or {"uncertainty", TURNED} & set(columns):
+            return self
+        return replace(self, data=self.data.without("uncertainty"), uncertainty_bins=1)
 
     def with_uncertainty(self, uncertainty: str) -> Self:
         """Return a copy with another uncertainty column."""

@@ -80,6 +80,7 @@ _FEW_ALERTS = 30
 _MIN_ROUNDED_SHARE = 0.001
 """Share of rows from which one decimal of a percentage is enough."""
 TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
+NO_UNCERTAINTY = "The rows have no uncertainty column, so only the score decides."
 NO_GAIN = "One threshold: no clear gain from uncertainty bins."
 _CROSS_VALIDATED = (
     "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
@@ -157,6 +158,8 @@ class BoundaryReport(OneResult):
         Caution that rows of one day or customer are alike, though taken as independent; empty for none.
     other_direction
         What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
+    lacks_uncertainty
+        Whether the rows have no uncertainty, though none was ruled out.
     """
 
     source: Source
@@ -184,6 +187,7 @@ class BoundaryReport(OneResult):
     other_direction: OtherDirection | None = None
     clusters: ClusterNumbers | None = None
     alike: str = ""
+    lacks_uncertainty: bool = False
 
     @property
     def metrics(self) -> Metrics:
@@ -454,12 +458,14 @@ class BoundaryReport(OneResult):
         if boundary is None:
             return []  # the error states it
         sentences = [*self.sentence(), *(self.groups.lead() if self.groups else [])]
+        if self.lacks_uncertainty and not self._is_single_threshold:
+            sentences.append(NO_UNCERTAINTY)
         if self._is_single_threshold:
-            reason = (
-                ""
-                if self.tried is None or self.unsaved or sentences
-                else f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
-            )
+            reason = ""
+            if self.lacks_uncertainty:
+                reason = f" {NO_UNCERTAINTY}"
+            elif self.tried is not None and not self.unsaved and not sentences:
+                reason = f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return [*sentences, *self._without_label(), *self._value_sentence(boundary)]

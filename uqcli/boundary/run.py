@@ -104,6 +104,10 @@ def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | N
     except MissingColumnError as error:
         if error.role != "uncertainty":
             raise
+        if request.compare and not request.names_uncertainty:
+            raise UsageError(
+                f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
+            ) from error
         remedy = f"{error.remedy}, or --algorithm st to use the score alone"
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
@@ -196,6 +200,8 @@ def _found(
     if request.certify is not None:
         return _with_certificate(certified(request), request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
+    if isinstance(calibration_set, CalibrationRows):
+        request = calibration_set.request  # for one threshold, if there is no uncertainty
     candidates = candidates_of(calibration_set, request.searched)
     best, unsaved = best_of(candidates, constraint), None
     if request.saves_advised_rule:
@@ -240,6 +246,7 @@ def _found(
         expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
         clusters=None if counts is None else ClusterNumbers.of(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
+        lacks_uncertainty=request.data.roles.lacks_uncertainty,
     )
     if request.curve is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
@@ -337,6 +344,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
             request.constraint, grouped.chosen, cells.total, clustered=grouped.counts is not None
         ),
         clusters=grouped.clusters,
+        lacks_uncertainty=grouped.calibration_set.request.data.roles.lacks_uncertainty,
     )
     if grouped.chosen.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -413,6 +421,7 @@ def _with_certificate(
         compared=gains,
         cells=rule.cells,
         review=request.limit,
+        lacks_uncertainty=certified.lacks_uncertainty,
     )
     if rule.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))

@@ -10,7 +10,7 @@ from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, ranges, share
 from uqcli.boundary.expected_report import expected_cells
-from uqcli.boundary.report import JOINT_TARGET, UNTESTED, BoundaryReport, fit_cells
+from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import rule, rule_in_short
 from uqcli.reports.document import (
     Document,
@@ -64,6 +64,7 @@ class SeveralBoundariesReport:
         return Document(
             title=f"Boundaries ({algorithms}) for several targets",
             tables=[table, *self._gains(), *self._decisions()],
+            lead=[NO_UNCERTAINTY] if self.reports[0].lacks_uncertainty else [],
             cautions=self._cautions(),
             notes=[*self._verdicts(), *self._notes()],
             claims=[report.claim for report in self.reports],

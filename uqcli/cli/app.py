@@ -104,6 +104,8 @@ def run(arguments: Sequence[str]) -> int:
     clear_typed()
     clear_remarks()
     clear_rows()
+    if arguments and arguments[0] == "help":
+        arguments = [*arguments[1:], "--help"]
     find_reports(arguments)
     first = tuple(arguments[:1])
     try:

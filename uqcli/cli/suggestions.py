@@ -55,8 +55,6 @@ _MOST: Final = 3
 
 def meant_command(word: str, commands: Iterable[str]) -> str:
     """Return what to type in place of a word that is no command; empty if that is unknown."""
-    if word == "help":
-        return "give --help after the command"
     if word in _REMOVED:
         return _REMOVED[word]
     return _did_you_mean(_COMMANDS.get(word) or _similar(word, list(commands)))

@@ -92,6 +92,22 @@ _MOST_IDENTIFYING: Final = 3
 """Reading more columns would take longer than the command."""
 
 
+def without_optional(roles: Roles, inputs: Sequence[Sequence[str]]) -> Roles:
+    """Drop an optional uncertainty that no input has; a column with a similar name may be it.
+
+    Parameters
+    ----------
+    inputs
+        Columns of each input.
+    """
+    name = roles.numbers.get("uncertainty")
+    if not roles.may_lack_uncertainty or name is None:
+        return roles
+    if any(name in columns or _similar(name, columns) for columns in inputs):
+        return roles
+    return roles.without("uncertainty")
+
+
 def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     """Check that every required column exists exactly once.
 
@@ -156,7 +172,7 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
 
 
 def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
-    names = _alike(name, columns) or _misspelt(name, columns)
+    names = _similar(name, columns)
     guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
     option = option or f"{_option_of(role)} {_VALUES.get(role.partition('.')[0], 'COLUMN')}"
@@ -213,6 +229,11 @@ _USUAL: Final = {
     ),
 }
 """Usual names of columns, without regard to case, by role; the first is taken."""
+
+
+def _similar(name: str, columns: Sequence[str]) -> list[str]:
+    """Return columns whose names may be meant by a name."""
+    return _alike(name, columns) or _misspelt(name, columns)
 
 
 def _alike(name: str, columns: Sequence[str]) -> list[str]:

@@ -229,6 +229,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Whether that column is one of days.
     adopts
         Whether that column is used as ``cluster`` if all inputs have it.
+    may_lack_uncertainty
+        Whether rows without the column of the uncertainty are read by their score alone.
     features
         Numeric or text columns in which values may be missing.
     amounts
@@ -254,6 +256,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     fitted_clusters: str | None = None
     fitted_days: bool = False
     adopts: bool = False
+    may_lack_uncertainty: bool = False
     features: tuple[FeatureRequest, ...] = ()
     amounts: tuple[str, ...] = ()
     turned: bool | None = None
@@ -313,6 +316,11 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def is_binary(self) -> bool:
         """Whether rows are positive or negative: they have a label, which is not a class name."""
         return self.label is not None and (self.predicted or not self.classes)
+
+    @property
+    def lacks_uncertainty(self) -> bool:
+        """Whether an uncertainty that was optional is not in the inputs."""
+        return self.may_lack_uncertainty and "uncertainty" not in self.numbers
 
     @property
     def may_depend(self) -> bool:
@@ -432,7 +440,8 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def with_uncertainty(self, uncertainty: str) -> DataRequest:
         """Return a copy with an uncertainty column, or another one."""
         numbers = {**self.roles.numbers, "uncertainty": uncertainty}
-        return replace(self, roles=replace(self.roles, numbers=numbers, turned=None))
+        roles = replace(self.roles, numbers=numbers, turned=None, may_lack_uncertainty=False)
+        return replace(self, roles=roles)
 
     def as_predictions(self, uncertainty: str | None) -> DataRequest:
         """Return a copy in which rows become predictions of classes, with an uncertainty column or None."""

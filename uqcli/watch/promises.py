@@ -12,7 +12,7 @@ import msgspec
 
 from uqcli.base.choices import ConformalMode, ReviewKind
 from uqcli.base.errors import ArtifactError, UsageError
-from uqcli.base.exact_numbers import decimal
+from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
 from uqcli.boundary.rule_groups import own_key
@@ -113,7 +113,7 @@ def promises_of(
     if len(promises) > 1:
         raise UsageError(f"--bound with a rule of {len(promises)} targets", expected="a rule of one")
     (promise,) = promises
-    given = decimal("bound", bound, above=0, at_most=1)
+    given = decimal("bound", share_text(bound), above=0, at_most=1)
     return (replace(promise, bound=given, origin="given", sides=1),)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from uqcli.base.amounts import UNITS
 from uqcli.base.counts import Bools, Cells, Ints
 from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import decimal, is_number
+from uqcli.base.exact_numbers import decimal, is_number, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
 from uqcli.boundary.search.precision import Margin, precision_bound
@@ -362,8 +362,8 @@ def precision_and_recall(precision: str, recall: str) -> Constraint:
     UsageError
         A value is invalid or out of range.
     """
-    parse_constraint(ConstraintKind.RECALL, recall)
-    return replace(parse_constraint(ConstraintKind.PRECISION, precision), recall=recall)
+    least = parse_constraint(ConstraintKind.RECALL, recall).value
+    return replace(parse_constraint(ConstraintKind.PRECISION, precision), recall=least)
 
 
 def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:
@@ -418,6 +418,7 @@ def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[
     """Create a parser of shares up to 1."""
 
     def read(text: str) -> Constraint:
+        text = share_text(text)
         return Constraint(kind=kind, value=text, numbers=(decimal(kind, text, above=above, at_most=1),))
 
     return read

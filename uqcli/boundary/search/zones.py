@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm, ReviewKind
 from uqcli.base.counts import CellRow, Cells, bin_of
 from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import MAX_DIGITS, decimal
+from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import KeepBudget, Tops
 from uqcli.boundary.search.knapsack import Options, solve
@@ -75,7 +75,8 @@ def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
     if review is not None and miss is not None:
         raise UsageError("--review with --miss", expected="one of them")
     if miss is not None:
-        return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=_share("--miss", miss))
+        miss = share_text(miss)
+        return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=decimal("--miss", miss, at_most=1))
     if review is None:
         return None
     if review.endswith("%"):
@@ -85,13 +86,6 @@ def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
         expected = "a whole number of rows above 0, or a share such as 5%"
         raise UsageError(f"--review '{review[:MAX_DIGITS]}'", expected=expected)
     return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=Fraction(review[:MAX_DIGITS]))
-
-
-def _share(option: str, text: str) -> Fraction:
-    """Parse a share of at most 1; a percentage gets its own remedy."""
-    if text.endswith("%"):
-        raise UsageError(f"{option} '{text}'", expected="a share such as 0.1")
-    return decimal(option, text, at_most=1)
 
 
 def with_review(

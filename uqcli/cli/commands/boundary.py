@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from uqcli.base.choices import AlgorithmChoice
+from uqcli.base.defaults import UNCERTAINTY
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue, is_stdout
 from uqcli.base.options import names, option
@@ -110,6 +111,8 @@ def boundary(
         algorithm=_algorithm(request),
         compared=names("--uncertainty", columns.uncertainty) if request.compare else (),
     )
+    if columns.uncertainty == UNCERTAINTY and not is_typed("uncertainty"):
+        request = request.with_optional_uncertainty()
     with OutputQueue() as queue:
         if table is not None:
             request = replace(request, curve=Destination(target=table, queue=queue))

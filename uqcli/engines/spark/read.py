@@ -13,7 +13,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
-from uqcli.engines.columns import require_columns
+from uqcli.engines.columns import require_columns, without_optional
 from uqcli.engines.inputs import inferred_format, refuse_local_table
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
@@ -89,6 +89,7 @@ def opened(
     if join is not None:
         inputs = join(session, inputs, request)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
+    roles = without_optional(roles, [source.columns for source in inputs])
     roles = roles.adopted(source.columns for source in inputs)
     for cluster_input in inputs:
         require_columns(cluster_input.columns, cluster_input.display_name, roles)

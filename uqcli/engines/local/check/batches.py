@@ -25,7 +25,7 @@ from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.rows_read import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
-from uqcli.engines.columns import identifying_columns, require_columns
+from uqcli.engines.columns import identifying_columns, require_columns, without_optional
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
@@ -400,6 +400,7 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
             labels = Labels(request.joined, request.roles.label, request.read)
             sources = tuple(LabelledInput(source, labels) for source in sources)
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
+        roles = without_optional(roles, [source.columns for source in sources])
         roles = roles.adopted(source.columns for source in sources)
         for source in sources:
             require_columns(source.columns, source.origin.display_name, roles)
