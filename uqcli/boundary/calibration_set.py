@@ -38,11 +38,12 @@ from uqcli.boundary.clustered_rows import ClusteredRows
 from uqcli.boundary.expected import Expected, expected
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import BoundaryParameters
-from uqcli.boundary.search.algorithms.smooth import smoothed_boundary
+from uqcli.boundary.search.algorithms.smooth import best_prefix
 from uqcli.boundary.search.algorithms.st import ranges_for_threshold
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.optimum import Optimum, optimise, optimise_recalibrated
 from uqcli.boundary.search.registry import WorksOn, entry_of
+from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.uncertainty_bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.rules.labelled import open_table, source_of
@@ -124,7 +125,7 @@ class CalibrationRows:
     smoothed_only: bool = False
     cluster: str | None = None
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
-    _tried: dict[GridSpec, tuple[BinsTried, ...]] = field(default_factory=dict)
+    _tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
     _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
 
     @classmethod
@@ -171,6 +172,20 @@ class CalibrationRows:
             and request.limit is None
             and request.by is None,
         )
+
+    @property
+    def lacks_uncertainty(self) -> bool:
+        """Whether the rows have no uncertainty, which was optional."""
+        return self.request.data.roles.lacks_uncertainty
+
+    def under(self, constraint: Constraint) -> CalibrationRows:
+        """Return the same rows, read once, under another constraint among the bounds of the request."""
+        return replace(self, constraint=constraint)
+
+    @property
+    def _bounds(self) -> tuple[Constraint, ...]:
+        """Constraints near whose thresholds counts are exact."""
+        return (self.constraint, *(bound for bound in self.request.bounds if bound != self.constraint))
 
     def only(self, by: str, name: str) -> CalibrationRows:
         """Return the rows of one group of a key column."""
@@ -299,19 +314,20 @@ class CalibrationRows:
     @property
     def tried(self) -> tuple[BinsTried, ...]:
         """Gain of each number of uncertainty bins; empty if there are too few alerts."""
-        return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)))
+        return self._tried_on(self._count(self._shared(SHARED_UNCERTAINTY_BINS)), self.constraint)
 
-    def _tried_on(self, counted_grid: CountedGrid) -> tuple[BinsTried, ...]:
+    def _tried_on(self, counted_grid: CountedGrid, constraint: Constraint) -> tuple[BinsTried, ...]:
         """Compute the gain of each number of uncertainty bins, on a grid that may still be refined."""
-        if counted_grid.spec not in self._tried:
+        key = counted_grid.spec, repr(constraint)
+        if key not in self._tried:
             cells = counted_grid.cells(
                 counted_grid.spec.uncertainty_bins, self.request.cells_per_bin or SCORE_BINS
             )
             folds = None
             if self.clusters is not None:  # other folds than those in which the choice is tested
                 folds = self.clusters.counts(cells, self.seed, Purpose.SPLIT)
-            self._tried[counted_grid.spec] = tried_bins(cells, self.constraint, self.seed, folds)
-        return self._tried[counted_grid.spec]
+            self._tried[key] = tried_bins(cells, constraint, self.seed, folds)
+        return self._tried[key]
 
     def _shared(self, bins: int) -> GridSpec:
         """Return the default grid with a number of uncertainty bins."""
@@ -389,27 +405,30 @@ class CalibrationRows:
     def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:
         """Return the lower edges of the lowest cells taken in each uncertainty bin, infinite if none is.
 
-        There is one list for a single threshold, and one for each possible number of bins.
+        For each bound there is one list for a single threshold, and one for each possible number of bins.
         """
         all_cells = counted_grid.cells(counted_grid.spec.uncertainty_bins, counted_grid.spec.score_bins)
         bin_counts = {1, len(all_cells.rows)}
         if self.request.is_auto(Algorithm.SMOOTH):
-            bin_counts = {1, 2, fewest_of(self._tried_on(counted_grid))}
+            bin_counts = {1, 2, *(fewest_of(self._tried_on(counted_grid, bound)) for bound in self._bounds)}
         thresholds = []
         for cells in map(all_cells.joined, sorted(bin_counts)):
-            tops = smoothed_boundary(cells, self.constraint.goal(cells))
-            rows_with_tops = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
-            thresholds.append(
-                [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in rows_with_tops]
-            )
+            nested = nested_boundaries(cells)
+            for bound in self._bounds:
+                tops = best_prefix(nested, bound.goal(cells), cells)
+                rows_with_tops = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
+                thresholds.append(
+                    [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in rows_with_tops]
+                )
         return thresholds
 
     def _query(self, counts: Sequence[RangeCounts], spec: GridSpec) -> list[Bools]:
         """Mark the ranges for a single threshold, and for the reference of any rule on the grid."""
         total = counts[-1]
-        goal = self.constraint.goal(single_row(total.counts))
         *parts, mask = ranges_for_reference(counts, bins_after_merging(spec))
-        return [*parts, mask | ranges_for_threshold(total, goal)]
+        for bound in self._bounds:
+            mask = mask | ranges_for_threshold(total, bound.goal(single_row(total.counts)))
+        return [*parts, mask]
 
 
 def bins_after_merging(spec: GridSpec) -> tuple[int, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
 
@@ -89,18 +89,31 @@ from uqcli.shift.target_weights import load_shift, target_weights_of
 
 
 @keeps_doubts
-def run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+def run(
+    request: BoundaryRequest, rows: CalibrationRows | None = None
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find the boundary and report it.
+
+    Parameters
+    ----------
+    rows
+        The calibration set, if it has been read for several bounds.
 
     Raises
     ------
     UsageError, DataError, ArtifactError
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
+    is_read_again = request.data.may_lack_labels or request.data.roles.cluster is not None
+    with _needing_uncertainty(request), reusable_streams() if is_read_again else nullcontext():
+        return _with_all_rows(_run(request, rows), request)
+
+
+@contextmanager
+def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
+    """Let the error of a missing uncertainty say how to do without one."""
     try:
-        is_read_again = request.data.may_lack_labels or request.data.roles.cluster is not None
-        with reusable_streams() if is_read_again else nullcontext():
-            return _with_all_rows(_run(request), request)
+        yield
     except MissingColumnError as error:
         if error.role != "uncertainty":
             raise
@@ -153,7 +166,9 @@ def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> str:
     return dependence_caution(as_decided(data, rule), rule, takes_option)
 
 
-def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+def _run(
+    request: BoundaryRequest, rows: CalibrationRows | None = None
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
         request = with_one_threshold(request)
         checked_delta(request)
@@ -171,7 +186,8 @@ def _run(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | 
     if request.by is not None:
         return _by_group(request)
     if not request.compared:
-        return _found(request, constraint, class_weights)
+        read = None if rows is None else rows.under(constraint)
+        return _found(request, constraint, class_weights, calibration_set=read)
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compare_uncertainties(request, constraint)
         if gains[0].verdict == "helps":
@@ -200,8 +216,8 @@ def _found(
     if request.certify is not None:
         return _with_certificate(certified(request), request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
-    if isinstance(calibration_set, CalibrationRows):
-        request = calibration_set.request  # for one threshold, if there is no uncertainty
+    if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
+        request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
     candidates = candidates_of(calibration_set, request.searched)
     best, unsaved = best_of(candidates, constraint), None
     if request.saves_advised_rule:
@@ -344,7 +360,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
             request.constraint, grouped.chosen, cells.total, clustered=grouped.counts is not None
         ),
         clusters=grouped.clusters,
-        lacks_uncertainty=grouped.calibration_set.request.data.roles.lacks_uncertainty,
+        lacks_uncertainty=grouped.calibration_set.lacks_uncertainty,
     )
     if grouped.chosen.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -380,10 +396,12 @@ def run_several(
         See ``run``.
     """
     request = replace(request, bounds=tuple(constraints))
-    with reusable_streams():  # the rows are read once per bound
-        results = [run(replace(request, constraint=constraint)) for constraint in constraints[:1]]
+    with reusable_streams():  # certificates, comparisons and groups read the rows once per bound
+        with _needing_uncertainty(request):
+            rows = _read_once(request)
+        results = [run(replace(request, constraint=constraint), rows) for constraint in constraints[:1]]
         request = replace(request, curve=None)  # the same for all bounds
-        results += [run(replace(request, constraint=constraint)) for constraint in constraints[1:]]
+        results += [run(replace(request, constraint=constraint), rows) for constraint in constraints[1:]]
     failure = next((result.failure for result in results if result.failure is not None), None)
     bounds_with_results = zip(constraints, results, strict=True)
     boundaries = {
@@ -391,6 +409,16 @@ def run_several(
     }
     report = SeveralBoundariesReport(reports=tuple(result.report for result in results))
     return Result(report=report, artifact=None, failure=failure, several=boundaries)
+
+
+def _read_once(request: BoundaryRequest) -> CalibrationRows | None:
+    """Return the calibration set for all bounds of a request; None if each needs another one."""
+    needs_another = (request.certify, request.by, request.shift, request.grid, request.limit)
+    if request.compared or any(each is not None for each in needs_another):
+        return None
+    refuse_conflicts(request)
+    _require_memory(request)
+    return CalibrationRows.from_request(request, request.bounds[0])
 
 
 def _with_certificate(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 
@@ -14,6 +14,7 @@ from uqcli.base.files import OutputQueue, is_stdout
 from uqcli.base.options import names, option
 from uqcli.base.records import dataclass
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
@@ -33,13 +34,14 @@ from uqcli.cli.priority import is_typed, refuse_typed
 if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
     from uqcli.engines.request import DataRequest
+    from uqcli.rules.result import Result
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConstraintOptions:
     """Constraint of the boundary, and its objective."""
 
-    panel: ClassVar = "Constraint: one, or precision and recall"
+    panel: ClassVar = "Constraint: one, or precision and recall; none lists what each would bring"
 
     precision: str | None = option("S,...", "Highest recall at precision S or more; or a list.")
     recall: str | None = option("R", "Highest precision at recall R or more.")
@@ -79,9 +81,10 @@ def boundary(
     from uqcli.boundary.search.constraint import constraints_from, with_margin
     from uqcli.boundary.search.zones import review_limit
 
-    constraints = tuple(
-        with_margin(bound, request.margin) for bound in constraints_from(**asdict(constraint))
-    )
+    constraints: tuple[Constraint, ...] = ()
+    if any(asdict(constraint).values()) or _needs_constraint(request, written, reporting, probabilities):
+        bounds = constraints_from(**asdict(constraint))
+        constraints = tuple(with_margin(bound, request.margin) for bound in bounds)
     reads = Reads.from_options(
         inputs, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
     )
@@ -105,7 +108,7 @@ def boundary(
     request = replace(
         request,
         data=data.grouped_by(by).clustered_by(column, days=days),
-        constraint=constraints[0],
+        constraint=constraints[0] if constraints else request.constraint,
         limit=review_limit(review=request.review, miss=request.miss),
         by=by,
         algorithm=_algorithm(request),
@@ -116,7 +119,11 @@ def boundary(
     with OutputQueue() as queue:
         if table is not None:
             request = replace(request, curve=Destination(target=table, queue=queue))
-        result = run(request) if len(constraints) == 1 else run_several(request, constraints)
+        result: Result[Any, Any]
+        if constraints:
+            result = run(request) if len(constraints) == 1 else run_several(request, constraints)
+        else:
+            result = _targets(request)
         deliver(
             result,
             reporting,
@@ -126,6 +133,27 @@ def boundary(
             plot=plotting.plot,
             table=table,
         )
+
+
+def _needs_constraint(
+    request: BoundaryRequest,
+    written: ArtifactOutput,
+    reporting: ReportOptions,
+    probabilities: ClassProbabilities,
+) -> bool:
+    """Whether a constraint must be given: to save or check a rule, or for options that are about one."""
+    about_one = (request.certify, request.margin, request.review, request.miss, request.by, request.shift)
+    others = (request.grid, request.frontier, probabilities.proba, written.output)
+    several = request.algorithm is AlgorithmChoice.ALL or request.compare or bool(reporting.fail_if)
+    return several or any(each is not None for each in (*about_one, *others))
+
+
+def _targets(request: BoundaryRequest) -> Result[Any, Any]:
+    """Find what each of several targets would bring, since none is given."""
+    from uqcli.boundary.targets import run_targets
+
+    result = run_targets(request)
+    return replace(result, report=replace(result.report, line=current_line().typed))
 
 
 def _key(request: BoundaryRequest, data: DataRequest) -> str | None:
