@@ -419,6 +419,7 @@ def test_every_command_is_compared():
         "apply",
         "evaluate",
         "export",
+        "overview",
         "sample",
         "watch",
         "show",

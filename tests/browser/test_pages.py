@@ -24,6 +24,8 @@ MIN_TEXT = 11
 """Smallest legible size of text in figures, in pixels."""
 
 PAGES = {
+    "overview": "overview digits_holdout.csv",
+    "boundary without a target": "boundary digits_holdout.csv",
     "boundary": "boundary digits_holdout.csv --precision 0.7 --compare --frontier frontier.csv -o b.json",
     "bin": "bin digits_holdout.csv --binning shared -o grid.json",
     "boundary of few bins": "boundary digits_holdout.csv --precision 0.9 --uncertainty-bins auto",

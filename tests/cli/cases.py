@@ -64,6 +64,18 @@ CASES = (
         out_of_range=(("--to", "java"), ("--table", "t"), ("--dialect", "oracle")),
     ),
     Case(
+        name="overview",
+        arguments=lambda data, artifact: ["overview", data],
+        plots=True,
+        needs_drawing=True,
+        metric="prevalence",
+        out_of_range=(
+            ("--audit", "id,id"),
+            ("--uncertainty", "uncertainty,uncertainty"),
+            ("--on-invalid", "keep"),
+        ),
+    ),
+    Case(
         name="boundary",
         arguments=lambda data, artifact: ["boundary", data, "--precision", "0.7", "--score-bins", "20"],
         writes=True,

@@ -28,6 +28,7 @@ FITTING = {
 SAVED = Path(make.HERE)
 
 BASES = {
+    "overview": "overview fit.parquet",
     "bin": "bin fit.parquet --score-bins 20",
     "boundary": "boundary fit.parquet --precision 0.7",
     "calibrate": "calibrate fit.parquet --method platt --bootstrap 0",

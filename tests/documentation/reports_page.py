@@ -34,8 +34,10 @@ def sample_runs(folder):
     proba = ["--proba", "p_*"]
     rule_files = {name: str(folder / f"{name}.json") for name in ("b", "c", "d", "s", "k")}
     return {
+        "overview": ["overview", binary[0]],
         "bin": ["bin", binary[0], "--score-bins", "4"],
         "boundary": ["boundary", binary[0], "--precision", "0.9", "-o", rule_files["b"]],
+        "boundary without a constraint": ["boundary", binary[0]],
         "boundary --compare": ["boundary", binary[0], "--precision", "0.9", "--compare"],
         "boundary --certify": [
             "boundary",

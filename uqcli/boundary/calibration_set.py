@@ -35,7 +35,7 @@ from uqcli.bin.table import (
     uncertainty_ends,
 )
 from uqcli.boundary.clustered_rows import ClusteredRows
-from uqcli.boundary.expected import Expected, expected
+from uqcli.boundary.expected import BootstrapSamples, Expected, expected
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.algorithms.smooth import best_prefix
@@ -127,10 +127,16 @@ class CalibrationRows:
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
     _tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
     _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
+    _samples: dict[int, BootstrapSamples] = field(default_factory=dict)
 
     @classmethod
     def from_request(
-        cls, request: BoundaryRequest, constraint: Constraint, *, uncertain: bool = False
+        cls,
+        request: BoundaryRequest,
+        constraint: Constraint,
+        *,
+        uncertain: bool = False,
+        table: Table | None = None,
     ) -> CalibrationRows:
         """Return the calibration set of a request.
 
@@ -138,6 +144,8 @@ class CalibrationRows:
         ----------
         uncertain
             Whether to read the uncertainty for any algorithm.
+        table
+            Table of the rows, if it is open already.
 
         Raises
         ------
@@ -155,7 +163,7 @@ class CalibrationRows:
             or raised
             or any(request.spec(algorithm).uncertainty_bins > 1 for algorithm in algorithms)
         )
-        table = open_table(request.data, uses_uncertainty=uncertain)
+        table = table or open_table(request.data, uses_uncertainty=uncertain)
         if uncertain:
             request = request.for_columns(table.summary.columns)
             uncertain = not request.data.roles.lacks_uncertainty
@@ -191,7 +199,13 @@ class CalibrationRows:
         """Return the rows of one group of a key column."""
         table = self.table.only(by, name)
         return replace(
-            self, table=table, source=source_of(table.summary), _counted={}, _tried={}, _lowest_edges={}
+            self,
+            table=table,
+            source=source_of(table.summary),
+            _counted={},
+            _tried={},
+            _lowest_edges={},
+            _samples={},
         )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
@@ -230,13 +244,13 @@ class CalibrationRows:
         if entry.works_on is WorksOn.RAISED_SCORES or self.cluster is not None:
             return None
         cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
-        return expected(cells, algorithm, self.constraint, self.seed)
+        return expected(cells, algorithm, self.constraint, self.seed, self._samples_of(cells))
 
     def expected_of_rule(self, algorithm: Algorithm, bins: int) -> Expected | None:
         """Compute the expected results of a rule with some uncertainty bins, as of independent rows."""
         is_on_grid = entry_of(algorithm).works_on is WorksOn.GRID
         cells = self.cells_of_rule(algorithm, bins) if is_on_grid else self.one_row
-        return expected(cells, algorithm, self.constraint, self.seed)
+        return expected(cells, algorithm, self.constraint, self.seed, self._samples_of(cells))
 
     def is_auto(self, algorithm: Algorithm) -> bool:
         """Whether the number of uncertainty bins is chosen by performance."""
@@ -278,6 +292,17 @@ class CalibrationRows:
             rows.weights(),
             amounts=np.stack(amounts) if amounts else None,
         )
+
+    def _samples_of(self, cells: Cells) -> BootstrapSamples | None:
+        """Return the bootstrap samples of a grid, kept for other bounds; None for a single bound."""
+        if len(self._bounds) == 1:
+            return None
+        if id(cells) not in self._samples:
+            samples = BootstrapSamples.from_cells(cells, self.seed)
+            if not samples.is_small:
+                return samples
+            self._samples[id(cells)] = samples  # which keeps the cells, so that no others have this id
+        return self._samples[id(cells)]
 
     @property
     def bins(self) -> int:

@@ -8,9 +8,9 @@ exact optimum, rows outside the sample are used (the .632 estimate, Efron 1983).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Final
 
 import numpy as np
@@ -23,13 +23,14 @@ from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.registry import entry_of
-from uqcli.boundary.search.smoothing import Layout, nested_of_draws
+from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import wilson
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
 _MAX_CELLS: Final = 100_000
+_MAX_KEPT: Final = 20_000
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
 
@@ -66,8 +67,54 @@ class SelectionCounts:
         return np.stack([self.true_positives / self.selected, self.true_positives / self.positives])
 
 
-def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: int) -> Expected | None:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class BootstrapSamples:
+    """Bootstrap samples of a grid, with what does not depend on a constraint.
+
+    Attributes
+    ----------
+    drawn, left_out : int64, shape (2, DRAWS, cells)
+        Rows and positive rows of each sample, and those outside it.
+    """
+
+    cells: Cells
+    drawn: Ints
+    left_out: Ints
+
+    @classmethod
+    def from_cells(cls, cells: Cells, seed: int) -> BootstrapSamples:
+        """Draw the samples."""
+        drawn, left_out = resampled(cells, seed, DRAWS)
+        return cls(cells=cells, drawn=drawn, left_out=left_out)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether the samples may be kept for other constraints."""
+        return len(self.cells.flat[0]) <= _MAX_KEPT
+
+    @property
+    def nested(self) -> Iterable[NestedBoundaries]:
+        """Nested boundaries of each sample."""
+        return self._nested if self.is_small else nested_of_draws(Layout.from_cells(self.cells), *self.drawn)
+
+    @cached_property
+    def _nested(self) -> tuple[NestedBoundaries, ...]:
+        return tuple(nested_of_draws(Layout.from_cells(self.cells), *self.drawn))
+
+
+def expected(
+    cells: Cells,
+    algorithm: Algorithm,
+    constraint: Constraint,
+    seed: int,
+    samples: BootstrapSamples | None = None,
+) -> Expected | None:
     """Estimate the results of an algorithm's boundary on new data.
+
+    Parameters
+    ----------
+    samples
+        Samples of these cells and this seed, if they have been drawn.
 
     Returns
     -------
@@ -76,8 +123,9 @@ def expected(cells: Cells, algorithm: Algorithm, constraint: Constraint, seed: i
     tops = None if _is_large(cells) else entry_of(algorithm).method(cells, constraint.goal(cells))
     if tops is None:
         return None
-    draws = partial(_tops_of_draws, cells, algorithm, constraint)
-    return expected_of(cells, tops, draws, algorithm, seed)
+    samples = samples or BootstrapSamples.from_cells(cells, seed)
+    draws = partial(_tops_of_draws, samples, algorithm, constraint)
+    return _expected_of(samples, tops, draws, algorithm)
 
 
 def expected_of(
@@ -98,8 +146,17 @@ def expected_of(
     """
     if _is_large(cells):
         return None
+    return _expected_of(BootstrapSamples.from_cells(cells, seed), tops, tops_of_draws, algorithm)
+
+
+def _expected_of(
+    drawn: BootstrapSamples,
+    tops: Tops,
+    tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
+    algorithm: Algorithm,
+) -> Expected | None:
+    cells, samples, rests = drawn.cells, drawn.drawn, drawn.left_out
     count, positives = cells.flat
-    samples, rests = resampled(cells, seed, DRAWS)
     feasible = [
         (draw, _selected_cells(cells, boundary))
         for draw, boundary in enumerate(tops_of_draws(samples))
@@ -228,13 +285,13 @@ def _expected(
 
 
 def _tops_of_draws(
-    cells: Cells, algorithm: Algorithm, constraint: Constraint, samples: Ints
+    drawn: BootstrapSamples, algorithm: Algorithm, constraint: Constraint, samples: Ints
 ) -> Iterator[Tops | None]:
     """Find the algorithm's boundary on each bootstrap sample."""
+    cells = drawn.cells
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
-        nested_of_samples = nested_of_draws(Layout.from_cells(cells), *samples)
-        for nested, sample in zip(nested_of_samples, grids, strict=True):
+        for nested, sample in zip(drawn.nested, grids, strict=True):
             yield best_prefix(nested, constraint.goal(sample), sample)
         return
     method: Callable[..., Tops | None] = entry_of(algorithm).method

@@ -16,6 +16,7 @@ from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_c
 from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.open import reusable_streams
+from uqcli.engines.protocol import Table
 from uqcli.rules.result import Result
 
 _PRECISIONS: Final = (
@@ -29,10 +30,15 @@ _MOST_PRECISIONS: Final = 6
 _SHARES: Final = ("1%", "5%", "10%", "20%")
 
 
-def run_targets(request: BoundaryRequest) -> Result[TargetsReport, None]:
+def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[TargetsReport, None]:
     """Find the rules for usual precisions and shares of alerts; none is saved.
 
     Each is the rule of ``run`` for that constraint.
+
+    Parameters
+    ----------
+    table
+        Table of the rows, if it is open already.
 
     Raises
     ------
@@ -40,7 +46,7 @@ def run_targets(request: BoundaryRequest) -> Result[TargetsReport, None]:
         See ``run``.
     """
     with reusable_streams():
-        rows, reached = rows_and_targets(request)
+        rows, reached = _rows_and_targets(request, table)
         reports = tuple(_reports(request, reached, rows))
     cells = rows.one_row
     return Result(
@@ -59,7 +65,9 @@ def run_targets(request: BoundaryRequest) -> Result[TargetsReport, None]:
     )
 
 
-def rows_and_targets(request: BoundaryRequest) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
+def _rows_and_targets(
+    request: BoundaryRequest, table: Table | None
+) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
     """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
     shares = [parse_constraint(ConstraintKind.MAX_SELECTED, share) for share in _SHARES]
     precisions = [
@@ -67,7 +75,7 @@ def rows_and_targets(request: BoundaryRequest) -> tuple[CalibrationRows, tuple[C
         for text in sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
     ]
     bounds = (*precisions, *shares)
-    rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0])
+    rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
     cells = rows.one_row
     above = [bound for bound in precisions if bound.numbers[0] * cells.total > cells.positives]

@@ -113,12 +113,15 @@ class TargetsReport(OneResult):
 
     @property
     def example(self) -> str:
-        """Option of a target in the middle, with its value; empty if none is reached."""
-        chosen = self.of_kind(ConstraintKind.PRECISION) or list(self.reports)
-        if not chosen:
-            return ""
-        constraint = chosen[len(chosen) // 2].constraint
-        return f"--{constraint.kind} {constraint.value}"
+        """Option of the target in the middle, with its value; empty if none is reached."""
+        middle = self.middle
+        return "" if middle is None else f"--{middle.constraint.kind} {middle.constraint.value}"
+
+    @property
+    def middle(self) -> BoundaryReport | None:
+        """Report of a target in the middle of the precisions, else of the shares; None if none is reached."""
+        chosen = self.of_kind(ConstraintKind.PRECISION) or self.reports
+        return chosen[len(chosen) // 2] if chosen else None
 
     def of_kind(self, kind: ConstraintKind) -> list[BoundaryReport]:
         """Return the reports of one kind of target."""
@@ -141,11 +144,11 @@ class TargetsReport(OneResult):
         also = "" if low == high else f", and {least} at {high}"
         return f"{alone} rule finds {most} of positives at precision {low}{also}."
 
-    def tables(self) -> list[Table]:
-        """Build a table for each kind of target."""
+    def tables(self, whose: str = "Calibration set") -> list[Table]:
+        """Build a table for each kind of target; ``whose`` begins the title."""
         return [
             Table(
-                title=f"Calibration set, and what to expect of new data ({ranges_by(self.source)})"
+                title=f"{whose}, and what to expect of new data ({ranges_by(self.source)})"
                 if kind is ConstraintKind.PRECISION
                 else "",
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),

@@ -21,6 +21,7 @@ from uqcli.base.running.cautions import cautions
 from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.rows_read import clear as clear_rows
+from uqcli.cli.command_words import with_command
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
@@ -58,6 +59,7 @@ class _Program(TyperGroup):
 
 _HELP: Final = (
     "Decision thresholds, calibration and prediction sets from saved predictions.\n\n"
+    "uqcli FILE shows what a file holds and what to do next. "
     "uqcli COMMAND --help shows examples and options."
 )
 
@@ -104,8 +106,7 @@ def run(arguments: Sequence[str]) -> int:
     clear_typed()
     clear_remarks()
     clear_rows()
-    if arguments and arguments[0] == "help":
-        arguments = [*arguments[1:], "--help"]
+    arguments = with_command(arguments)
     find_reports(arguments)
     first = tuple(arguments[:1])
     try:

@@ -29,6 +29,7 @@ from uqcli.base.running.cautions import caution
 Settings = dict[str, Any]
 
 COMMANDS: Final = (
+    "overview",
     "boundary",
     "bin",
     "tce",

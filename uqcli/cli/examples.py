@@ -12,6 +12,10 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli bin holdout.csv -o grid.json",
             "uqcli bin holdout.csv --uncertainty-bins 2 --report bins.html",
         ),
+        "overview": (
+            "uqcli holdout.csv",
+            "uqcli overview holdout.csv --report overview.html",
+        ),
         "boundary": (
             "uqcli boundary holdout.csv --precision 0.9 -o boundary.json",
             "uqcli boundary holdout.csv --precision 0.9 --compare --report boundary.html",
@@ -72,6 +76,7 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         name: question
         for question, names in {
+            "What is in my file?": ("overview",),
             "Which rows should I flag?": ("boundary", "bin"),
             "Can I trust the probabilities?": ("tce", "calibrate"),
             "Which classes are plausible, and did their priors change?": ("conformal", "shift"),

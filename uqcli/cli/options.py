@@ -233,6 +233,7 @@ class ArtifactOutput:
 
 
 GATES: Final = {
+    "overview": "auc < 0.7",
     "boundary": "recall < 0.3",
     "bin": "positives < 100",
     "tce": "ece > 0.05",

@@ -203,6 +203,23 @@ def _class_pattern(columns: Sequence[str]) -> str:
     return f"{prefix}*" if number > 1 else ""
 
 
+def shared_names(inputs: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns that all inputs have, in the order of the first, without those that it repeats.
+
+    Parameters
+    ----------
+    inputs
+        Columns of each input.
+    """
+    shared = set(inputs[0]).intersection(*inputs[1:])
+    return [name for name in inputs[0] if name in shared and inputs[0].count(name) == 1]
+
+
+def usually_named(columns: Sequence[str], role: str) -> list[str]:
+    """Return the columns whose names are usual for the score or the label."""
+    return [column for column in columns if column.casefold() in (role, *_USUAL[role])]
+
+
 def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
     """Return options with the usual names of scores and labels that the input has; empty if it has none."""
     if role not in _USUAL or name != role:  # a typed name was meant

@@ -227,6 +227,22 @@ class Keys:
     others: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Columns that all inputs have, in order, by their first rows.
+
+    Attributes
+    ----------
+    names
+        Names, without those that an input repeats.
+    numeric
+        Those of numbers, with more than two different ones in the first rows if they can be read.
+    """
+
+    names: tuple[str, ...]
+    numeric: tuple[str, ...]
+
+
 RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 """Function from range counts to one mask each: the ranges that may still contain the answer."""
 
@@ -380,6 +396,9 @@ class Engine(Protocol):
 
     def batches(self, request: DataRequest) -> CheckedBatches:
         """Iterate over checked rows in order, for counting."""
+
+    def columns(self, request: DataRequest) -> Columns:
+        """Find the columns of the inputs, whatever the request's roles are; streams must be kept."""
 
     def keys(self, request: DataRequest) -> Keys:
         """Find columns that can be keys; none where the inputs can be read only once, or on a cluster."""

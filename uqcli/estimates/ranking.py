@@ -20,9 +20,12 @@ def auc(counts: ValueCounts) -> float | None:
     total = int(positives.sum()) * int(negatives.sum())
     if total == 0:
         return None
-    below = np.cumsum(negatives) - negatives
     # 2 * below + ties is exact in integers; the sum of products may exceed 2^63, so it is computed in floats
-    twice_wins = positives.astype(np.float64) * (2 * below + negatives)
+    wins = np.cumsum(negatives)
+    wins *= 2
+    wins -= negatives
+    twice_wins = positives.astype(np.float64)
+    twice_wins *= wins  # in place: fresh memory takes longer than the arithmetic
     return float(twice_wins.sum() / 2 / total)
 
 
@@ -38,4 +41,6 @@ def average_precision(counts: ValueCounts) -> float | None:
     selected = np.cumsum(counts.count[::-1])
     if len(hits) == 0 or hits[-1] == 0:
         return None
-    return float((counts.positives[::-1] * (hits / selected)).sum() / hits[-1])
+    precision = hits / selected
+    precision *= counts.positives[::-1]
+    return float(precision.sum() / hits[-1])

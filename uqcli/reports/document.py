@@ -332,6 +332,8 @@ class Document:
         Details.
     next
         The next command to run; {rule} stands for the rule file.
+    others
+        Further commands that may be next.
     figures
         Figures, for HTML, Markdown and ``--plot``.
     claims
@@ -342,6 +344,8 @@ class Document:
         Function that computes the operating points for a page; None if there is no choice.
     live
         Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
+    lines
+        Most lines of a terminal.
     """
 
     title: str
@@ -355,6 +359,8 @@ class Document:
     card: HeadCard | None = None
     operating_points: Callable[[], OperatingPoints | None] | None = None
     live: Sequence[str] = ()
+    others: Sequence[str] = ()
+    lines: int = 16
 
     def sentences(self) -> list[str]:
         """Return all sentences of the document."""

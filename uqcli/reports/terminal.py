@@ -19,14 +19,12 @@ _PIPE_WIDTH = 1000
 _TABLE_LINES: Final = 8
 """Most lines of a table on a terminal, without its header."""
 
-_SCREEN_LINES: Final = 16
-"""Most lines of a report on a terminal; the last tables are shortened to fit."""
-
 
 def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
     """Print a document on one screen, with the colours and the width of the terminal, if it is one.
 
-    rich receives texts, never markup, since names from the data may look like markup.
+    The last tables are shortened to fit. rich receives texts, never markup, since names from the data may
+    look like markup.
 
     Parameters
     ----------
@@ -54,10 +52,11 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     ]
     last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []
+    last_lines += [f"      uqcli {command}" for command in document.others]
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     for index in [] if verbose else range(len(tables) - 1, -1, -1):
-        excess = min(text.count("\n") - _SCREEN_LINES, lines[index] - 2)
+        excess = min(text.count("\n") - document.lines, lines[index] - 2)
         if excess > 0:
             lines[index] -= excess
             text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)

@@ -20,7 +20,7 @@ from uqcli.base.levels import caution_confidence, check_bootstrap, check_confide
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.probabilities import label_indices, require_probabilities
-from uqcli.engines.protocol import Partition
+from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning.block_sizes import size_notes
@@ -74,8 +74,13 @@ class _Group:
         return self.counts[0].rows
 
 
-def run(request: TceRequest) -> Result[TceReport, None]:
+def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, None]:
     """Measure the calibration errors of labelled probabilities.
+
+    Parameters
+    ----------
+    table
+        Table of the rows, if it is open already.
 
     Raises
     ------
@@ -94,7 +99,7 @@ def run(request: TceRequest) -> Result[TceReport, None]:
                 "--audit with --proba", expected="one score", remedy="audit a class: --score p_X --positive X"
             )
         data = with_audited(data, request.audit)
-    read = _read(data, request.by)
+    read = _read(data, request.by, table)
     counts = read.overall.counts
     own_options = [_with_bounds(count, request.measure) for count in counts]
     overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
@@ -245,9 +250,9 @@ class _Read:
     unnormalised: float = 0.0
 
 
-def _read(data: DataRequest, by: str | None) -> _Read:
+def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Read:
     if data.roles.class_columns is None and not data.roles.features:
-        table = open_table(data, uses_uncertainty=False)
+        table = table or open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
         require_probabilities(total.value, table.summary.columns["score"])

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from uqcli.base.rows import Rows
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
-from uqcli.engines.local.check.keys import grouped_rows, keys_of
+from uqcli.engines.local.check.keys import columns_of, grouped_rows, keys_of
 from uqcli.engines.local.check.labelled import all_rows
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.digest import digest_of
-from uqcli.engines.protocol import Expected, Keys, ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import Columns, Expected, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 
 
@@ -44,6 +44,10 @@ class LocalEngine:
     def batches(self, request: DataRequest) -> LocalBatches:
         """Iterate over checked rows without the unusable ones."""
         return LocalBatches(request)
+
+    def columns(self, request: DataRequest) -> Columns:
+        """Find the columns of the inputs by the first rows."""
+        return columns_of(request)
 
     def keys(self, request: DataRequest) -> Keys:
         """Find columns that can be keys by the first rows; none if the inputs can be read only once."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from uqcli.base.rows import Rows
-from uqcli.engines.protocol import Keys, ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import Columns, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.distinct import DistinctBatches, read_rows
+from uqcli.engines.spark.read import columns_of
 from uqcli.engines.spark.table import SparkTable
 from uqcli.engines.spark.write import stream_through
 
@@ -37,6 +38,10 @@ class SparkEngine:
     def batches(self, request: DataRequest) -> DistinctBatches:
         """Return the batches of distinct rows with their weights, up to a limit."""
         return DistinctBatches(request)
+
+    def columns(self, request: DataRequest) -> Columns:
+        """Find the columns of the inputs by their types; those of CSV are texts."""
+        return columns_of(request)
 
     def keys(self, request: DataRequest) -> Keys:
         """Return none: rows on a cluster have no order, and hence no first ones."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -13,11 +14,12 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
-from uqcli.engines.columns import require_columns, without_optional
+from uqcli.engines.columns import require_columns, shared_names, without_optional
 from uqcli.engines.inputs import inferred_format, refuse_local_table
+from uqcli.engines.protocol import Columns
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
-from uqcli.engines.spark.session import spark_errors
+from uqcli.engines.spark.session import session_of, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -94,6 +96,18 @@ def opened(
     for cluster_input in inputs:
         require_columns(cluster_input.columns, cluster_input.display_name, roles)
     return inputs, roles
+
+
+def columns_of(request: DataRequest) -> Columns:
+    """Find the columns of all inputs by their types."""
+    inputs, _ = opened(session_of(request.spark), replace(request, roles=Roles(numbers={})))
+    names = shared_names([source.columns for source in inputs])
+    types = inputs[0].types
+    return Columns(names=tuple(names), numeric=tuple(name for name in names if types[name] in _NUMERIC))
+
+
+_NUMERIC: Final = frozenset({"float", "double", "decimal", "byte", "short", "integer", "long"})
+"""Spark types of numbers."""
 
 
 def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:

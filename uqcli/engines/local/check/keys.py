@@ -11,14 +11,15 @@ import polars as pl
 
 from uqcli.base.counts import Ints
 from uqcli.base.rows import Rows
+from uqcli.engines.columns import shared_names
 from uqcli.engines.local.check.batches import opened, origins_of
 from uqcli.engines.local.check.features import texts_of
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.source import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable
-from uqcli.engines.protocol import Keys
-from uqcli.engines.request import DataRequest
+from uqcli.engines.protocol import Columns, Keys
+from uqcli.engines.request import DataRequest, Roles
 
 _FIRST: Final = 1000
 """Rows by which texts are told from dates."""
@@ -34,14 +35,20 @@ def keys_of(request: DataRequest) -> Keys:
     if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
         return Keys()
     with opened(request) as (sources, _):
-        shared = set(sources[0].columns).intersection(*(source.columns for source in sources[1:]))
-        names = [
-            name for name in sources[0].columns if name in shared and sources[0].columns.count(name) == 1
-        ]
+        names = shared_names([source.columns for source in sources])
         first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
     dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
     others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
     return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
+
+
+def columns_of(request: DataRequest) -> Columns:
+    """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
+    with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
+        names = shared_names([source.columns for source in sources])
+        first = _first_rows(sources[0], names)
+    numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
+    return Columns(names=tuple(names), numeric=tuple(numeric))
 
 
 def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
@@ -126,6 +133,16 @@ def _holds_keys(column: pl.Series) -> bool:
     return text.cast(pl.Float64, strict=False).null_count() > 0 or text.cast(
         pl.Int64, strict=False
     ).count() == len(text)
+
+
+def _holds_numbers(column: pl.Series) -> bool:
+    """Whether a column holds more than two different numbers, as numbers or as texts."""
+    if column.dtype == pl.String:
+        text = _texts(column)
+        column = text.cast(pl.Float64, strict=False)
+        if column.null_count():
+            return False
+    return column.dtype.is_numeric() and column.drop_nulls().n_unique() > 2
 
 
 def _texts(column: pl.Series) -> pl.Series:

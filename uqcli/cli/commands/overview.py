@@ -1,0 +1,80 @@
+"""``uqcli overview``, which ``uqcli FILE`` runs as well."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+
+from uqcli.base.options import names
+from uqcli.cli.command_line import current_line
+from uqcli.cli.conflicts import Reads
+from uqcli.cli.deliver import check_outputs, deliver
+from uqcli.cli.inputs import labelled_data
+from uqcli.cli.options import (
+    FitColumns,
+    InputOptions,
+    LabelledInputs,
+    PlotOutput,
+    ReportOptions,
+    RunOptions,
+)
+from uqcli.cli.priority import is_typed
+from uqcli.overview.options import OverviewRequest
+
+_NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
+"""Options with a value that the next commands do not take, or take with another value."""
+
+
+def overview(
+    *,
+    inputs: LabelledInputs = None,
+    columns: FitColumns,
+    request: OverviewRequest,
+    plotting: PlotOutput,
+    reporting: ReportOptions,
+    reading: InputOptions,
+    running: RunOptions,
+) -> None:
+    """Show what a file of scores and labels holds, and what to do next."""
+    reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
+    provenance = check_outputs(
+        reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
+    )
+    from uqcli.overview.run import run
+
+    named = frozenset(role for role in ("score", "label", "uncertainty") if _is_named(role, columns))
+    result = run(
+        replace(
+            request,
+            data=labelled_data(inputs, columns, reading, running),
+            named=named,
+            uncertainties=names("--uncertainty", columns.uncertainty) if "uncertainty" in named else (),
+        )
+    )
+    report = replace(result.report, arguments=_arguments(result.report.source.columns))
+    deliver(replace(result, report=report), reporting, provenance=provenance, plot=plotting.plot)
+
+
+def _is_named(role: str, columns: FitColumns) -> bool:
+    """Whether the user named the column of a role, on the command line or in a configuration."""
+    return is_typed(role) or getattr(columns, role) != role
+
+
+def _arguments(columns: Mapping[str, str]) -> str:
+    """Return the inputs and the options of reading, as typed, with the columns that were read."""
+    words, kept = shlex.split(current_line().typed)[2:], list[str]()
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            kept += ["--", *words]
+            break
+        if word in _NOT_OF_OTHERS:
+            words = words[1:]
+        else:
+            kept.append(word)
+    named = [
+        word for role in ("score", "label") if columns[role] != role for word in (f"--{role}", columns[role])
+    ]
+    position = kept.index("--") if "--" in kept else len(kept)
+    return shlex.join([*kept[:position], *named, *kept[position:]])

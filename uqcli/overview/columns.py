@@ -1,0 +1,79 @@
+"""Find the columns of a file by their usual names, and those that could be an uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from uqcli.base.defaults import UNCERTAINTY
+from uqcli.base.records import dataclass
+from uqcli.boundary.dependent_columns import dependent_columns
+from uqcli.engines.columns import usually_named
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import Columns
+from uqcli.overview.options import OverviewRequest
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundColumns:
+    """Columns that were not named.
+
+    Attributes
+    ----------
+    by_role
+        Those found by a usual name other than the default.
+    proposed
+        Columns of numbers that could be an uncertainty.
+    dates, customers
+        Columns whose equal values may mark dependent rows.
+    """
+
+    by_role: dict[str, str]
+    proposed: tuple[str, ...]
+    dates: tuple[str, ...]
+    customers: tuple[str, ...]
+
+
+def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, FoundColumns]:
+    """Take the score and the label by their usual names, if exactly one column of the file has one.
+
+    A column with the default name is taken before any other, also as the uncertainty.
+    """
+    data = request.data
+    columns = open_engine(data.engine).columns(data)
+    by_role = {}
+    for role in ("score", "label"):
+        if role in request.named or (role == "label" and data.labels is not None):
+            continue
+        fitting = usually_named(columns.names, role)
+        if role not in columns.names and len(fitting) == 1:
+            by_role[role] = fitting[0]
+    roles = replace(
+        data.roles,
+        numbers={"score": by_role.get("score", data.roles.numbers["score"])},
+        label=by_role.get("label", data.roles.label),
+    )
+    uncertainties = request.uncertainties
+    if "uncertainty" not in request.named:
+        uncertainties = (UNCERTAINTY,) if UNCERTAINTY in columns.names else ()
+    request = replace(request, data=replace(data, roles=roles), uncertainties=uncertainties)
+    keys = dependent_columns(request.data)
+    found = FoundColumns(
+        by_role=by_role,
+        proposed=_proposed(request, columns, (*keys.dates, *keys.others)),
+        dates=keys.dates,
+        customers=keys.others,
+    )
+    return request, found
+
+
+def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the columns of numbers without another meaning."""
+    roles, data = request.data.roles, request.data
+    used = {*roles.numbers.values(), roles.label, roles.weight, *request.uncertainties, *request.audit, *keys}
+    used |= {data.labels.on} if data.labels is not None else set()
+    used |= {*usually_named(columns.names, "score"), *usually_named(columns.names, "label")}
+    return tuple(
+        name
+        for name in columns.numeric
+        if name not in used and name.casefold() != "id" and not name.casefold().endswith("_id")
+    )

@@ -1,0 +1,341 @@
+"""Report of ``uqcli overview``."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from typing import Any, Final
+
+from uqcli.audit.report import with_audit
+from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
+from uqcli.base.records import dataclass
+from uqcli.boundary.comparison_report import gains_table
+from uqcli.boundary.report import BoundaryReport
+from uqcli.boundary.targets_report import TargetsReport
+from uqcli.estimates.proportion import proportion_estimate
+from uqcli.overview.columns import FoundColumns
+from uqcli.reports.document import (
+    Document,
+    Estimate,
+    HeadCard,
+    KeyNumber,
+    Metrics,
+    OneResult,
+    OperatingPoints,
+    Table,
+    Verdict,
+    count,
+    first_of,
+    head_of,
+    percent,
+    plain,
+    printable,
+    rows_of,
+    share,
+)
+from uqcli.rules.saved import Source
+from uqcli.tce.report import TceReport
+
+_LINES: Final = 24
+_MOST_PROPOSED: Final = 4
+_MOST_ODD: Final = 3
+_FEW_SCORES: Final = 10
+_FEW_POSITIVES: Final = 100
+"""Positives, or negatives, below which every rate among them is vague."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreSummary:
+    """A score and its labels.
+
+    Attributes
+    ----------
+    rows, positives
+        By weight.
+    distinct
+        Number of distinct scores.
+    auc, average_precision
+        None if a class is missing.
+    """
+
+    rows: int
+    positives: int
+    lowest: float
+    highest: float
+    distinct: int
+    auc: float | None
+    average_precision: float | None
+
+    @property
+    def is_probability(self) -> bool:
+        """Whether all scores are from 0 to 1."""
+        return self.lowest >= 0 and self.highest <= 1
+
+    @property
+    def prevalence(self) -> Estimate:
+        """Share of positive rows, with its exact interval."""
+        return proportion_estimate(self.positives, self.rows, CONFIDENCE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverviewReport(OneResult):
+    """What is in a file of predictions, and what can be done with it.
+
+    Attributes
+    ----------
+    calibration
+        Report of ``tce``; None if scores are no probabilities.
+    targets
+        What usual targets bring with one threshold.
+    comparison
+        Report of a boundary that compares uncertainties; None without one.
+    arguments
+        Inputs and options of columns and reading, as typed after a command; empty if unknown.
+    """
+
+    source: Source
+    on_invalid: str
+    positive: str | None
+    score: ScoreSummary
+    calibration: TceReport | None
+    targets: TargetsReport
+    comparison: BoundaryReport | None
+    found: FoundColumns
+    arguments: str = ""
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts, ranking, and the errors of ``tce``."""
+        score = self.score
+        return {
+            "rows": score.rows,
+            "positives": score.positives,
+            "prevalence": score.prevalence,
+            "lowest": score.lowest,
+            "highest": score.highest,
+            "distinct": score.distinct,
+            "auc": score.auc,
+            "average_precision": score.average_precision,
+            "tce": None if self.calibration is None else self.calibration.metrics,
+            **({} if self.comparison is None else self.comparison.compared[0].metrics),
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form: metrics, then what each of the commands reports."""
+        parameters = {
+            "on_invalid": self.on_invalid,
+            "positive": self.positive,
+            "confidence": CONFIDENCE,
+            "seed": self.targets.seed,
+        }
+        compared = None
+        if self.comparison is not None:
+            compared = {
+                "target": self.comparison.constraint.text(),
+                "verdict": self.comparison.compared[0].verdict,
+                "compared": [each.payload() for each in self.comparison.compared],
+            }
+        calibration = None
+        if self.calibration is not None:
+            tce = self.calibration.payload()
+            calibration = {key: tce[key] for key in ("bins", "audit", "notes") if key in tce}
+        return {
+            **head_of("overview", self.source, parameters),
+            "metrics": plain(self.metrics),
+            "is_probability": self.score.is_probability,
+            "calibration": calibration,
+            "targets": self.targets.targets(),
+            "uncertainty": compared,
+            "could_be_uncertainty": list(self.found.proposed),
+            "odd": self.oddities(),
+            "notes": [self.sentence(), *self._cautions()],
+        }
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        tce = None if self.calibration is None else self.calibration.document()
+        targets = self.targets.document()
+        whose = "Calibration set" if self.comparison is None else "The score alone: calibration set"
+        tables = [
+            Table(title="", header=("", ""), rows=self._facts(), text_last=True),
+            *self.targets.tables(whose),
+        ]
+        if self.comparison is not None:
+            tables.append(replace(gains_table(self.comparison.compared), detail=True))
+        commands = self.commands()
+        document = Document(
+            title=self.sentence(),
+            tables=tables,
+            cautions=self._cautions(),
+            notes=[*self._notes(), *targets.notes],
+            figures=[*(tce.figures if tce else ()), *targets.figures],
+            card=self._card(),
+            operating_points=self._operating_points,
+            next=commands[0] if commands else "",
+            others=commands[1:],
+            lines=_LINES,
+        )
+        audit = None if self.calibration is None else self.calibration.audit
+        return with_audit(document, audit)
+
+    def sentence(self) -> str:
+        """State in one sentence what the file holds and what a rule could do."""
+        score, middle = self.score, self.targets.middle
+        if score.auc is None:
+            missing = "negative" if score.positives else "positive"
+            return f"No row is {missing}, so nothing can be said about the score."
+        if middle is None or middle.chosen.found is None:
+            return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
+        recall = percent(middle.chosen.found.fit.recall)
+        return f"A rule finds {recall} of the positives {_at(middle)}; the score has AUC {score.auc:.3f}."
+
+    def _facts(self) -> list[tuple[str, str]]:
+        """Build the lines above the targets."""
+        score, rate = self.score, self.score.prevalence
+        share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        facts = [
+            (
+                "rows",
+                f"{count(score.rows)}{dropped}; {count(score.positives)} positive ({share_of_all}, "
+                f"95 % interval {low.removesuffix(' %')} to {high})",
+            ),
+            (
+                "score",
+                f"{score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
+                f"AUC {share(score.auc)}, average precision {share(score.average_precision)}",
+            ),
+            ("calibration", self._calibration_sentence()),
+        ]
+        if self.found.by_role:
+            taken = " and ".join(
+                f"--{role} {printable(name, 24)}" for role, name in self.found.by_role.items()
+            )
+            facts.append(("columns", f"taken by their usual names: {taken}"))
+        uncertainty = self._uncertainty_sentence()
+        facts += [("uncertainty", uncertainty)] if uncertainty else []
+        return [*facts, *(("odd", sentence) for sentence in self.oddities()[:_MOST_ODD])]
+
+    def _calibration_sentence(self) -> str:
+        """Return the answer of ``tce``."""
+        if self.calibration is None:
+            return "none: a score outside 0 to 1 is no probability"
+        return self.calibration.document().lead[0]
+
+    def _uncertainty_sentence(self) -> str:
+        """State whether an uncertainty helps, or which columns could be one."""
+        if self.comparison is not None:
+            at = _at(self.comparison)
+            return f"{at[:1].upper()}{at[1:]}: {self.comparison.compared[0].sentence()}"
+        if not self.found.proposed:
+            return ""
+        listed = first_of([printable(name, 20) for name in self.found.proposed], _MOST_PROPOSED)
+        return f"not tested; --uncertainty COL,... tests what you choose of {listed}"
+
+    def oddities(self) -> list[str]:
+        """List what is unusual about the rows, the most important first."""
+        score, found, odd = self.score, self.found, list[str]()
+        if score.distinct == 1:
+            odd.append("all scores are equal, so they rank nothing.")
+        elif score.auc is not None and score.auc == 1:
+            odd.append(
+                "the score separates the labels without an error; check that it was not made from them."
+            )
+        elif score.auc is not None and score.auc < 0.5:
+            odd.append("low scores are more often positive; check --label, --positive and the score's sign.")
+        if not score.is_probability and score.lowest >= 0 and 1 < score.highest <= 100:
+            odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
+        elif not score.is_probability:
+            odd.append("the scores are no probabilities; calibrate --logit makes some.")
+        few = min(score.positives, score.rows - score.positives)
+        if 0 < few < _FEW_POSITIVES:
+            name = "positive" if few == score.positives else "negative"
+            odd.append(
+                f"only {count(few)} {'row is' if few == 1 else 'rows are'} {name}; every rate is vague."
+            )
+        if 1 < score.distinct <= _FEW_SCORES < score.rows:
+            odd.append(f"only {score.distinct} scores differ, so few rules are possible.")
+        if found.customers:
+            odd.append(
+                f"{printable(found.customers[0], 24)} may mark rows that depend on each other; "
+                f"--cluster {printable(found.customers[0], 24)} takes them together."
+            )
+        elif found.dates:
+            odd.append(f"{printable(found.dates[0], 24)} holds days; --day takes the rows of one together.")
+        if self.source.dropped:
+            odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
+        return odd
+
+    def commands(self) -> list[str]:
+        """Return the commands that may be next, for these inputs and columns; empty if these are unknown."""
+        if not self.arguments:
+            return []
+        example, lines = self.targets.example, list[str]()
+        if example:
+            uncertainty = self._uncertainty_option()
+            lines.append(self._command("boundary", f"{example}{uncertainty} -o boundary.json"))
+            lines.append(self._command("boundary", f"{example}{uncertainty} --certify 0.1 -o certified.json"))
+        if self.calibration is None:
+            lines.append(self._command("calibrate", "--logit -o calibrator.json"))
+        else:
+            lines.append(self._command("tce", "--report calibration.html"))
+        return lines
+
+    def _command(self, name: str, options: str) -> str:
+        """Write a command line; what follows two dashes is no option."""
+        if "--" in shlex.split(self.arguments):
+            return f"{name} {options} {self.arguments}"
+        return f"{name} {self.arguments} {options}"
+
+    def _uncertainty_option(self) -> str:
+        """Return the option that takes the uncertainty if it helps, and the score alone if it does not."""
+        if self.comparison is None:
+            return ""
+        best = self.comparison.compared[0]
+        if best.verdict != "helps":
+            return " --uncertainty-bins 1"
+        return (
+            "" if best.uncertainty == UNCERTAINTY else f" {shlex.quote(f'--uncertainty={best.uncertainty}')}"
+        )
+
+    def _operating_points(self) -> OperatingPoints | None:
+        """Return the choice of the page, whose command names the columns that were found."""
+        reports = self.targets.reports
+        points = reports[0].operating_points() if reports else None
+        if points is None:
+            return None
+        named = {f"--{role}": name for role, name in self.found.by_role.items()}
+        dropped = points.dropped_options | {"--audit", "--uncertainty"}
+        return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
+
+    def _cautions(self) -> list[str]:
+        return [report.alike for report in self.targets.reports if report.alike][:1]
+
+    def _notes(self) -> list[str]:
+        notes = [] if self.calibration is None else list(self.calibration.document().lead[1:2])
+        if self.comparison is not None:
+            notes.append("The rules of the table use the score alone, as boundary --uncertainty-bins 1 does.")
+        return notes
+
+    def _card(self) -> HeadCard:
+        """Build the head of the page."""
+        score = self.score
+        numbers = [
+            KeyNumber(label="rows", value=count(score.rows)),
+            KeyNumber(label="positive", value=percent(score.prevalence.value)),
+            KeyNumber(label="AUC", value=share(score.auc)),
+        ]
+        return HeadCard(
+            title=self.sentence().removesuffix("."),
+            verdict=Verdict(text="no rule made yet"),
+            numbers=numbers,
+            subject="What {inputs} holds, and what can be done with it.",
+        )
+
+
+def _at(report: BoundaryReport) -> str:
+    """Name a target after a number."""
+    constraint = report.constraint
+    if constraint.limits_alerts:
+        return f"among {constraint.value} of rows"
+    return f"at precision {constraint.value}"

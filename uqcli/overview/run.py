@@ -1,0 +1,86 @@
+"""``uqcli overview``: what is in a file, and what can be done with it."""
+
+from __future__ import annotations
+
+from uqcli.base.errors import UsageError
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.report import BoundaryReport
+from uqcli.boundary.run import run as find_boundary
+from uqcli.boundary.targets import run_targets
+from uqcli.boundary.targets_report import TargetsReport
+from uqcli.engines.open import reusable_streams
+from uqcli.estimates.ranking import auc, average_precision
+from uqcli.overview.columns import with_found_columns
+from uqcli.overview.options import OverviewRequest
+from uqcli.overview.report import OverviewReport, ScoreSummary
+from uqcli.rules.labelled import open_table, source_of
+from uqcli.rules.pooled_table import PooledTable
+from uqcli.rules.result import Result
+from uqcli.tce.options import TceRequest
+from uqcli.tce.run import run as measure_calibration
+
+
+def run(request: OverviewRequest) -> Result[OverviewReport, None]:
+    """Look at labelled rows: their scores, calibration, the rules they allow, and what is odd.
+
+    The rows are read once; a test of uncertainties and an audit read them again.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rows cannot be read, or an audit is requested of scores that are no probabilities.
+    """
+    with reusable_streams():
+        request, found = with_found_columns(request)
+        data = request.data
+        table = PooledTable(table=open_table(data, uses_uncertainty=False))
+        counts = table.counts
+        score = ScoreSummary(
+            rows=counts.rows,
+            positives=int(counts.positives.sum()),
+            lowest=float(counts.value[0]),
+            highest=float(counts.value[-1]),
+            distinct=len(counts.value),
+            auc=auc(counts),
+            average_precision=average_precision(counts),
+        )
+        if request.audit and not score.is_probability:
+            raise UsageError(
+                "--audit of scores that are no probabilities",
+                expected="scores from 0 to 1",
+                remedy="audit a rule: uqcli evaluate RULE.json INPUT --audit COL",
+            )
+        calibration = None
+        if score.is_probability:
+            tce = TceRequest(data=data, audit=request.audit)
+            calibration = measure_calibration(tce, table).report
+        one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
+        targets = run_targets(one_threshold, table).report
+        comparison = _comparison(request, targets)
+    return Result(
+        report=OverviewReport(
+            source=source_of(table.summary),
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+            score=score,
+            calibration=calibration,
+            targets=targets,
+            comparison=comparison,
+            found=found,
+        ),
+        artifact=None,
+    )
+
+
+def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryReport | None:
+    """Test the uncertainties at the target in the middle; None without an uncertainty or a target."""
+    chosen = targets.middle
+    if not request.uncertainties or chosen is None:
+        return None
+    compared = BoundaryRequest(
+        data=request.data.with_uncertainty(request.uncertainties[0]),
+        constraint=chosen.constraint,
+        compare=True,
+        compared=request.uncertainties,
+    )
+    return find_boundary(compared).report
