@@ -102,6 +102,7 @@ reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=
 
 demo: $(PROGRAM) ## install the program only, run the main job on the sample data
 	@mkdir -p demo
+	$(UQCLI) $(SAMPLE)_calibration.parquet
 	$(UQCLI) boundary $(SAMPLE)_calibration.parquet --precision 0.7 --compare -o demo/rule.json
 	$(UQCLI) apply demo/rule.json $(SAMPLE)_test.parquet -o demo/decisions.csv
 	$(UQCLI) evaluate demo/rule.json $(SAMPLE)_test.parquet

@@ -119,7 +119,7 @@ BAD_DATA = {
         "column 'score' has 1 infinite",
     ),
     "number too large": (text_file("d.csv", (HEADER + "1e999,1,1\n").encode()), "infinite"),
-    "missing column": (text_file("d.csv", b"scores,uncertainty,label\n0.5,1,1\n"), "did you mean 'scores'"),
+    "missing column": (text_file("d.csv", b"scroe,uncertainty,label\n0.5,1,1\n"), "did you mean 'scroe'"),
     "score twice": (text_file("d.csv", b"score,score,uncertainty,label\n1,1,1,1\n"), "2 times"),
     "score of booleans": (
         lambda folder, valid_file: frame_file(folder, {"score": [True], "uncertainty": [0.1], "label": [1]}),

@@ -34,4 +34,4 @@ def _names_data(word: str) -> bool:
         return True
     if word.startswith("-"):
         return False
-    return os.path.exists(word) or bool(glob.glob(word))
+    return os.path.exists(word) or bool(glob.glob(word))  # noqa: PTH110, PTH207 - of any text

@@ -22,7 +22,6 @@ from uqcli.reports.document import (
     Metrics,
     OneResult,
     OperatingPoints,
-    Table,
     Verdict,
     count,
     first_of,
@@ -155,16 +154,14 @@ class OverviewReport(OneResult):
         """Return the readable form."""
         tce = None if self.calibration is None else self.calibration.document()
         targets = self.targets.document()
-        whose = "Calibration set" if self.comparison is None else "The score alone: calibration set"
-        tables = [
-            Table(title="", header=("", ""), rows=self._facts(), text_last=True),
-            *self.targets.tables(whose),
-        ]
+        whose = "These rows" if self.comparison is None else "By the score alone: these rows"
+        tables = self.targets.tables(whose)
         if self.comparison is not None:
             tables.append(replace(gains_table(self.comparison.compared), detail=True))
         commands = self.commands()
         document = Document(
             title=self.sentence(),
+            lead=self._facts(),
             tables=tables,
             cautions=self._cautions(),
             notes=[*self._notes(), *targets.notes],
@@ -189,48 +186,42 @@ class OverviewReport(OneResult):
         recall = percent(middle.chosen.found.fit.recall)
         return f"A rule finds {recall} of the positives {_at(middle)}; the score has AUC {score.auc:.3f}."
 
-    def _facts(self) -> list[tuple[str, str]]:
-        """Build the lines above the targets."""
+    def _facts(self) -> list[str]:
+        """State what the rows are."""
         score, rate = self.score, self.score.prevalence
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         facts = [
-            (
-                "rows",
-                f"{count(score.rows)}{dropped}; {count(score.positives)} positive ({share_of_all}, "
-                f"95 % interval {low.removesuffix(' %')} to {high})",
-            ),
-            (
-                "score",
-                f"{score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
-                f"AUC {share(score.auc)}, average precision {share(score.average_precision)}",
-            ),
-            ("calibration", self._calibration_sentence()),
+            f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} are positive ({share_of_all}, "
+            f"95 % interval {low.removesuffix(' %')} to {high}).",
+            f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
+            f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
+            f"Calibration: {self._calibration_sentence()}",
         ]
         if self.found.by_role:
             taken = " and ".join(
                 f"--{role} {printable(name, 24)}" for role, name in self.found.by_role.items()
             )
-            facts.append(("columns", f"taken by their usual names: {taken}"))
+            facts.append(f"Columns taken by their usual names: {taken}.")
         uncertainty = self._uncertainty_sentence()
-        facts += [("uncertainty", uncertainty)] if uncertainty else []
-        return [*facts, *(("odd", sentence) for sentence in self.oddities()[:_MOST_ODD])]
+        facts += [uncertainty] if uncertainty else []
+        return [*facts, *(f"Odd: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
 
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""
         if self.calibration is None:
-            return "none: a score outside 0 to 1 is no probability"
+            return "none, since scores outside 0 to 1 are no probabilities."
         return self.calibration.document().lead[0]
 
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
         if self.comparison is not None:
-            at = _at(self.comparison)
-            return f"{at[:1].upper()}{at[1:]}: {self.comparison.compared[0].sentence()}"
+            verdict = self.comparison.compared[0].sentence().removesuffix(".")
+            return f"{verdict}, {_at(self.comparison)}."
         if not self.found.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.found.proposed], _MOST_PROPOSED)
-        return f"not tested; --uncertainty COL,... tests what you choose of {listed}"
+        return f"Uncertainty: none is named; --uncertainty COL,... tests what you choose of {listed}."
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""

@@ -400,3 +400,14 @@ def test_a_missing_extra_is_named(folder, capfd, monkeypatch):
     assert run(line) == 7
     assert "uqcli[spark]" in capfd.readouterr().err
     assert importlib.util.find_spec("pyspark") is not None
+
+
+@pytest.mark.parametrize("line", ["overview --score p --weight w", "boundary --weight w"])
+def test_first_looks_are_equal_on_both_engines(folder, tmp_path, line):
+    reports = []
+    for engine in ("polars", "spark"):
+        report = tmp_path / f"{engine}.json"
+        options = ["-q", "--report", str(report), "--engine", engine]
+        assert run([*line.split(), *inputs(folder), *options]) == 0
+        reports.append(json.loads(report.read_text()))
+    assert reports[0] == reports[1]
