@@ -35,6 +35,9 @@ def sample_runs(folder):
     rule_files = {name: str(folder / f"{name}.json") for name in ("b", "c", "d", "s", "k")}
     return {
         "overview": ["overview", binary[0]],
+        "overview of two scores": [
+            *("overview", str(SAMPLE / "census_first_rows.csv"), "--score", "score,ensemble_score"),
+        ],
         "bin": ["bin", binary[0], "--score-bins", "4"],
         "boundary": ["boundary", binary[0], "--precision", "0.9", "-o", rule_files["b"]],
         "boundary without a constraint": ["boundary", binary[0]],

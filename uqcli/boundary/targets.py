@@ -26,7 +26,7 @@ _PRECISIONS: Final = (
 _HIGH_PRECISIONS: Final = ("0.6", "0.7", "0.8", "0.9", "0.95", "0.99")
 """Precisions of interest if half of the rows are positive."""
 
-_MOST_PRECISIONS: Final = 6
+MOST_PRECISIONS: Final = 6
 _SHARES: Final = ("1%", "5%", "10%", "20%")
 
 
@@ -70,18 +70,22 @@ def _rows_and_targets(
 ) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
     """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
     shares = [parse_constraint(ConstraintKind.MAX_SELECTED, share) for share in _SHARES]
-    precisions = [
-        parse_constraint(ConstraintKind.PRECISION, text)
-        for text in sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
-    ]
+    all_precisions = sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
+    precisions = [parse_constraint(ConstraintKind.PRECISION, text) for text in all_precisions]
     bounds = (*precisions, *shares)
     rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
     cells = rows.one_row
-    above = [bound for bound in precisions if bound.numbers[0] * cells.total > cells.positives]
-    usual = _HIGH_PRECISIONS if 2 * cells.positives >= cells.total else _PRECISIONS
-    reached = [bound for bound in above if bound.value in usual and _is_reached(bound, cells)]
-    return rows, (*reached[-_MOST_PRECISIONS:], *(share for share in shares if _is_reached(share, cells)))
+    usual = usual_precisions(cells.positives, cells.total)
+    reached = [bound for bound in usual if _is_reached(bound, cells)]
+    return rows, (*reached[-MOST_PRECISIONS:], *(share for share in shares if _is_reached(share, cells)))
+
+
+def usual_precisions(positives: int, rows: int) -> list[Constraint]:
+    """Return the usual precisions above the positive rate, in ascending order."""
+    texts = _HIGH_PRECISIONS if 2 * positives >= rows else _PRECISIONS
+    bounds = [parse_constraint(ConstraintKind.PRECISION, text) for text in texts]
+    return [bound for bound in bounds if bound.numbers[0] * rows > positives]
 
 
 def _is_reached(bound: Constraint, cells: Cells) -> bool:

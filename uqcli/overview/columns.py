@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from uqcli.base.defaults import UNCERTAINTY
@@ -40,13 +41,7 @@ def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, Found
     """
     data = request.data
     columns = open_engine(data.engine).columns(data)
-    by_role = {}
-    for role in ("score", "label"):
-        if role in request.named or (role == "label" and data.labels is not None):
-            continue
-        fitting = usually_named(columns.names, role)
-        if role not in columns.names and len(fitting) == 1:
-            by_role[role] = fitting[0]
+    by_role = _usual_columns(request, columns, ("score", "label"))
     roles = replace(
         data.roles,
         numbers={"score": by_role.get("score", data.roles.numbers["score"])},
@@ -64,6 +59,24 @@ def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, Found
         customers=keys.others,
     )
     return request, found
+
+
+def with_found_label(request: OverviewRequest) -> OverviewRequest:
+    """Take the label by its usual name, if exactly one column of the file has one."""
+    columns = open_engine(request.data.engine).columns(request.data)
+    label = _usual_columns(request, columns, ("label",)).get("label", request.data.roles.label)
+    return replace(request, data=replace(request.data, roles=replace(request.data.roles, label=label)))
+
+
+def _usual_columns(request: OverviewRequest, columns: Columns, roles: Sequence[str]) -> dict[str, str]:
+    """Return the columns with a usual name of roles that were not named and have no column of their own."""
+    found = {}
+    for role in roles:
+        is_elsewhere = role == "label" and request.data.labels is not None
+        fitting = usually_named(columns.names, role)
+        if role not in {*request.named, *columns.names} and not is_elsewhere and len(fitting) == 1:
+            found[role] = fitting[0]
+    return found
 
 
 def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...]) -> tuple[str, ...]:

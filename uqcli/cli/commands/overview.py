@@ -19,7 +19,7 @@ from uqcli.cli.options import (
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.priority import is_typed
+from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.overview.options import OverviewRequest
 
 _NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
@@ -41,13 +41,23 @@ def overview(
     provenance = check_outputs(
         reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
     )
+    scores = names("--score", columns.score)
+    data = labelled_data(inputs, columns, reading, running)
+    if len(scores) > 1:
+        from uqcli.overview.scores import run_scores
+
+        refuse_typed(("audit", "uncertainty"), "with several scores", "one score")
+        named = frozenset({"label"} if _is_named("label", columns) else ())
+        compared = run_scores(replace(request, data=data, named=named), scores)
+        deliver(compared, reporting, provenance=provenance, plot=plotting.plot)
+        return
     from uqcli.overview.run import run
 
     named = frozenset(role for role in ("score", "label", "uncertainty") if _is_named(role, columns))
     result = run(
         replace(
             request,
-            data=labelled_data(inputs, columns, reading, running),
+            data=data,
             named=named,
             uncertainties=names("--uncertainty", columns.uncertainty) if "uncertainty" in named else (),
         )

@@ -1,0 +1,200 @@
+"""Compare score columns on the same rows: ranking, losses, and recall at usual precisions.
+
+Differences have intervals from paired resamplings of rows. Those of means and of the AUC are studentised.
+Those of the average precision and of the recall are percentiles. In simulations they covered 92 to 100 % where
+95 % are nominal, also without a difference, if each score flags 30 rows. With fewer rows they have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.draws import Purpose, generator, hashes
+from uqcli.base.rows import Rows
+from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.progress import with_progress
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.targets import MOST_PRECISIONS, usual_precisions
+from uqcli.engines.open import reusable_streams
+from uqcli.estimates.losses import LOSSES, mean_loss
+from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
+from uqcli.overview.columns import with_found_label
+from uqcli.overview.options import OverviewRequest
+from uqcli.overview.scores_report import ScoreDifference, ScoreMetrics, ScoresReport
+from uqcli.reports.document import Estimate
+from uqcli.rules.labelled import read_labelled, refuse_weightless
+from uqcli.rules.result import Result
+
+RESAMPLINGS: Final = 200
+MAX_RESAMPLED: Final = 200_000
+"""Rows beyond which a random part of them is resampled, whose intervals are wider."""
+
+_MIN_ALERTS: Final = 30
+"""Flagged rows of each score below which percentiles of a recall covered as little as 76 % of 95 %."""
+
+
+def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[ScoresReport, None]:
+    """Put score columns side by side; the others are compared with the first.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rows cannot be read.
+    """
+    roles = {"score": scores[0], **{f"score.{index}": name for index, name in enumerate(scores[1:], 2)}}
+    with reusable_streams():
+        data = with_found_label(request).data
+        data = replace(data, roles=replace(data.roles, numbers=roles))
+        read, source = read_labelled(data)
+    rows = read.rows.pooled()
+    refuse_weightless(rows.weight)
+    counts = {role: rows.counts(rows.numbers[role]) for role in roles}
+    total, positives = rows.size, int(counts["score"].positives.sum())
+    reached = [
+        bound
+        for bound in usual_precisions(positives, total)
+        if any(alerts_at(bound, each)[1] >= _MIN_ALERTS for each in counts.values())
+    ][-MOST_PRECISIONS:]
+    metrics = {role: _metrics(each, reached) for role, each in counts.items()}
+    resampled = _part(rows, defaults.SEED)
+    differences = [
+        ScoreDifference(
+            name=name,
+            against=scores[0],
+            metrics=_differences(metrics["score"], metrics[role], resampled, role, reached),
+        )
+        for role, name in list(roles.items())[1:]
+    ]
+    return Result(
+        report=ScoresReport(
+            source=source,
+            on_invalid=data.on_invalid,
+            positive=data.positive_value,
+            rows=total,
+            positives=positives,
+            resampled=resampled.size,
+            precisions=tuple(bound.value for bound in reached),
+            scores=tuple(ScoreMetrics(name=name, metrics=metrics[role]) for role, name in roles.items()),
+            differences=tuple(differences),
+        ),
+        artifact=None,
+    )
+
+
+def alerts_at(bound: Constraint, counts: ValueCounts) -> tuple[int, int]:
+    """Return the true positives and the flagged rows of the best threshold with a precision; 0 without one.
+
+    They are those of ``boundary --algorithm st``.
+    """
+    hits, selected = np.cumsum(counts.positives[::-1]), np.cumsum(counts.count[::-1])
+    precision: Fraction = bound.numbers[0]
+    meets = np.flatnonzero((hits * precision.denominator >= precision.numerator * selected) & (hits > 0))
+    if not len(meets):
+        return 0, 0
+    best = meets[np.argmax(hits[meets])]  # of equal hits the first, which flags the fewest rows
+    return int(hits[best]), int(selected[best])
+
+
+def _metrics(counts: ValueCounts, bounds: Sequence[Constraint]) -> dict[str, float | None]:
+    """Return the metrics of a score; losses only if it is a probability."""
+    positives = int(counts.positives.sum())
+    is_probability = counts.value[0] >= 0 and counts.value[-1] <= 1
+    recalls = {}
+    for bound in bounds:
+        hits, selected = alerts_at(bound, counts)
+        recalls[_name(bound)] = hits / positives if selected else None
+    return {
+        "auc": auc(counts),
+        "average_precision": average_precision(counts),
+        **{name: mean_loss(counts, name).value if is_probability else None for name in LOSSES},
+        **recalls,
+    }
+
+
+def _name(bound: Constraint) -> str:
+    return f"recall_at_{bound.value}"
+
+
+def _part(rows: Rows, seed: int) -> Rows:
+    """Return all rows, or a random part of too many, which depends on their content only."""
+    if len(rows) <= MAX_RESAMPLED:
+        return rows
+    keys = hashes([*rows.numbers.values(), rows.labels], seed, int(Purpose.SAMPLE))
+    chosen = np.sort(np.argpartition(keys, MAX_RESAMPLED)[:MAX_RESAMPLED])
+    return rows.select(chosen)
+
+
+def _differences(
+    first: Mapping[str, float | None],
+    second: Mapping[str, float | None],
+    rows: Rows,
+    role: str,
+    bounds: Sequence[Constraint],
+) -> dict[str, Estimate]:
+    """Return the differences of the metrics, second minus first, with their intervals."""
+    paired = PairedCounts.from_predictions(rows.score, rows.numbers[role], rows.labels, rows.weight)
+    intervals = paired_intervals(paired, bounds)
+    of_part = [_metrics(counts, bounds) for counts in paired.counts()]
+    result = {}
+    for name in second:
+        value, in_part = _change(first[name], second[name]), _change(of_part[0][name], of_part[1][name])
+        interval = intervals.get(name)
+        if value is None or in_part is None or interval is None:
+            result[name] = Estimate(value=value)
+            continue
+        moved = value - in_part  # the interval of a part of the rows is wide enough for the value of all
+        result[name] = Estimate(value=value, low=interval[0] + moved, high=interval[1] + moved)
+    return result
+
+
+def _change(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else second - first
+
+
+def paired_intervals(
+    paired: PairedCounts, bounds: Sequence[Constraint], *, seed: int = defaults.SEED
+) -> dict[str, tuple[float, float] | None]:
+    """Compute the 95 % intervals of the differences of two scores; those that would not hold are left out."""
+    if paired.min_class_rows < MIN_CLASS_ROWS:
+        return {}
+
+    def draw(index: int) -> tuple[Mapping[str, Mapping[str, Estimate]], Floats]:
+        sample = paired.resampled(generator(seed, Purpose.BOOTSTRAP, index))
+        before, after = sample.counts()
+        return sample.with_errors(), _rates(after, bounds) - _rates(before, bounds)
+
+    draws = list(with_progress(parallel_map(draw, range(RESAMPLINGS)), "resampling", RESAMPLINGS))
+    estimates = paired.with_errors()
+    found = {
+        name: studentised_interval(
+            estimate["difference"], [errors[name]["difference"] for errors, _ in draws], defaults.CONFIDENCE
+        )
+        for name, estimate in estimates.items()
+    }
+    rates = np.stack([differences for _, differences in draws])
+    names = ["average_precision", *map(_name, bounds)]
+    few = [False, *(_has_few_alerts(paired.counts(), bound) for bound in bounds)]
+    for index, name in enumerate(names):
+        if not few[index]:
+            found[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
+    return found
+
+
+def _has_few_alerts(sides: Sequence[ValueCounts], bound: Constraint) -> bool:
+    return any(alerts_at(bound, counts)[1] < _MIN_ALERTS for counts in sides)
+
+
+def _rates(counts: ValueCounts, bounds: Sequence[Constraint]) -> Floats:
+    """Return the average precision, and the recall at each precision, 0 where none is reached."""
+    positives = max(int(counts.positives.sum()), 1)
+    recalls = [alerts_at(bound, counts)[0] / positives for bound in bounds]
+    return np.array([average_precision(counts) or 0.0, *recalls])
