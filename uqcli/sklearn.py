@@ -2,7 +2,8 @@
 
 ``X`` holds model outputs instead of features: a column of scores, possibly one of uncertainties, or a column
 of probabilities for each class. So the estimators follow a classifier whose predictions on other rows are at
-hand. scikit-learn is an extra: ``pip install 'uqcli[trees]'``.
+hand. With ``estimator`` they wrap a classifier of features instead. scikit-learn is an extra: ``pip install
+'uqcli[trees]'``.
 """
 
 from __future__ import annotations
@@ -16,12 +17,22 @@ import numpy as np
 from uqcli.api.boundary import Boundary, find_boundary
 from uqcli.api.calibrate import Calibrator
 from uqcli.base.errors import DataError, MissingExtraError, UsageError
+from uqcli.base.records import dataclass
+from uqcli.calibrate.run_classes import CLASS_FITS
 
 try:
-    from sklearn.base import BaseEstimator, ClassifierMixin
-    from sklearn.utils import Tags
+    from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import cross_val_predict
+    from sklearn.utils import Tags, _safe_indexing, column_or_1d, get_tags, indexable
     from sklearn.utils.multiclass import check_classification_targets, type_of_target
-    from sklearn.utils.validation import check_is_fitted, validate_data
+    from sklearn.utils.validation import (
+        _num_samples,
+        assert_all_finite,
+        check_is_fitted,
+        has_fit_parameter,
+        validate_data,
+    )
 except ModuleNotFoundError as error:
     raise MissingExtraError(
         "uqcli.sklearn needs scikit-learn", expected="the extra 'trees'", remedy="pip install 'uqcli[trees]'"
@@ -37,9 +48,33 @@ ColumnKey = int | str
 """Position of a column of ``X``, or its name if ``X`` is a data frame."""
 
 
-class _OverScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Scores:
+    """Scores of rows.
+
+    Attributes
+    ----------
+    score : float64, shape (n,), or (n, C) for the probabilities of more than two classes
+    uncertainty : float64, shape (n,), or None
+    """
+
+    score: Floats
+    uncertainty: Floats | None
+
+    @property
+    def by_class(self) -> bool:
+        """Whether each class has a column."""
+        return self.score.ndim > 1
+
+
+class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # has no types
     """Base of both estimators: reading ``X``, labels and weights."""
 
+    _takes_classes = False
+    """Whether more than two classes are possible."""
+
+    estimator: Any
+    cv: Any
     score_column: ColumnKey
     uncertainty_column: ColumnKey | None
 
@@ -47,20 +82,88 @@ class _OverScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         """Describe the estimator to scikit-learn: two classes, unless each has a column."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
+        if self.estimator is not None:
+            tags.classifier_tags.multi_class = self._takes_classes
+            of_estimator = get_tags(self.estimator).input_tags
+            tags.input_tags.sparse = of_estimator.sparse
+            tags.input_tags.pairwise = of_estimator.pairwise
+            tags.input_tags.allow_nan = of_estimator.allow_nan
         return tags
 
-    def _fitting(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Ints]:  # noqa: N803
-        """Check ``X`` and ``y``, and remember columns and classes; return ``X`` and the class indices."""
-        table, label = validate_data(self, X, y, dtype=np.float64)
+    def _fitting(self, X: ArrayLike, y: ArrayLike, weight: Ints | None) -> tuple[_Scores, Ints]:  # noqa: N803
+        """Read scores and labels, and remember columns and classes; return scores and class indices.
+
+        With an estimator the scores are those of its predictions for rows that it was not fitted on.
+        """
+        if self.estimator is None:
+            table, label = validate_data(self, X, y, dtype=np.float64)
+            check_classification_targets(label)
+            self.classes_, index = np.unique(label, return_inverse=True)
+            return self._of_columns(table), index
+        X, y = indexable(X, y)  # noqa: N806
+        label = column_or_1d(y, warn=True)
+        assert_all_finite(label)
         check_classification_targets(label)
         self.classes_, index = np.unique(label, return_inverse=True)
-        return table, index
+        if len(self.classes_) < 2:
+            raise ValueError("The classifier needs 2 classes; y has 1 class.")
+        score = self._out_of_fold(X, label, weight)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self.estimator_, name):
+                setattr(self, name, getattr(self.estimator_, name))
+        return self._with_uncertainty(score, X), index
 
-    def _checked(self, X: ArrayLike) -> Floats:  # noqa: N803
-        """Check new rows."""
+    def _out_of_fold(self, X: ArrayLike, label: Any, weight: Ints | None) -> Floats:  # noqa: N803
+        """Fit the estimator to all rows, unless it is frozen; return scores by fits without the row."""
+        if isinstance(self.estimator, FrozenEstimator):
+            self.estimator_ = self.estimator
+            if list(self.estimator.classes_) != list(self.classes_):
+                raise ValueError("y has other classes than those that the frozen estimator was fitted to")
+            return self._predicted(X)
+        parameters = {}
+        if weight is not None and has_fit_parameter(self.estimator, "sample_weight"):
+            parameters = {"sample_weight": weight}
+        self.estimator_ = clone(self.estimator).fit(X, label, **parameters)
+        method = self._method
+        score: Floats = cross_val_predict(
+            clone(self.estimator), X, label, cv=self.cv, method=method, params=parameters
+        )
+        return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
+
+    @property
+    def _method(self) -> str:
+        """Method of the estimator that gives scores: probabilities, if it has any."""
+        estimator = getattr(self, "estimator_", self.estimator)
+        if estimator is None:  # X holds probabilities
+            return "predict_proba"
+        return "predict_proba" if hasattr(estimator, "predict_proba") else "decision_function"
+
+    def _predicted(self, X: ArrayLike) -> Floats:  # noqa: N803
+        """Return the scores of the fitted estimator, for the second class if there are two."""
+        score: Floats = getattr(self.estimator_, self._method)(X)
+        return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
+
+    def _with_uncertainty(self, score: Floats, X: ArrayLike) -> _Scores:  # noqa: N803
+        key = self.uncertainty_column
+        uncertainty = None
+        if key is not None:
+            uncertainty = np.asarray(_safe_indexing(X, key, axis=1), dtype=np.float64)
+        return _Scores(score=np.asarray(score, dtype=np.float64), uncertainty=uncertainty)
+
+    def _checked(self, X: ArrayLike) -> _Scores:  # noqa: N803
+        """Read the scores of new rows."""
         check_is_fitted(self)
-        table: Floats = validate_data(self, X, reset=False, dtype=np.float64)
-        return table
+        if self.estimator is not None:
+            return self._with_uncertainty(self._predicted(X), X)
+        return self._of_columns(validate_data(self, X, reset=False, dtype=np.float64))
+
+    def _of_columns(self, table: Floats) -> _Scores:
+        """Return the columns of scores and uncertainties."""
+        is_by_class = isinstance(self, CalibratedScores) and 2 < len(self.classes_) == table.shape[1]
+        score = table if is_by_class else self._column(table, self.score_column)
+        key = self.uncertainty_column
+        uncertainty = None if key is None or is_by_class else self._column(table, key)
+        return _Scores(score=score, uncertainty=uncertainty)
 
     def _column(self, table: Floats, key: ColumnKey) -> Floats:
         index = key
@@ -75,10 +178,6 @@ class _OverScores(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             raise ValueError(f"column {key} of X; expected one of its {table.shape[1]} columns")
         column: Floats = table[:, int(index)]
         return column
-
-    def _uncertainty(self, table: Floats) -> Floats | None:
-        key = self.uncertainty_column
-        return None if key is None else self._column(table, key)
 
     def _positive(self, label: Ints) -> Bools:
         """Return which rows have the second of two classes."""
@@ -107,12 +206,20 @@ class CalibratedScores(_OverScores):
         Negatives were kept in training with probability 1/undersampled.
     score_column, uncertainty_column
         Columns of ``X``; an uncertainty is needed by method mist.
+    estimator
+        Classifier whose scores are used, so that ``X`` holds features. A ``FrozenEstimator`` stays as it is.
+        Another one is fitted to all rows, and its scores for the rest come from cross-validation. None if
+        ``X`` holds scores.
+    cv
+        Folds of that cross-validation, as in scikit-learn.
     random_state
-        Seed of the folds.
+        Seed of the folds of the calibration method.
 
     Attributes
     ----------
     classes_ : shape (C,)
+    estimator_
+        The fitted classifier, if there is one.
     calibrator_
         The fitted ``uqcli.Calibrator``, which saves and exports.
 
@@ -131,6 +238,8 @@ class CalibratedScores(_OverScores):
         undersampled: float = 1.0,
         score_column: ColumnKey = 0,
         uncertainty_column: ColumnKey | None = None,
+        estimator: Any = None,
+        cv: Any = None,
         random_state: int = 0,
     ) -> None:
         self.method = method
@@ -138,7 +247,14 @@ class CalibratedScores(_OverScores):
         self.undersampled = undersampled
         self.score_column = score_column
         self.uncertainty_column = uncertainty_column
+        self.estimator = estimator
+        self.cv = cv
         self.random_state = random_state
+
+    @property
+    def _takes_classes(self) -> bool:  # type: ignore[override]
+        """Whether the method is one of many classes, and the estimator has their probabilities."""
+        return self._method == "predict_proba" and (self.method == "auto" or self.method in CLASS_FITS)
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
         """Fit the calibration map.
@@ -155,20 +271,23 @@ class CalibratedScores(_OverScores):
         ValueError
             A value or an option is out of range.
         """
-        table, label = self._fitting(X, y)
-        weight = _whole_numbers(sample_weight, len(table))
+        weight = None if sample_weight is None else _whole_numbers(sample_weight, _num_samples(X))
+        scores, label = self._fitting(X, y, weight)
         options: dict[str, Any] = {"method": self.method, "seed": self.random_state}
         with _as_value_errors():
-            if self._is_by_class(table):
+            if scores.by_class and (self.estimator is None or self._takes_classes):
                 classes = [str(index) for index in range(len(self.classes_))]
-                self.calibrator_ = Calibrator.fit(table, label, classes=classes, weight=weight, **options)
-            else:
                 self.calibrator_ = Calibrator.fit(
-                    self._column(table, self.score_column),
+                    scores.score, label, classes=classes, weight=weight, **options
+                )
+            else:
+                is_logit = self.estimator is not None and self._method == "decision_function"
+                self.calibrator_ = Calibrator.fit(
+                    scores.score,
                     self._positive(label),
-                    uncertainty=self._uncertainty(table),
+                    uncertainty=scores.uncertainty,
                     weight=weight,
-                    logit=self.logit,
+                    logit=self.logit or is_logit,
                     undersampled=self.undersampled,
                     **options,
                 )
@@ -176,24 +295,17 @@ class CalibratedScores(_OverScores):
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the calibrated probability of each class; float64, shape (n, C)."""
-        table = self._checked(X)
+        scores = self._checked(X)
         with _as_value_errors():
-            if self._is_by_class(table):
-                return self.calibrator_.predict(table)
-            uncertainty = self._uncertainty(table)
-            positive = self.calibrator_.predict(
-                self._column(table, self.score_column), uncertainty=uncertainty
-            )
+            if scores.by_class:
+                return self.calibrator_.predict(scores.score)
+            positive = self.calibrator_.predict(scores.score, uncertainty=scores.uncertainty)
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, X: ArrayLike) -> Any:  # noqa: N803
         """Return the most probable class of each row; shape (n,)."""
         probability = self.predict_proba(X)
         return self.classes_[probability.argmax(axis=1)]
-
-    def _is_by_class(self, table: Floats) -> bool:
-        """Whether ``X`` has a column of each of more than two classes."""
-        return len(self.classes_) > 2 and table.shape[1] == len(self.classes_)
 
 
 class BoundaryClassifier(_OverScores):
@@ -210,12 +322,16 @@ class BoundaryClassifier(_OverScores):
         None for the default.
     score_column, uncertainty_column
         Columns of ``X``; None for a single threshold.
+    estimator, cv
+        As in ``CalibratedScores``.
     random_state
         Seed of the splits.
 
     Attributes
     ----------
     classes_ : shape (2,)
+    estimator_
+        The fitted classifier, if there is one.
     boundary_
         The fitted ``uqcli.Boundary``, which saves and exports.
     calibrator_
@@ -240,6 +356,8 @@ class BoundaryClassifier(_OverScores):
         uncertainty_bins: int | None = None,
         score_column: ColumnKey = 0,
         uncertainty_column: ColumnKey | None = None,
+        estimator: Any = None,
+        cv: Any = None,
         random_state: int = 0,
     ) -> None:
         self.precision = precision
@@ -251,6 +369,8 @@ class BoundaryClassifier(_OverScores):
         self.uncertainty_bins = uncertainty_bins
         self.score_column = score_column
         self.uncertainty_column = uncertainty_column
+        self.estimator = estimator
+        self.cv = cv
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:  # noqa: N803
@@ -263,14 +383,14 @@ class BoundaryClassifier(_OverScores):
         InfeasibleError
             No boundary meets the constraint.
         """
-        table, label = self._fitting(X, y)
-        score, positive = self._column(table, self.score_column), self._positive(label)
-        weight = _whole_numbers(sample_weight, len(table))
+        weight = None if sample_weight is None else _whole_numbers(sample_weight, _num_samples(X))
+        scores, label = self._fitting(X, y, weight)
+        score, positive = scores.score, self._positive(label)
         with _as_value_errors():
             self.boundary_: Boundary = find_boundary(
                 score,
                 positive,
-                uncertainty=self._uncertainty(table),
+                uncertainty=scores.uncertainty,
                 weight=weight,
                 precision=self.precision,
                 recall=self.recall,
@@ -289,9 +409,9 @@ class BoundaryClassifier(_OverScores):
 
     def predict(self, X: ArrayLike) -> Any:  # noqa: N803
         """Return the second class for flagged rows, the first for others; shape (n,)."""
-        table = self._checked(X)
+        scores = self._checked(X)
         with _as_value_errors():
-            flagged = self.boundary_.decide(self._column(table, self.score_column), self._uncertainty(table))
+            flagged = self.boundary_.decide(scores.score, scores.uncertainty)
         return self.classes_[flagged.astype(np.int64)]
 
     def decision_function(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -303,8 +423,8 @@ class BoundaryClassifier(_OverScores):
         -------
         float64, shape (n,)
         """
-        table = self._checked(X)
-        score, uncertainty = self._column(table, self.score_column), self._uncertainty(table)
+        scores = self._checked(X)
+        score, uncertainty = scores.score, scores.uncertainty
         edges = self.boundary_.uncertainty_edges
         row = np.zeros(len(score), dtype=np.int64)
         if len(edges):
@@ -321,9 +441,9 @@ class BoundaryClassifier(_OverScores):
 
         They do not depend on the uncertainty. A decision is no comparison of a probability with one half.
         """
-        table = self._checked(X)
+        scores = self._checked(X)
         with _as_value_errors():
-            positive = self.calibrator_.predict(self._column(table, self.score_column))
+            positive = self.calibrator_.predict(scores.score)
         return np.stack([1 - positive, positive], axis=1)
 
 

@@ -1,14 +1,18 @@
 """Tests of the estimators for scikit-learn."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
-from sklearn.preprocessing import FunctionTransformer
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 
 import uqcli
@@ -162,3 +166,91 @@ def test_weights_are_copies_and_bad_values_are_value_errors(rows):
         CalibratedScores().fit(table * 3, label)
     with pytest.raises(uqcli.InfeasibleError):
         BoundaryClassifier(precision=1.0).fit(np.zeros((4, 1)), [0, 1, 0, 1])
+
+
+WRAPPERS = [
+    CalibratedScores("temperature", estimator=LogisticRegression(), cv=3),
+    CalibratedScores("platt", estimator=LinearSVC(), cv=3),
+    BoundaryClassifier(precision=0.5, algorithm="st", estimator=LogisticRegression(), cv=3),
+]
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("fast_calibrators")
+@pytest.mark.parametrize("estimator", WRAPPERS, ids=repr)
+def test_wrappers_of_a_classifier_keep_the_rules_of_scikit_learn(estimator):
+    at_odds = {"check_classifiers_train": "a decision is no comparison of a probability with one half"}
+    expected = at_odds if isinstance(estimator, BoundaryClassifier) else {}
+    results = check_estimator(estimator, on_fail=None, on_skip=None, expected_failed_checks=expected)
+    failed = {result["check_name"] for result in results if result["status"] == "failed"}
+    assert failed == set()
+    assert len(results) > 50
+
+
+@pytest.fixture
+def features():
+    random = np.random.default_rng(4)
+    table = random.normal(size=(1200, 3))
+    return table, (random.random(1200) < 1 / (1 + np.exp(-2 * table[:, 0] - table[:, 1]))).astype(int)
+
+
+def test_a_frozen_classifier_is_taken_as_it_is(features):
+    table, label = features
+    model = LogisticRegression().fit(table[:400], label[:400])
+    rest, rest_label = table[400:], label[400:]
+    score = model.predict_proba(rest)[:, 1]
+    wrapped = BoundaryClassifier(precision=0.8, estimator=FrozenEstimator(model)).fit(rest, rest_label)
+    assert wrapped.boundary_.artifact == uqcli.find_boundary(score, rest_label, precision=0.8).artifact
+    assert (wrapped.predict(rest) == wrapped.boundary_.decide(score)).all()
+    calibrated = CalibratedScores("beta", estimator=FrozenEstimator(model)).fit(rest, rest_label)
+    expected = uqcli.Calibrator.fit(score, rest_label, method="beta").predict(score)
+    np.testing.assert_array_equal(calibrated.predict_proba(rest)[:, 1], expected)
+    with pytest.raises(ValueError, match="other classes"):
+        CalibratedScores(estimator=FrozenEstimator(model)).fit(rest, rest_label + 1)
+
+
+def test_another_classifier_is_fitted_to_all_rows_and_its_rule_to_rows_left_out(features):
+    table, label = features
+    wrapped = BoundaryClassifier(recall=0.7, estimator=LogisticRegression(), cv=4).fit(table, label)
+    left_out = cross_val_predict(LogisticRegression(), table, label, cv=4, method="predict_proba")[:, 1]
+    assert wrapped.boundary_.artifact == uqcli.find_boundary(left_out, label, recall=0.7).artifact
+    of_all = LogisticRegression().fit(table, label).predict_proba(table)[:, 1]
+    assert (wrapped.predict(table) == wrapped.boundary_.decide(of_all)).all()
+
+
+def test_a_wrapper_takes_data_frames_weights_and_an_uncertainty(features):
+    table, label = features
+    frame = pd.DataFrame(table, columns=["a", "b", "spread"]).assign(kind=np.where(table[:, 2] > 0, "x", "y"))
+    encode = ColumnTransformer([("kind", OneHotEncoder(), ["kind"])], remainder="passthrough")
+    model = make_pipeline(encode, LogisticRegression())
+    wrapped = BoundaryClassifier(precision=0.7, estimator=model, uncertainty_column="spread")
+    weight = np.arange(len(label)) % 3
+    wrapped.fit(frame, label, sample_weight=weight)
+    assert wrapped.boundary_.artifact.source.rows == len(label)
+    assert set(wrapped.predict(frame)) == {0, 1}
+    assert list(wrapped.feature_names_in_) == list(frame.columns)
+
+
+def test_a_search_reaches_the_classifier(features):
+    table, label = features
+    search = GridSearchCV(
+        BoundaryClassifier(precision=0.6, algorithm="st", estimator=LogisticRegression(), cv=3),
+        {"estimator__C": [0.01, 1.0], "precision": [0.6, 0.7]},
+        scoring="recall",
+        cv=2,
+    )
+    assert search.fit(table, label).best_params_["precision"] == 0.6
+    assert search.best_params_["estimator__C"] == clone(search.best_estimator_).estimator.C
+
+
+def test_a_wrapper_calibrates_many_classes():
+    probability, index, _ = draw_rows(12, 900, 3, power=2.0)
+    label = np.array(["cat", "dog", "emu"])[index]
+    model = CalibratedScores("vector", estimator=LogisticRegression(), cv=3)
+    calibrated = model.fit(probability, label).predict_proba(probability)
+    assert calibrated.shape == (900, 3)
+    assert calibrated.sum(axis=1) == pytest.approx(1)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        CalibratedScores(estimator=LinearSVC(), cv=3).fit(probability, label)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        CalibratedScores("platt", estimator=LogisticRegression(), cv=3).fit(probability, label)

@@ -1,8 +1,8 @@
 """Compare score columns on the same rows: ranking, losses, and recall at usual precisions.
 
 Differences have intervals from paired resamplings of rows. Those of means and of the AUC are studentised.
-Those of the average precision and of the recall are percentiles. In simulations they covered 92 to 100 % where
-95 % are nominal, also without a difference, if each score flags 30 rows. With fewer rows they have none.
+Those of the average precision and of the recall are percentiles. In simulations they covered 92 to 100 %
+where 95 % are nominal, also without a difference, if each score flags 30 rows. With fewer they have none.
 """
 
 from __future__ import annotations
