@@ -40,3 +40,27 @@ def test_the_thread_of_an_abandoned_iterator_ends():
     for thread in set(threading.enumerate()) - before:
         thread.join(timeout=5)
         assert not thread.is_alive()
+
+
+def test_an_error_of_the_items_comes_after_the_results_before_it():
+    done = []
+    with pytest.raises(ValueError, match="broken"):
+        done.extend(parallel_map(lambda item: item, items_then_error(50)))
+    for item in parallel_map(lambda item: 1 // (3 - item), [0, 1]):
+        done.append(item)
+    results = parallel_map(lambda item: 1 // (3 - item), items_then_error(5))
+    with pytest.raises(ZeroDivisionError):
+        list(results)
+
+
+def test_a_finished_result_does_not_wait_for_others():
+    def items():
+        yield 1
+        while not seen:  # the first result is taken before the last item is made
+            threading.Event().wait(0.01)
+            yield 2
+
+    seen = []
+    for result in parallel_map(lambda item: item, items()):
+        seen.append(result)
+    assert seen[0] == 1

@@ -87,7 +87,7 @@ def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
                 error = failure
                 break
             waiting.append(pool.submit(work, item))
-            if len(waiting) >= _IN_FLIGHT * workers:
+            while waiting and (len(waiting) >= _IN_FLIGHT * workers or waiting[0].done()):
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
