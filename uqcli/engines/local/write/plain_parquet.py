@@ -102,7 +102,7 @@ class _Decided:
         """Return the rows to write."""
         frame = pl.scan_parquet(list(paths), glob=False, hive_partitioning=False, row_index_name=_PLACE)
         types = {name: kind for name, kind in frame.collect_schema().items() if name != _PLACE}
-        if types != dict(frame_of(self._files[0].arrow_schema.empty_table()).schema):
+        if types != dict(frame_of(pa.Table.from_batches([], self._files[0].arrow_schema)).schema):
             raise TypeError("polars reads a column as another type")
         added = {name: _ADDED[kind] for name, kind in self._request.added.types.items()}
         return frame.map_batches(
