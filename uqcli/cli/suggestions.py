@@ -57,6 +57,8 @@ def meant_command(word: str, commands: Iterable[str]) -> str:
     """Return what to type in place of a word that is no command; empty if that is unknown."""
     if word in _REMOVED:
         return _REMOVED[word]
+    if "." in word or "/" in word:
+        return "no file has this name, either"
     return _did_you_mean(_COMMANDS.get(word) or _similar(word, list(commands)))
 
 

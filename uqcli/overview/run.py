@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from uqcli.base.errors import UsageError
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.targets import run_targets
 from uqcli.boundary.targets_report import TargetsReport
+from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.ranking import auc, average_precision
 from uqcli.overview.columns import with_found_columns
@@ -31,7 +35,8 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         The rows cannot be read, or an audit is requested of scores that are no probabilities.
     """
     with reusable_streams():
-        request, found = with_found_columns(request)
+        with _classes_elsewhere():
+            request, found = with_found_columns(request)
         data = request.data
         table = PooledTable(table=open_table(data, uses_uncertainty=False))
         counts = table.counts
@@ -70,6 +75,16 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         ),
         artifact=None,
     )
+
+
+@contextmanager
+def _classes_elsewhere() -> Iterator[None]:
+    """Let the error of a missing score name a command that takes class probabilities."""
+    try:
+        yield
+    except MissingColumnError as error:
+        remedy = error.remedy.replace("or --proba", "or take uqcli tce with --proba")
+        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
 def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryReport | None:

@@ -105,7 +105,8 @@ def _command(points: OperatingPoints, line: str) -> tuple[str, str]:
             position = len(kept) if position is None else position
             continue
         kept.append(word)
-    kept[1:2] = ["boundary"]  # whatever command drew the page
+    if len(kept) > 1:
+        kept[1] = "boundary"  # whatever command drew the page
     start = min(2, len(kept)) if position is None else position
     settings = {} if "--grid" in kept else points.settings  # a saved grid sets its bins
     more = [word for pair in settings.items() for word in pair]
