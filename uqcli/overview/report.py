@@ -62,8 +62,8 @@ class ScoreSummary:
     lowest: float
     highest: float
     distinct: int
-    auc: float | None
-    average_precision: float | None
+    auc: float | None = None
+    average_precision: float | None = None
 
     @property
     def is_probability(self) -> bool:

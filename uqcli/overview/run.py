@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.options import BoundaryRequest
@@ -46,8 +48,6 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             lowest=float(counts.value[0]),
             highest=float(counts.value[-1]),
             distinct=len(counts.value),
-            auc=auc(counts),
-            average_precision=average_precision(counts),
         )
         if request.audit and not score.is_probability:
             raise UsageError(
@@ -56,11 +56,15 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 remedy="audit a rule: uqcli evaluate RULE.json INPUT --audit COL",
             )
         calibration = None
-        if score.is_probability:
-            tce = TceRequest(data=data, audit=request.audit)
-            calibration = measure_calibration(tce, table).report
-        one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
-        targets = run_targets(one_threshold, table).report
+        with ThreadPoolExecutor(1) as thread:  # it ranks while this one measures
+            ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
+            if score.is_probability:
+                tce = TceRequest(data=data, audit=request.audit)
+                calibration = measure_calibration(tce, table).report
+            one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
+            targets = run_targets(one_threshold, table).report
+        area, mean_precision = (result.result() for result in ranking)
+        score = replace(score, auc=area, average_precision=mean_precision)
         comparison = _comparison(request, targets)
     return Result(
         report=OverviewReport(
