@@ -90,7 +90,7 @@ def usual_precisions(positives: int, rows: int) -> list[Constraint]:
 
 def _is_reached(bound: Constraint, cells: Cells) -> bool:
     """Whether a single threshold meets a bound; more thresholds may, where it does not."""
-    return cells.positives > 0 and optimise(cells, Algorithm.SMOOTH, bound).found is not None
+    return cells.positives > 0 and optimise(cells, Algorithm.SMOOTH, bound).boundary is not None
 
 
 def _reports(
@@ -100,5 +100,5 @@ def _reports(
     request = replace(request, bounds=bounds)
     for bound in bounds:
         report = run(replace(request, constraint=bound), rows).report
-        if report.chosen.found is not None:
+        if report.chosen.boundary is not None:
             yield report

@@ -7,10 +7,12 @@ from typing import Any
 
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.records import dataclass
+from uqcli.base.wording import count, percent, rows_of, share
 from uqcli.boundary.expected_report import expected_metrics
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import ranges_by
 from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.estimates.estimate import interval
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -19,13 +21,8 @@ from uqcli.reports.document import (
     OneResult,
     Table,
     Verdict,
-    count,
     head_of,
-    interval,
-    percent,
     plain,
-    rows_of,
-    share,
 )
 from uqcli.rules.saved import Source
 
@@ -132,9 +129,9 @@ class TargetsReport(OneResult):
         if not self.positives:
             return "No row is positive, so no rule can be found."
         found = [
-            (report.constraint.value, percent(report.chosen.found.fit.recall))
+            (report.constraint.value, percent(report.chosen.boundary.fit.recall))
             for report in self.of_kind(ConstraintKind.PRECISION)
-            if report.chosen.found is not None
+            if report.chosen.boundary is not None
         ]
         if not found:
             rate = percent(self.positives / self.rows)
@@ -159,8 +156,8 @@ class TargetsReport(OneResult):
         ]
 
     def _line(self, report: BoundaryReport) -> tuple[str, ...]:
-        assert report.chosen.found is not None  # others are left out
-        fit = report.chosen.found.fit
+        assert report.chosen.boundary is not None  # others are left out
+        fit = report.chosen.boundary.fit
         expected = expected_metrics(report.chosen.expected)
         return (
             report.constraint.value,

@@ -11,7 +11,20 @@ from uqcli.base.records import dataclass
 from uqcli.stores.address import safe_address
 
 _OMITTED: Final = frozenset(
-    {"output", "report", "title", "plot", "json", "quiet", "verbose", "threads", "memory", "engine", "spark", "debug"}
+    {
+        "output",
+        "report",
+        "title",
+        "plot",
+        "json",
+        "quiet",
+        "verbose",
+        "threads",
+        "memory",
+        "engine",
+        "spark",
+        "debug",
+    }
 )
 """Options for outputs and for running the program."""
 

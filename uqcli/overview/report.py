@@ -8,29 +8,25 @@ from typing import Any, Final
 
 from uqcli.audit.report import with_audit
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
+from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.wording import count, first_of, percent, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.targets_report import TargetsReport
+from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.overview.columns import FoundColumns
 from uqcli.reports.document import (
     Document,
-    Estimate,
     HeadCard,
     KeyNumber,
     Metrics,
     OneResult,
     OperatingPoints,
     Verdict,
-    count,
-    first_of,
     head_of,
-    percent,
     plain,
-    printable,
-    rows_of,
-    share,
 )
 from uqcli.rules.saved import Source
 from uqcli.tce.report import TceReport
@@ -99,7 +95,7 @@ class OverviewReport(OneResult):
     calibration: TceReport | None
     targets: TargetsReport
     comparison: BoundaryReport | None
-    found: FoundColumns
+    content: FoundColumns
     arguments: str = ""
 
     @property
@@ -145,7 +141,7 @@ class OverviewReport(OneResult):
             "calibration": calibration,
             "targets": self.targets.targets(),
             "uncertainty": compared,
-            "could_be_uncertainty": list(self.found.proposed),
+            "could_be_uncertainty": list(self.content.proposed),
             "odd": self.oddities(),
             "notes": [self.sentence(), *self._cautions()],
         }
@@ -181,9 +177,9 @@ class OverviewReport(OneResult):
         if score.auc is None:
             missing = "negative" if score.positives else "positive"
             return f"No row is {missing}, so nothing can be said about the score."
-        if middle is None or middle.chosen.found is None:
+        if middle is None or middle.chosen.boundary is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
-        recall = percent(middle.chosen.found.fit.recall)
+        recall = percent(middle.chosen.boundary.fit.recall)
         return f"A rule finds {recall} of the positives {_at(middle)}; the score has AUC {score.auc:.3f}."
 
     def _facts(self) -> list[str]:
@@ -198,9 +194,9 @@ class OverviewReport(OneResult):
             f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
             f"Calibration: {self._calibration_sentence()}",
         ]
-        if self.found.by_role:
+        if self.content.by_role:
             taken = " and ".join(
-                f"--{role} {printable(name, 24)}" for role, name in self.found.by_role.items()
+                f"--{role} {printable(name, 24)}" for role, name in self.content.by_role.items()
             )
             facts.append(f"Columns taken by their usual names: {taken}.")
         uncertainty = self._uncertainty_sentence()
@@ -218,14 +214,14 @@ class OverviewReport(OneResult):
         if self.comparison is not None:
             verdict = self.comparison.compared[0].sentence().removesuffix(".")
             return f"{verdict}, {_at(self.comparison)}."
-        if not self.found.proposed:
+        if not self.content.proposed:
             return ""
-        listed = first_of([printable(name, 20) for name in self.found.proposed], _MOST_PROPOSED)
+        listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)
         return f"Uncertainty: none is named; --uncertainty COL,... tests what you choose of {listed}."
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
-        score, found, odd = self.score, self.found, list[str]()
+        score, found, odd = self.score, self.content, list[str]()
         if score.distinct == 1:
             odd.append("all scores are equal, so they rank nothing.")
         elif score.auc is not None and score.auc == 1:
@@ -295,7 +291,7 @@ class OverviewReport(OneResult):
         points = reports[0].operating_points() if reports else None
         if points is None:
             return None
-        named = {f"--{role}": name for role, name in self.found.by_role.items()}
+        named = {f"--{role}": name for role, name in self.content.by_role.items()}
         dropped = points.dropped_options | {"--audit", "--uncertainty"}
         return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
 

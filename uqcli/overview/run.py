@@ -75,7 +75,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             calibration=calibration,
             targets=targets,
             comparison=comparison,
-            found=found,
+            content=found,
         ),
         artifact=None,
     )

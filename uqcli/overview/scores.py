@@ -23,6 +23,7 @@ from uqcli.base.running.progress import with_progress
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.targets import MOST_PRECISIONS, usual_precisions
 from uqcli.engines.open import reusable_streams
+from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.losses import LOSSES, mean_loss
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.ranking import auc, average_precision
@@ -30,7 +31,6 @@ from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, stud
 from uqcli.overview.columns import with_found_label
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.scores_report import ScoreDifference, ScoreMetrics, ScoresReport
-from uqcli.reports.document import Estimate
 from uqcli.rules.labelled import read_labelled, refuse_weightless
 from uqcli.rules.result import Result
 

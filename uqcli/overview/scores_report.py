@@ -6,23 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from uqcli.base.defaults import CONFIDENCE, SEED
+from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.wording import count, rows_of, share
+from uqcli.estimates.estimate import Estimate, direction, ends_of
 from uqcli.reports.document import (
     Document,
-    Estimate,
     HeadCard,
     Metrics,
     OneResult,
     Table,
     Verdict,
-    count,
-    direction,
-    ends_of,
     head_of,
     plain,
-    printable,
-    rows_of,
-    share,
 )
 from uqcli.rules.saved import Source
 
