@@ -62,8 +62,8 @@ def test_a_negligible_gain_gives_no_verdict():
     (comparison,) = rank_comparisons({"u": gain(0.004, 0.01)})
     assert comparison.verdict == "no evidence"
     sentence = comparison.sentence()
-    assert sentence.startswith("No evidence that 'u' helps")
-    assert sentence.endswith("at equal alerts, less than the 0.5 that count.")
+    assert sentence.startswith("Does the uncertainty 'u' help? No evidence of it: ")
+    assert sentence.endswith("below the 0.5 points that uqcli treats as worthwhile.")
     assert "p =" not in sentence
 
 
@@ -104,5 +104,5 @@ def test_the_least_p_value_that_permutations_allow_is_a_bound(p_value, text):
     )
     other = replace(gain, p_value=0.5)
     comparison, _ = rank_comparisons({"u": gain, "v": other})
-    assert f"({text}, permutation test)" in comparison.sentence()
+    assert f"; {text})" in comparison.sentence()
     assert comparison.cells[1] == text.removeprefix("p ").removeprefix("= ")

@@ -34,7 +34,7 @@ def test_the_rule_is_that_of_the_precision_if_it_has_the_recall(uqcli, files, tm
     outcome = uqcli(*common, "--recall", f"{recall + 0.001:.6f}", "--json", "-o", "both.json")
     assert outcome.code == 4
     assert outcome.json["metrics"]["recall_at_best_precision"] == recall
-    assert f"the highest recall at precision 0.8 is {recall:.4f}" in outcome.err
+    assert f"the highest recall at precision 0.8 is {recall:.3f}" in outcome.err
 
 
 def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):

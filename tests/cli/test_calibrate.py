@@ -349,7 +349,7 @@ def test_probabilities_of_exactly_0_or_1_give_a_note(uqcli, rows, method, has_no
     report = uqcli(
         "calibrate", "rows.csv", "--method", "heterogeneous" if options else method, *options, "--json"
     ).json
-    matching_notes = [note for note in report["notes"] if "new data can contradict that" in note]
+    matching_notes = [note for note in report["notes"] if "which new data can contradict" in note]
     assert bool(matching_notes) is has_note
     if method == "isotonic":
         probabilities = report["calibration"]["y"]

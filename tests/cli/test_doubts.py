@@ -71,7 +71,7 @@ def test_few_alerts_are_a_doubt(uqcli, doubted, tmp_path):
     fit = ("boundary", "new.csv", "--precision", "0.99", "--algorithm", "st", "-q", "-o", "rule.json")
     assert uqcli(*fit).code == 0
     doubts = json.loads((tmp_path / "rule.json").read_text())["doubts"]
-    assert any("alerts; its precision on new data is unknown" in doubt for doubt in doubts)
+    assert any("too few to know the precision on new data" in doubt for doubt in doubts)
 
 
 def test_a_test_set_raises_no_doubt_about_the_map(uqcli, doubted, tmp_path):

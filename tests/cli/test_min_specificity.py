@@ -105,7 +105,7 @@ def test_a_rule_is_shown_applied_and_exported(uqcli, files):
     assert uqcli("boundary", "fit.parquet", *line).code == 0
     shown = uqcli("show", "s.json", "--verbose").out.decode()
     assert "Certified: specificity is at least 90 % on new data" in " ".join(shown.split())
-    assert "negative rows are not flagged" in " ".join(shown.split())
+    assert "negative rows were not flagged" in " ".join(shown.split())
     assert uqcli("apply", "s.json", "test.parquet", "-o", "out.csv").code == 0
     exported = uqcli("export", "s.json", "--to", "sql", "--check", "test.parquet", "-o", "s.sql")
     assert exported.code == 0

@@ -415,7 +415,7 @@ def test_the_evaluation_of_two_boundaries_advises_one(uqcli, tmp_path):
         assert uqcli("boundary", f"{source}.csv", *line).code == 0
     assert advice_for("a.json", "c.json") == "Use a.json."
     assert advice_for("c.json", "a.json") == "Use a.json."
-    assert advice_for("c.json", "d.json") == "Fit the rule again on current data."
+    assert advice_for("c.json", "d.json") == "Fit the rule again on current data before you rely on it."
     assert "Use a.json if its additional alerts are worth the work, else b.json." in advice_for(
         "b.json", "a.json"
     )

@@ -50,10 +50,10 @@ def test_metrics_are_those_of_all_rows_and_tests_are_null_with_a_reason(uqcli, f
     assert all(row["rejected"] is None for row in report["bins"])
     assert [sum(row[key] for row in report["bins"]) for key in ("count", "positives")] == [ROWS, label.sum()]
     assert report["source"]["columns"]["sampling_weight"] == "w"
-    assert any("tests need rows that count alike" in note for note in report["notes"])
+    assert any("no score is tested" in note for note in report["notes"])
     assert any("come from tests and are null" in note for note in report["notes"])
     shown = uqcli(*LINE, "w").out.decode()
-    assert "by sampling weight; tests need rows that count alike" in " ".join(shown.split())
+    assert "by sampling weight); no score is tested" in " ".join(shown.split())
     assert uqcli(*LINE, "w", "-q", "--fail-if", "tce > 20").code == 6
 
 

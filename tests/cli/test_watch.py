@@ -449,7 +449,8 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
     assert low < 0.7
     second = uqcli("watch", "rule.json", "rows.csv").out.decode().splitlines()[1]
-    assert "lower end of what was expected of target 0.7; --bound 0.7 tests the target itself" in second
+    assert "the lower end of what was expected of target 0.7" in second
+    assert "Add --bound 0.7 to be alarmed below the target itself" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
 
@@ -568,9 +569,9 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     assert used["together"] > 2 * used["apart"]
     shown = uqcli(*WATCH, "together.csv", "--day", "day").out.decode()
     trials, effective = metrics["trials"], round(metrics["trials"] / used["apart"])
-    assert "Rows of a day go together: " in shown
+    assert "Rows of one day depend on each other" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
-    assert f"Rows of a day go together: {trials:,} alerts count as {effective:,}." in shown
+    assert f"Rows of one day depend on each other, so that {trials:,} alerts count as {effective:,}." in shown
 
 
 def test_one_file_without_days_is_taken_as_independent_rows_and_says_so(uqcli, files, tmp_path):
@@ -578,8 +579,8 @@ def test_one_file_without_days_is_taken_as_independent_rows_and_says_so(uqcli, f
     report = uqcli(*WATCH, "days.csv", "--json").json
     assert "design_effect" not in report["metrics"]
     shown = uqcli(*WATCH, "days.csv").out.decode()
-    assert "All rows are taken as independent: --day day takes rows of a day together." in shown
-    assert "All rows are taken as independent." in uqcli(*WATCH, "kept0.csv").out.decode()
+    assert "Rows are taken as independent: --day day takes rows of a day together." in shown
+    assert "Rows are taken as independent." in uqcli(*WATCH, "kept0.csv").out.decode()
 
 
 def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, tmp_path):
@@ -590,7 +591,7 @@ def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, 
     assert "the evidence starts with the second batch" in shown
     outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
     assert outcome.code == 6, outcome.err
-    assert (outcome.code, "Rows of a day go together" in outcome.out.decode()) == (6, True)
+    assert (outcome.code, "Rows of one day depend on each other" in outcome.out.decode()) == (6, True)
 
 
 def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_path):

@@ -21,9 +21,9 @@ from uqcli.reports.written_rows import WrittenRows
 from uqcli.rules.saved import Saved
 
 _TITLES: Final = {
-    "boundary": "Decisions for",
-    "calibrator": "Calibrated probabilities for",
-    "conformal": "Prediction sets for",
+    "boundary": "Decided",
+    "calibrator": "Calibrated the probabilities of",
+    "conformal": "Added prediction sets to",
 }
 
 
@@ -128,13 +128,14 @@ class ApplyReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         rows = self.source.rows
-        title = f"{_TITLES.get(self.rule.kind, 'Columns added to')} {rows_of(rows)}"
+        title = f"{_TITLES.get(self.rule.kind, 'Added columns to')} {rows_of(rows)}"
         if self.selected is not None:
-            rate = f" ({100 * self.selected / rows:.2f} %)" if rows else ""
-            title = f"{count(self.selected)} of {rows_of(rows)} flagged{rate}"
+            rate = f" ({percent(self.selected / rows)})" if rows else ""
+            title = f"Flagged {count(self.selected)} of {rows_of(rows)}{rate}"
         if self.reviewed is not None:
-            rate = f" ({100 * self.reviewed / rows:.2f} %)" if rows else ""
-            title = f"{title}, {count(self.reviewed)} for review{rate}"
+            rate = f" ({percent(self.reviewed / rows)})" if rows else ""
+            title = f"{title} and sent {count(self.reviewed)}{rate} to review"
+        title = f"{title}."
         cautions = self.warnings
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")

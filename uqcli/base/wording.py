@@ -26,7 +26,7 @@ def share_in_range(value: float | None, low: float | None, high: float | None) -
     Examples
     --------
     >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None), share_in_range(0.0004, 0.0001, 0.001)
-    ('0.500 [0.400, 0.600]', '0.5000', '0.000400 [0.000100, 0.001000]')
+    ('0.500 [0.400, 0.600]', '0.500', '0.000400 [0.000100, 0.001000]')
     """
     if value is None or low is None or high is None:
         return share(value)
@@ -35,14 +35,29 @@ def share_in_range(value: float | None, low: float | None, high: float | None) -
 
 
 def share(value: float | None) -> str:
-    """Format a proportion with four decimals, "-" if undefined.
+    """Format a proportion with three decimals, or two digits near 0; "-" if undefined.
 
     Examples
     --------
-    >>> share(0.5), share(None)
-    ('0.5000', '-')
+    >>> share(0.5), share(0.00123), share(None)
+    ('0.500', '0.0012', '-')
     """
-    return "-" if value is None else f"{value:.4f}"
+    if value is None:
+        return "-"
+    return f"{value:.2g}" if 0 < value < 0.01 else f"{value:.3f}"
+
+
+def number_in_words(value: float | None) -> str:
+    """Format a proportion for a sentence: two decimals, or three where two would say little.
+
+    Examples
+    --------
+    >>> number_in_words(0.7126), number_in_words(0.0451), number_in_words(None)
+    ('0.71', '0.045', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    return f"{value:.{2 if 0.1 <= value <= 0.9 or value in {0, 1} else 3}f}"
 
 
 def percent(value: float | None, digits: int | None = None) -> str:
@@ -118,8 +133,13 @@ def number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def short_number(value: float) -> str:
+    """Format a score or an edge with 4 significant digits, for tables in which numbers are compared."""
+    return f"{value:.4g}"
+
+
 def ranges(edges: Sequence[float]) -> list[str]:
-    """Describe the ranges between sorted edges.
+    """Describe the ranges between sorted edges, with 4 significant digits or as many as tell them apart.
 
     Examples
     --------
@@ -128,7 +148,9 @@ def ranges(edges: Sequence[float]) -> list[str]:
     """
     if not edges:
         return ["all"]
-    texts = [number(edge) for edge in edges]
+    texts = [short_number(edge) for edge in edges]
+    if len(set(texts)) < len(edges):
+        texts = [number(edge) for edge in edges]
     between = [f"{low} to below {high}" for low, high in pairwise(texts)]
     return [f"below {texts[0]}", *between, f"{texts[-1]} and above"]
 

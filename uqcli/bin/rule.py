@@ -162,7 +162,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         totals = self.metrics()
         size = f"{len(self.count)} x {len(self.count[0])} cells"
         return Document(
-            title=f"Grid ({self.binning}): {size}, {totals['rows']:,} rows, {totals['positives']:,} positive",
+            title=f"Counted {totals['rows']:,} rows, {totals['positives']:,} positive, in {size} "
+            f"({self.binning}).",
             tables=[
                 self._by_uncertainty(names),
                 Table(

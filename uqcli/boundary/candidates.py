@@ -17,6 +17,7 @@ from uqcli.boundary.report import Candidate
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.optimum import Optimum, optimise
 from uqcli.boundary.search.registry import entry_of
+from uqcli.boundary.search.score_runs import top_runs
 from uqcli.estimates.confusion import Confusion, Rate
 
 _BOUND_TOLERANCE: Final = 0.005
@@ -126,6 +127,27 @@ def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) ->
     if is_single or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
     return optimise(calibration_set.cells(Algorithm.ST), Algorithm.ST, calibration_set.constraint)
+
+
+def equal_alerts(best: Candidate, calibration_set: CalibrationSet) -> Confusion[int] | None:
+    """Count a single threshold that flags as many rows as a boundary, the fair comparison of their recalls.
+
+    It flags the most whole cells of the default grid's scores that together have no more rows. None if the
+    boundary is itself a single threshold, or was not found on that grid.
+    """
+    boundary, cells = best.boundary, calibration_set.one_row
+    if best.algorithm is not Algorithm.SMOOTH or boundary is None or len(boundary.thresholds) == 1:
+        return None
+    if cells is None:
+        return None
+    runs = top_runs(cells.rows[0])
+    cut = int(runs.selected.searchsorted(boundary.fit.selected, side="right")) - 1
+    return Confusion(
+        rows=boundary.fit.rows,
+        positives=boundary.fit.positives,
+        selected=int(runs.selected[cut]),
+        true_positives=int(runs.true_positives[cut]),
+    )
 
 
 def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, share
+from uqcli.base.wording import count
 from uqcli.boundary.certificate import NotCertified
 from uqcli.boundary.certificate_rule import (
     SavedCertificate,
-    certificate_in_words,
+    certificates_in_words,
     certified_verdict,
+    conditions_of,
     group_certificates_in_words,
+    test_in_words,
 )
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.reports.document import Verdict
@@ -56,26 +58,45 @@ class Certification:
         """Return the verdict on a certified boundary."""
         return certified_verdict(self.certificates, self.delta, self.groups)
 
-    def notes(self, boundary: FittedBoundary) -> list[str]:
-        """State the guarantee, the rows of the fit and of the test, and the cost in recall."""
+    def sentence(self) -> str:
+        """State the guarantee and its risk."""
+        return certificates_in_words(self.certificates, self.delta, self.groups)
+
+    def test(self) -> list[str]:
+        """State the outcome of the test, and for what the guarantee holds."""
         if self.groups is not None:
-            return list(group_certificates_in_words(self.certificates, self.groups, self.delta))
+            return []
+        (certificate,) = self.certificates
+        units = "clusters" if certificate.is_of_clusters else "rows"
+        valid = (
+            f"It holds for independent {units} from the same source, and only for the first "
+            "attempt on these data."
+        )
+        return [test_in_words(certificate), valid]
+
+    def cost(self, boundary: FittedBoundary) -> str:
+        """State what the guarantee costs in recall, or in precision; empty if it costs nothing."""
+        if self.uncertified is None:
+            return ""
+        (certificate,) = self.certificates
+        name, rates = "recall", [boundary.fit.recall, self.uncertified.fit.recall]
+        if list(certificate.bounds) == ["recall"]:
+            name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
+        own, other = (rate or 0.0 for rate in rates)
+        if own >= other:
+            return ""
+        return f"The guarantee costs at most about {100 * (other - own):.1f} points of {name}."
+
+    def notes(self, boundary: FittedBoundary) -> list[str]:
+        """State the rows of the fit and of the test, and the conditions of the guarantee."""
+        if self.groups is not None:
+            return list(group_certificates_in_words(self.certificates, self.groups))
         (certificate,) = self.certificates
         tested = certificate.tested_on.rows
         split = f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it."
         if certificate.is_of_clusters:
             split = f"{count(tested)} clusters tested the boundary; the others chose it."
-        notes = [split, *certificate_in_words(certificate)]
-        if self.uncertified is not None:
-            name, rates = "recall", [boundary.fit.recall, self.uncertified.fit.recall]
-            if list(certificate.bounds) == ["recall"]:
-                name, rates = "precision", [boundary.fit.precision, self.uncertified.fit.precision]
-            own, other = (rate or 0.0 for rate in rates)
-            cost = (
-                f": the guarantee costs at most about {100 * (other - own):.1f} points" if other > own else ""
-            )
-            notes.append(f"Without a certificate {name} is {share(other)} on the calibration set{cost}.")
-        return notes
+        return [split, *conditions_of(certificate)]
 
     def shortfall(self) -> str:
         """State why no boundary is certified, and how many rows would be needed."""

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
-from uqcli.base.wording import count, p_text, share
+from uqcli.base.wording import count, p_text, percent
 from uqcli.boundary.search.constraint import PROMISED, Constraint
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.estimates.confusion import Confusion, Rate
@@ -135,57 +135,77 @@ def certified_verdict(
 _NOT_OF_ALERTS: Final = "It is not the precision of all alerts, since clusters with many alerts count once."
 
 
+def certificates_in_words(
+    certificates: Sequence[SavedCertificate], risk: float, groups: int | None = None
+) -> str:
+    """State the guarantee on new data and its risk, of a boundary or of those of several groups."""
+    certificate, total = certificates[0], f"{100 * risk:g} %"
+    if certificate.is_of_clusters:
+        (bound,) = certificate.bounds.values()
+        promise = (
+            f"of new clusters with an alert, at least {100 * bound:g} % are positive by one of their "
+            "alerts drawn at "
+            "random"
+        )
+    else:
+        promises = [
+            PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()
+        ]
+        if not isinstance(certificate.cleared, msgspec.UnsetType):
+            promises.append(f"at most {100 * certificate.cleared.miss:g} % of positives are missed")
+        promise = f"{' and '.join(promises)} on new data"
+    if groups is not None:
+        promise = f"{promise} in {len(certificates)} of {groups} groups"
+    return f"Certified: {promise} ({total} risk that this rule is an exception)."
+
+
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the guarantee on new data, its test and its conditions."""
+    words = certificates_in_words([certificate], certificate.delta)
+    return words, test_in_words(certificate), *conditions_of(certificate)
+
+
+def test_in_words(certificate: SavedCertificate) -> str:
+    """State the outcome of the test."""
     tested, cleared = certificate.tested_on, certificate.cleared
-    guarantees = [PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()]
     if certificate.is_of_clusters:
-        return _of_clusters(certificate)
-    risk = f"{100 * certificate.delta:g} %"
+        hits, trials = tested.trials_of("precision")
+        return (
+            f"The test: {count(hits)} of {count(trials)} clusters were positive "
+            f"({percent(hits / trials, 1)}, "
+            f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept aside."
+        )
     results = []
     for name in certificate.bounds:
         successes, trials = tested.trials_of(name)
-        result = f"{count(successes)} of {count(trials)} {PROMISED[name].result}"
-        results.append(f"{result} ({share(successes / trials)})")
+        result = f"{count(successes)} of {count(trials)} {PROMISED[name].result.replace(' are ', ' were ')}"
+        results.append(f"{result} ({percent(successes / trials, 1)})")
     larger = "larger " if len(results) > 1 else ""
     results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
     if not isinstance(cleared, msgspec.UnsetType):
-        guarantees.append(f"at most {100 * cleared.miss:g} % of positives are missed")
-        risk = f"{risk} ({100 * certificate.delta / 2:g} % each)"
         positives = tested.trials_of("recall")[1]
-        caught = f"{count(cleared.caught)} of {count(positives)} positive rows are caught"
-        results.append(f"{caught} ({share(cleared.caught / positives)}, {p_text(cleared.p_value)})")
+        caught = f"{count(cleared.caught)} of {count(positives)} positive rows were caught"
+        results.append(f"{caught} ({percent(cleared.caught / positives, 1)}, {p_text(cleared.p_value)})")
+    return f"The test: {'; '.join(results)}, among {count(tested.rows)} rows kept aside."
+
+
+def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
+    """State the conditions of the guarantee."""
+    of_alerts = (_NOT_OF_ALERTS,) if certificate.is_of_clusters else ()
+    each: tuple[str, ...] = ()
+    if not isinstance(certificate.cleared, msgspec.UnsetType):
+        each = (
+            f"The risk of {100 * certificate.delta:g} % is divided: {100 * certificate.delta / 2:g} % "
+            "for each part.",
+        )
+    units = "clusters" if certificate.is_of_clusters else "rows"
+    return (*of_alerts, *each, *_conditions(certificate.seed, units))
+
+
+def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups: int) -> tuple[str, ...]:
+    """State how the guarantee in each certified group was tested, and its conditions."""
+    first = certificates[0]
     return (
-        f"Certified: {' and '.join(guarantees)} on new data, at a risk of {risk}.",
-        f"The test: {'; '.join(results)}, among {count(tested.rows)} rows kept for it.",
-        *_conditions(certificate.seed),
-    )
-
-
-def _of_clusters(certificate: SavedCertificate) -> tuple[str, ...]:
-    """State the guarantee on clusters with an alert, its test and its conditions."""
-    tested, risk = certificate.tested_on, f"{100 * certificate.delta:g} %"
-    (bound,) = certificate.bounds.values()
-    hits, trials = tested.trials_of("precision")
-    share_of = share(hits / trials)
-    return (
-        f"Certified: of new clusters with an alert, {100 * bound:g} % or more are positive by one of their "
-        f"alerts, drawn at random, at a risk of {risk}.",
-        _NOT_OF_ALERTS,
-        f"The test: {count(hits)} of {count(trials)} clusters are positive ({share_of}, "
-        f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept for it.",
-        *_conditions(certificate.seed, "clusters"),
-    )
-
-
-def group_certificates_in_words(
-    certificates: Sequence[SavedCertificate], groups: int, risk: float
-) -> tuple[str, ...]:
-    """State the guarantee in each certified group, and its conditions."""
-    first, total = certificates[0], f"{100 * risk:g} %"
-    where = f"in {len(certificates)} of {groups} groups"
-    return (
-        f"Certified: {first.text()} {where} on new data, at a risk of {total}.",
         *([_NOT_OF_ALERTS] if first.is_of_clusters else []),
         f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
         *_conditions(first.seed, "clusters" if first.is_of_clusters else "rows"),

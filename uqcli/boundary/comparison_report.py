@@ -92,23 +92,35 @@ class UncertaintyComparison:
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
     def sentence(self) -> str:
-        """State the verdict and its test."""
-        name = f"'{self.uncertainty}'"
+        """State whether the uncertainty helps, by how much, and how sure that is."""
+        named = "" if self.uncertainty == "uncertainty" else f" '{self.uncertainty}'"
+        asked = f"Does the uncertainty{named} help?"
         if self.gain is None:
-            return f"No evidence that {name} helps: no single threshold meets the bound."
+            return f"{asked} It could not be tested, since no single threshold meets the target."
         p_value = p_text(self.p_value, is_least=self._p_is_least)
-        tested = f"{self._change()} at equal alerts ({p_value}, permutation test)"
+        tested = f"{self._change()} at the same number of alerts ({self._interval()}{p_value})"
         is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
-            tested = f"{self._change()} at equal alerts, less than the {100 * MIN_GAIN:g} that count"
+            tested = (
+                f"{self._change()} at the same number of alerts, below the {100 * MIN_GAIN:g} points "
+                "that uqcli treats "
+                "as worthwhile"
+            )
         match self.verdict:
             case "helps":
-                return f"Uncertainty {name} helps: {tested}."
+                return f"{asked} Yes: {tested}."
             case "hurts":
-                return f"Uncertainty {name} hurts: {tested}."
+                return f"{asked} No, it hurts: {tested}."
             case "no evidence":
                 objection = " The interval contains 0." if self._is_low_p and not is_small else ""
-                return f"No evidence that {name} helps: {tested}.{objection}"
+                return f"{asked} No evidence of it: {tested}.{objection}"
+
+    def _interval(self) -> str:
+        """Format the interval of the gain; empty if it has none."""
+        gain = None if self.gain is None else self.gain.equal_alerts
+        if gain is None or gain.low is None or gain.high is None:
+            return ""
+        return f"95 % interval {100 * gain.low:+.1f} to {100 * gain.high:+.1f}; "
 
     @property
     def _p_is_least(self) -> bool:
@@ -123,7 +135,8 @@ class UncertaintyComparison:
     def _change(self) -> str:
         """Format the change at equal alerts, with utility if requested."""
         assert self.gain is not None  # the sentence has checked it
-        recall = f"{_points(self.gain.equal_alerts)} points of recall"
+        points = self.gain.equal_alerts.value
+        recall = "recall unknown" if points is None else f"{100 * points:+.1f} points of recall"
         if self.gain.value is None:
             return recall
         if self.gain.value_equal_alerts is None:
@@ -149,8 +162,8 @@ class OtherDirection:
     def sentence(self) -> str:
         """State the gain and the option."""
         return (
-            f"the other direction, --uncertainty={self.uncertainty}, gains {100 * self.recall:.2f} points of "
-            "recall more: try it."
+            f"the uncertainty turned round would gain {100 * self.recall:.1f} points of recall more: try "
+            f"--uncertainty={self.uncertainty}."
         )
 
 

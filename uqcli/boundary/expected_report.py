@@ -27,6 +27,33 @@ def expected_metrics(
     return {"precision": precision, "recall": expected.recall}
 
 
+def expectation(
+    expected: Mapping[str, Estimate | None], where: str = "new data", ranges: str = "90 % range"
+) -> str:
+    """State what to expect of precision and recall, each with its range if it has one.
+
+    Examples
+    --------
+    >>> precision = Estimate(value=0.699, low=0.684, high=0.713)
+    >>> expectation({"precision": precision, "recall": Estimate(value=0.5)})
+    'On new data expect precision 0.70 (90 % range 0.68 to 0.71) and recall 0.50.'
+    """
+    parts: list[str] = []
+    for name, estimate in expected.items():
+        if estimate is None or estimate.value is None:
+            continue
+        values = (estimate.value, estimate.low, estimate.high)
+        known = [value for value in values if value is not None]
+        low, value, high = min(known), estimate.value, max(known)
+        digits = 2 if high - low >= 0.01 and 0.05 <= value <= 0.95 else 3
+        text = f"{name} {value:.{digits}f}"
+        if len(known) == len(values):
+            stated = f"{ranges} " if not parts else ""
+            text = f"{text} ({stated}{low:.{digits}f} to {high:.{digits}f})"
+        parts.append(text)
+    return f"On {where} expect {' and '.join(parts)}." if parts else ""
+
+
 def expected_cells(expected: Expected | None) -> tuple[str, str]:
     """Format the expected recall and precision for a table."""
     if expected is None:

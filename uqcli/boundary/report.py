@@ -11,11 +11,10 @@ from typing import Any
 
 import msgspec
 
-from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
+from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.counts import Cells
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, money, percent, rows_of, share, share_in_range
+from uqcli.base.wording import count, money, percent, rows_of, share
 from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.comparison_report import (
     VERDICTS,
@@ -24,20 +23,17 @@ from uqcli.boundary.comparison_report import (
     gains_table,
 )
 from uqcli.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
-from uqcli.boundary.expected_report import expected_cells, expected_metrics
+from uqcli.boundary.expected_report import expectation, expected_cells, expected_metrics
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.operating_points_report import frontier_figure, points_for_page, settings_of
 from uqcli.boundary.rule import (
     ACCEPTED_PREDICTIONS,
-    EXPECTED,
-    EXPECTED_IN_GROUPS,
-    EXPECTED_OF_LABELLED,
-    EXPECTED_ON_TARGET,
     FLAGGED_ROWS,
     LABELLED_ROWS,
     BoundaryParameters,
+    RowWords,
+    answer,
     boundary_card,
-    ranges_by,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -160,6 +156,8 @@ class BoundaryReport(OneResult):
         What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
     lacks_uncertainty
         Whether the rows have no uncertainty, though none was ruled out.
+    equal_alerts
+        Single threshold that flags as many rows, or as few less as its cells allow; None if there is none.
     """
 
     source: Source
@@ -188,6 +186,7 @@ class BoundaryReport(OneResult):
     clusters: ClusterNumbers | None = None
     alike: str = ""
     lacks_uncertainty: bool = False
+    equal_alerts: Confusion[int] | None = None
 
     @property
     def metrics(self) -> Metrics:
@@ -208,6 +207,7 @@ class BoundaryReport(OneResult):
                 **({} if self.expected_share is None else {"share": self.expected_share}),
             },
             "score_only_recall": single.fit.recall if single else None,
+            "score_only_equal_alerts": by_key(fit_metrics(self.equal_alerts)) if self.equal_alerts else None,
             "best_precision": closest.precision if closest else None,
             "recall_at_best_precision": closest.recall if closest else None,
             **(self.compared[0].metrics if self.compared else {}),
@@ -234,7 +234,7 @@ class BoundaryReport(OneResult):
             "algorithm": str(self.chosen.algorithm),
             "uncertainty_edges": boundary.uncertainty_edges.tolist() if boundary else None,
             "thresholds": list(boundary.thresholds) if boundary else None,
-            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+            "notes": [self._title(), *self._lead(), *self._cautions(), *self._notes()],
         }
         if self.review:
             content["review_thresholds"] = boundary and list(boundary.review_thresholds or ())
@@ -282,31 +282,23 @@ class BoundaryReport(OneResult):
         )
 
     def _title(self) -> str:
-        name = f"Boundary ({self.chosen.algorithm})"
-        if self.groups is not None:
-            several = f"{self.groups.searched} groups of {printable(self.groups.name, 30)}"
-            name = f"Boundaries ({self.chosen.algorithm}) of {several}"
-        if self.chosen.boundary is None:
-            return f"{name} for {self.constraint.text()}: infeasible"
+        """State the answer in one sentence."""
+        boundary = self.chosen.boundary
+        if boundary is None:
+            sentence = self.shortfall()
+            return f"{sentence[:1].upper()}{sentence[1:]}."
         if self.certification is not None:
-            risk = f"certified at a risk of {100 * self.certification.delta:g} %"
-            where = " in each" if self.groups is not None else ""
-            review = f", {self.review.text()}" if self.review else ""
-            if self.review and self.review.kind is ReviewKind.MISS:  # certified as well
-                return f"{name} for {self.constraint.text()}{review}, {risk}"
-            return f"{name} for {self.constraint.text()}{where}, {risk}{review}"
-        margin = f" with margin {float(self.constraint.margin):g}" if self.constraint.margin else ""
-        data = " on target data" if self.class_weights is not None else ""
-        if self.parameters.bound is GroupBound.EACH:
-            data = f"{data} in each"
-        review = f", {self.review.text()}" if self.review else ""
-        of_rows = ""
-        if self.constraint.counts_rows:
-            of_rows = f" of {rows_of(self.rows)}"
-        title = f"{name} for {self.constraint.target()}{of_rows}{data}{margin}{review}"
-        if self.unsaved is not None or (self.compared and self._is_single_threshold):
-            return f"{title}: single threshold"
-        return f"{title}: no significant gain" if self._has_no_gain else title
+            return self.certification.sentence()
+        return self._answer(boundary)
+
+    def _answer(self, boundary: FittedBoundary) -> str:
+        """State what the rule, or those of all groups, does with the calibration rows."""
+        return answer(boundary.fit, self._words, self.flagged_of_all)
+
+    @property
+    def _words(self) -> RowWords:
+        accepts = self.groups is not None and self.groups.by == PREDICTED
+        return ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS
 
     @property
     def _has_no_gain(self) -> bool:
@@ -402,22 +394,18 @@ class BoundaryReport(OneResult):
         """Head of the page."""
         boundary = self.chosen.boundary
         if boundary is None:
-            sentence = self.shortfall()
-            return HeadCard(
-                title=f"{sentence[:1].upper()}{sentence[1:]}", verdict=Verdict(text="infeasible", tone="bad")
-            )
+            return HeadCard(title=self._title(), verdict=Verdict(text="infeasible", tone="bad"))
         fit = boundary.fit
         expected = expected_metrics(self.chosen.expected, self.class_weights)
-        accepts = self.groups is not None and self.groups.by == PREDICTED
         if self.groups is not None and self.groups.rest.rows:
             expected = expected_metrics(None)  # those of the groups are not those of all rows
         return boundary_card(
-            self.constraint,
             fit,
             (expected["precision"], expected["recall"]),
             self._verdict(),
-            ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS,
+            self._words,
             flagged=self.flagged_of_all,
+            title=self._title(),
         )
 
     def _verdict(self) -> Verdict:
@@ -449,26 +437,66 @@ class BoundaryReport(OneResult):
         if self._is_single_threshold:
             return "The single threshold is saved."
         if compared.verdict == "helps" or self._single is None:
-            return "Use the boundary."
+            return "The rule uses it."
         return "A single threshold does as well: --uncertainty-bins 1 saves it."
 
     def _lead(self) -> list[str]:
-        """State the answer, if the table does not give it."""
+        """State what to expect on new data, and what the table does not say."""
         boundary = self.chosen.boundary
         if boundary is None:
-            return []  # the error states it
-        sentences = [*self.sentence(), *(self.groups.lead() if self.groups else [])]
+            return []  # the title states it
+        certified = [] if self.certification is None else self._certified(boundary, self.certification)
+        compared = self.sentence()
+        sentences = [
+            *certified,
+            *self._expectation(),
+            *compared,
+            *(self.groups.lead() if self.groups else []),
+        ]
         if self.lacks_uncertainty and not self._is_single_threshold:
             sentences.append(NO_UNCERTAINTY)
         if self._is_single_threshold:
             reason = ""
             if self.lacks_uncertainty:
                 reason = f" {NO_UNCERTAINTY}"
-            elif self.tried is not None and not self.unsaved and not sentences:
+            elif self.tried is not None and not self.unsaved and not compared:
                 reason = f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
+
+    def _certified(self, boundary: FittedBoundary, certification: Certification) -> list[str]:
+        """State what a certified rule does, what its guarantee costs, and how it was tested."""
+        cost = certification.cost(boundary)
+        sentence = self._answer(boundary)
+        return [f"{sentence} {cost}" if cost else sentence, *certification.test()]
+
+    def _expectation(self) -> list[str]:
+        """State what to expect on new data."""
+        if self.chosen.expected is None or self._refuted:
+            unknown = (
+                self.certification is None and self.chosen.expected is None and len(self.candidates) == 1
+            )
+            return (
+                ["These are the results on the calibration set; expect somewhat less on new data."]
+                if unknown
+                else []
+            )
+        where = "new data" if self.class_weights is None else "the target data"
+        if self.flagged_of_all is not None:
+            where = "new rows like the labelled ones"
+        if self.groups is not None and self.groups.rest.rows:
+            where = "new rows of the groups with a rule of their own"
+        by = "" if self.source.dependence is None else f" by {self.source.dependence}"
+        expected = expected_metrics(self.chosen.expected, self.class_weights)
+        sentence = expectation(expected, where, f"90 % range{by}")
+        if self.constraint.rate in {Rate.FPR, Rate.SPECIFICITY} and self.chosen.boundary is not None:
+            flagged, negatives = self.chosen.boundary.fit.trials(Rate.FPR)
+            if negatives:
+                sentence = f"{sentence} Of the negatives, {percent(flagged / negatives)} are flagged here."
+        if share_flagged := self._share_range():
+            sentence = f"{sentence} New files have {share_flagged} of their rows flagged (90 % range)."
+        return [sentence] if sentence else []
 
     def _value_sentence(self, boundary: FittedBoundary) -> list[str]:
         """State the value on the calibration set, beside that of a single threshold; empty without gain."""
@@ -476,9 +504,11 @@ class BoundaryReport(OneResult):
         if value is None or len(self.candidates) > 1:
             return []
         single = None if self._single is boundary else self._value_of(self._single)
-        beside = "" if single is None else f" (single threshold {money(float(single[0]))})"
-        caught = "" if value[1] is None else f", with {percent(value[1])} of the gain of all positives"
-        return [f"Worth {money(float(value[0]))}{beside} on the calibration set{caught}."]
+        beside = "" if single is None else f" (one threshold: {_whole(single[0])})"
+        caught = (
+            "" if value[1] is None else f"; it captures {percent(value[1])} of the gain from all positives"
+        )
+        return [f"Net value on the calibration set: {_whole(value[0])}{beside}{caught}."]
 
     @property
     def recalibrated(self) -> str:
@@ -502,7 +532,7 @@ class BoundaryReport(OneResult):
         """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
-        sentence = f"the calibration set has no row in {bins}; new rows there are never flagged."
+        sentence = f"the calibration set has no row in {bins}, so that new rows there are never flagged."
         empty = [sentence] if self.empty_bins else []
         alerts = self._alert_cautions() if self.constraint.limits_alerts else []
         groups = self.groups.cautions() if self.groups else []
@@ -603,24 +633,34 @@ class BoundaryReport(OneResult):
             return ""
         if self.constraint.rate is not Rate.PRECISION:
             return ""
-        return f"the rule rests on {boundary.fit.selected} alerts; its precision on new data is unknown."
+        return (
+            f"only {boundary.fit.selected} calibration rows are flagged, too few to know the precision "
+            "on new data: "
+            "use more labelled rows, or a lower target."
+        )
 
     def _often_missed(self) -> list[str]:
-        """Caution that rules which just meet the target often miss it on new data."""
+        """Caution that rules which just meet the target often miss it on new data, and say what to type."""
         constraint, boundary, expected = self.constraint, self.chosen.boundary, self.chosen.expected
         if boundary is None or self.certification is not None:
             return []
         if few := self.few_alerts():
             return [few]
+        bound, remedy = constraint.value, "--certify 0.1 guarantees it at a risk of 10 %"
         if self.cautious is not None:
-            often = "some" if constraint.margin else "about half of"
-            with_margin = "" if self._clustered else " (one in six with --margin 1)"
-            return [f"{often} such rules miss on new data{with_margin}."]
+            if not self._clustered:
+                remedy = f"--margin 1 makes that about 1 in 6, and {remedy}"
+            often = "for some such rules it is" if constraint.margin else "about as likely as not"
+            return [f"the true precision may be just below {bound}: {often}; {remedy}."]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
-        return ["such rules miss the target on new data more often than not."]
+        return [
+            f"on new data precision will more likely be below {bound} than above it: add --margin 1, "
+            "or --certify 0.1 "
+            "for a guarantee."
+        ]
 
     def _budget(self) -> list[str]:
         """State what a limit of alerts is relative to, and what to expect in new files."""
@@ -661,11 +701,21 @@ class BoundaryReport(OneResult):
             return []
         if not self.constraint.relative:
             few = limit * 1000 < self.rows and limit <= 100
-            return [f"at most {limit} of {count(self.rows)} rows; write {limit}% for a share."] if few else []
+            return (
+                [
+                    f"the rule flags at most {limit} of {count(self.rows)} rows: write {limit}% if you "
+                    "meant a share."
+                ]
+                if few
+                else []
+            )
         error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
-        return ["about half of such rules flag more than this share of new data."]
+        return [
+            "about half of such rules flag more than this share of new data: lower the limit to stay "
+            "below it."
+        ]
 
     def _table(self) -> Table:
         several = len(self.candidates) > 1
@@ -683,30 +733,22 @@ class BoundaryReport(OneResult):
                 for candidate in self.candidates
             ]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
-        where = "calibration set" if self.flagged_of_all is None else LABELLED_ROWS
+        where = "this rule" if self.flagged_of_all is None else f"this rule, {LABELLED_ROWS}"
         rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
-        if self.chosen.expected is not None and not self._refuted:
-            header[0] = ranges_by(self.source)
-            expected = expected_metrics(self.chosen.expected, self.class_weights)
-            estimates = (expected["recall"], expected["precision"])
-            cells = (
-                share_in_range(estimate.value, estimate.low, estimate.high)
-                for estimate in estimates
-                if estimate
-            )
-            name = EXPECTED if self.class_weights is None else EXPECTED_ON_TARGET
-            if self.flagged_of_all is not None:
-                name = EXPECTED_OF_LABELLED
-            if self.groups is not None and self.groups.rest.rows:
-                name = EXPECTED_IN_GROUPS
-            rows.append((name, *cells, self._share_range()))
         if self.unsaved is not None:
             rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
-            rows.append(("single threshold", *fit_cells(self.score_only.boundary.fit)))
+            rows.append((f"one threshold, same {self._bounded}", *fit_cells(self.score_only.boundary.fit)))
+        if self.equal_alerts is not None:
+            rows.append(("one threshold, as many alerts", *fit_cells(self.equal_alerts)))
         if self.certification and self.certification.uncertified:
-            rows.append(("without the test", *fit_cells(self.certification.uncertified.fit)))
+            rows.append(("best rule without a guarantee", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
+
+    @property
+    def _bounded(self) -> str:
+        """What the constraint bounds, for the row of a single threshold."""
+        return self.constraint.rule.name or "bound"
 
     def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
         """Format the value of a boundary; an empty list without gain and cost."""
@@ -786,8 +828,6 @@ class BoundaryReport(OneResult):
     def _new_data_notes(self) -> list[str]:
         """Collect notes on new data, and on the seed."""
         notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
-        if self.chosen.expected is None and self.certification is None:
-            notes.append("Recall and precision are those of the calibration set; expect less on new data.")
         notes += self._without_range()
         notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []
         notes += self._margin_notes()
@@ -844,6 +884,11 @@ class BoundaryReport(OneResult):
             f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
             f"{share(closest.recall)} ({count(closest.selected)} flagged)"
         )
+
+
+def _whole(amount: Fraction) -> str:
+    """Format an amount for a sentence: without decimals from 1,000."""
+    return money(float(amount)) if abs(amount) < 1000 else f"{float(amount):,.0f}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

@@ -26,11 +26,12 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range
+from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range, short_number
 from uqcli.bin.reference import SCORE_BINS
 from uqcli.boundary.certificate_rule import (
     SavedCertificate,
     certificate_in_words,
+    certificates_in_words,
     certified_verdict,
     group_certificates_in_words,
 )
@@ -883,7 +884,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return certificate_in_words(self.certified)
         if not self.certified_groups:
             return ()
-        return group_certificates_in_words(self.certified_groups, len(self.group_rules), self.risk)
+        groups = len(self.group_rules)
+        return (
+            certificates_in_words(self.certified_groups, self.risk, groups),
+            *group_certificates_in_words(self.certified_groups, groups),
+        )
 
     def _groups_table(self, by: str) -> Table:
         """Build the table of the groups; ``by`` is the name of their column."""
@@ -911,9 +916,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             for saved_range in saved
         )
         words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
-        return boundary_card(
-            self.constraint.parsed(), self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged
-        )
+        return boundary_card(self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged)
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
@@ -989,25 +992,75 @@ def verdict_on_calibration_set() -> Verdict:
 class RowWords:
     """Words for the rows of a boundary, which may be predictions of classes."""
 
-    flag: str
+    flags: str
     rows: str
-    positives_found: str
+    flagged: str
+    positive: str
+    positives: str
+    found: str
+
+    @property
+    def positives_found(self) -> str:
+        """Name of the recall."""
+        return f"{self.positives} {self.found}"
 
 
-FLAGGED_ROWS: Final = RowWords(flag="Flag", rows="rows", positives_found="positives found")
+FLAGGED_ROWS: Final = RowWords(
+    flags="Flags", rows="rows", flagged="flagged", positive="positive", positives="positives", found="found"
+)
 ACCEPTED_PREDICTIONS: Final = RowWords(
-    flag="Accept", rows="predictions", positives_found="right predictions accepted"
+    flags="Accepts",
+    rows="predictions",
+    flagged="accepted",
+    positive="right",
+    positives="right predictions",
+    found="accepted",
 )
 
 
+def answer(
+    fit: Confusion[int] | Fit, words: RowWords = FLAGGED_ROWS, flagged: tuple[int, int] | None = None
+) -> str:
+    """State what a boundary does with the calibration rows, in one sentence.
+
+    Parameters
+    ----------
+    flagged
+        Flagged rows, and rows, with those that have no label; None if all have one.
+    """
+    selected, rows = flagged or (fit.selected, fit.rows)
+    flags = f"{words.flags} {count(selected)} of {count(rows)} {words.rows} ({percent(selected / rows)})"
+    precision, recall = percent(fit.precision), percent(fit.recall)
+    if fit.zones:
+        reviewed, caught = fit.zones
+        return (
+            f"{flags} and sends {count(reviewed)} ({percent(reviewed / rows)}) to review; {precision} "
+            "of the flagged "
+            f"rows are positive, and {percent(caught / fit.positives)} of all positives are flagged or "
+            "reviewed."
+        )
+    if fit.precision is None or fit.recall is None:
+        return f"{flags}."
+    if rows > fit.rows:
+        return (
+            f"{flags}; among labelled rows, {precision} of the {words.flagged} ones are "
+            f"{words.positive}, and "
+            f"{recall} of the {words.positives} are {words.found}."
+        )
+    return (
+        f"{flags}; {precision} of them are {words.positive}, and {recall} of all {words.positives} "
+        f"are {words.found}."
+    )
+
+
 def boundary_card(
-    constraint: Constraint,
     fit: Confusion[int] | Fit,
     expected: tuple[Estimate | None, Estimate | None],
     verdict: Verdict,
     words: RowWords = FLAGGED_ROWS,
     *,
     flagged: tuple[int, int] | None = None,
+    title: str = "",
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -1017,6 +1070,8 @@ def boundary_card(
         Precision and recall expected on new rows; None if not estimated.
     flagged
         Flagged rows, and rows, with those that have no label; None if all have one.
+    title
+        The first sentence of the report; empty for what the rule does with the calibration rows.
     """
     selected, of_rows = flagged or (fit.selected, fit.rows)
     in_part = of_rows > fit.rows
@@ -1028,23 +1083,11 @@ def boundary_card(
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
     alert_rate = selected / of_rows
-    rows = f"{words.flag} {percent(alert_rate)} of {words.rows}"
-    recalled = (
-        f"{percent(recall.value)} of {words.positives_found}{' among labelled rows' if in_part else ''}"
-    )
-    title = constraint.rule.title.format(
-        rows=rows,
-        found=recalled,
-        value=constraint.value,
-        limit=constraint.value.replace("%", " %"),
-        of_rows=rows_of(fit.rows),
-        precision=f"{precision.value or 0:.2g}",
-    )
     numbers = [
         key_rate(f"precision {where}", precision, EXPECTED_RANGE),
         key_rate(f"{words.positives_found} {where}", recall, EXPECTED_RANGE),
         KeyNumber(
-            label="accepted" if words is ACCEPTED_PREDICTIONS else "flagged",
+            label=words.flagged,
             value=percent(alert_rate),
             interval=f"{count(selected)} of {rows_of(of_rows)}",
         ),
@@ -1052,7 +1095,6 @@ def boundary_card(
     if fit.zones:
         reviewed, caught = fit.zones
         share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)
-        title = f"{rows}, review {share_reviewed}: {share_caught} of positives caught"
         numbers[1:] = [
             KeyNumber(
                 label="positives caught on the calibration set",
@@ -1064,7 +1106,7 @@ def boundary_card(
             ),
         ]
     return HeadCard(
-        title=title,
+        title=title or answer(fit, words, flagged),
         verdict=verdict,
         numbers=numbers,
         subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
@@ -1083,8 +1125,12 @@ def threshold_table(
     if review_thresholds is not None:
         columns.append(("else review when", review_thresholds))
     header = tuple(name for name, _ in columns)
+    form = number if len(thresholds) == 1 else short_number
     rules = list(
-        zip(*([rule(value, raised=raised) for value in values] for _, values in columns), strict=True)
+        zip(
+            *([rule(value, raised=raised, form=form) for value in values] for _, values in columns),
+            strict=True,
+        )
     )
     if len(thresholds) == 1:
         return Table(title="", header=header, rows=rules, left=len(header))
@@ -1189,8 +1235,8 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
     )
 
 
-def rule(threshold: float | None, *, raised: bool = False) -> str:
+def rule(threshold: float | None, *, raised: bool = False, form: Callable[[float], str] = number) -> str:
     """State which scores are flagged; ``raised`` means scores that the uncertainty raises (hr)."""
     if threshold is None:
         return "never"
-    return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {number(threshold)}"
+    return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {form(threshold)}"

@@ -21,6 +21,7 @@ from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, Cal
 from uqcli.boundary.candidates import (
     best_of,
     candidates_of,
+    equal_alerts,
     single_threshold_beside,
     threshold_instead,
 )
@@ -247,6 +248,7 @@ def _found(
         chosen=best,
         candidates=candidates,
         score_only=None if unsaved else single_threshold_beside(best, calibration_set),
+        equal_alerts=None if unsaved else equal_alerts(best, calibration_set),
         unsaved=unsaved,
         empty_bins=tuple(bin_index for bin_index, row in enumerate(cells.rows) if not row.count.any()),
         rows=cells.total,

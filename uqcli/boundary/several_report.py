@@ -8,7 +8,7 @@ from typing import Any
 from uqcli.base.defaults import VERSION
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, ranges, share
+from uqcli.base.wording import count, percent, ranges, share
 from uqcli.boundary.expected_report import expected_cells
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import rule, rule_in_short
@@ -49,9 +49,8 @@ class SeveralBoundariesReport:
 
     def document(self) -> Document:
         """Return the readable form, with one line per bound."""
-        algorithms = ", ".join(dict.fromkeys(str(report.chosen.algorithm) for report in self.reports))
         header: tuple[str, ...] = (
-            "calibration set",
+            "target",
             "recall",
             "precision",
             "flagged",
@@ -62,7 +61,7 @@ class SeveralBoundariesReport:
             header = (*header, "reviewed", "caught")
         table = Table(title="", header=header, rows=[_line(report) for report in self.reports])
         return Document(
-            title=f"Boundaries ({algorithms}) for several targets",
+            title=self._answer(),
             tables=[table, *self._gains(), *self._decisions()],
             lead=[NO_UNCERTAINTY] if self.reports[0].lacks_uncertainty else [],
             cautions=self._cautions(),
@@ -72,6 +71,17 @@ class SeveralBoundariesReport:
             figures=self._figures(),
             operating_points=self._finest.operating_points,
         )
+
+    def _answer(self) -> str:
+        """State what each rule finds, in one sentence."""
+        parts: list[str] = []
+        for report in self.reports:
+            boundary, target = report.chosen.boundary, report.constraint.text()
+            found = "nothing" if boundary is None else percent(boundary.fit.recall)
+            of_all = " of all positives" if not parts and boundary is not None else ""
+            parts.append(f"{found}{of_all} with {target}")
+        *others, last = parts
+        return f"Finds {', '.join(others)} and {last}." if others else f"Finds {last}."
 
     @property
     def _finest(self) -> BoundaryReport:
@@ -101,9 +111,8 @@ class SeveralBoundariesReport:
             )
             for report in feasible[:_KEY_NUMBERS]
         ]
-        kind = str(self.reports[0].constraint.kind).replace("-", " ")
         return HeadCard(
-            title=f"Rules for {len(self.reports)} targets of {kind}",
+            title=self._answer(),
             verdict=verdict,
             numbers=numbers,
             subject=self.reports[0].card.subject.replace("Rule", "Rules", 1),

@@ -125,12 +125,7 @@ class CalibrateReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        source = self.artifact.source
-        positives = "" if source.positives is None else f", {count(source.positives)} positive"
         method = self.artifact.method
-        subject = f"Calibrated ({method})"
-        if self.methods:
-            subject = f"{len(self.methods)} calibration methods"
         tables = [replace(table, detail=True) for table in self.artifact.tables()]
         if self.compared is not None:
             table = comparison_table(str(method) if self.methods else "", self.compared)
@@ -145,14 +140,28 @@ class CalibrateReport(OneResult):
         if self.errors is not None:
             tables.append(_errors_table(self.errors, self.where or ""))
         return Document(
-            title=f"{subject} on {count(source.rows)} rows{positives}{self._of_clusters()}",
-            lead=self._lead(),
+            title=self._title(),
+            lead=self._lead()[1:] if self._is_measured else self._lead(),
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
             next="evaluate {rule} TEST.csv" if self.methods else "apply {rule} NEW.csv -o calibrated.csv",
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
             card=None if self.compared is None else self._card(self.compared),
+        )
+
+    @property
+    def _is_measured(self) -> bool:
+        return self.compared is not None and self.where is not None
+
+    def _title(self) -> str:
+        """State whether calibration helped, or what was fitted if that is not measured."""
+        if self._is_measured:
+            return self._lead()[0]
+        source = self.artifact.source
+        return (
+            f"Fitted {self.artifact.method} to {rows_of(source.rows)}{self._of_clusters()}; its "
+            "effect was not measured."
         )
 
     def _of_clusters(self) -> str:
@@ -164,13 +173,8 @@ class CalibrateReport(OneResult):
         card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
         rows = rows_of(self.artifact.source.rows)
         card = replace(card, subject=f"Fitted on {{inputs}}: {rows}; errors are of rows left out of the fit.")
-        if not card.title:
-            return replace(card, title=f"Calibrated with {self.artifact.method}")
-        if not self.methods:
-            return replace(card, states_lead=True)
-        best = f"{self.artifact.method} has the lowest log loss"
-        title = f"{len(self.methods)} ways to correct probabilities: {best}"
-        return replace(card, title=title, verdict=Verdict(text="its lead is not tested"))
+        card = replace(card, title=self._title())
+        return replace(card, verdict=Verdict(text="its lead is not tested")) if self.methods else card
 
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""
@@ -189,7 +193,10 @@ class CalibrateReport(OneResult):
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
-        measured = [] if self.compared is None else [f"Metrics are {measured_on}."]
+        source = self.artifact.source
+        positives = "" if source.positives is None else f", {count(source.positives)} positive"
+        measured = [f"Calibration rows: {count(source.rows)}{positives}{self._of_clusters()}."]
+        measured += [] if self.compared is None else [f"Metrics are {measured_on}."]
         not_applicable = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         random_parts = self._random_parts()
         seed = (
@@ -224,15 +231,25 @@ class CalibrateReport(OneResult):
             return "The methods cannot be ranked: the log loss is undefined."
         first = self.artifact.method
         if after >= before:
-            return f"No method lowers the log loss: {first} is first with {after:.4f}, {before:.4f} before."
-        return f"{first} has the lowest log loss: {after:.4f} ({before:.4f} before). Its lead is not tested."
+            return (
+                f"No method lowers the log loss: the best, {first}, has {after:.4f}, and the scores "
+                f"themselves have {before:.4f}."
+            )
+        return (
+            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before). The difference from "
+            "the runner-up was not "
+            "tested."
+        )
 
     def _certainty_cautions(self) -> list[str]:
         """Caution that a probability of exactly 0 or 1 is no certainty."""
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []
-        return [f"some probabilities are exactly {' or '.join(ends)}; new data can contradict that."]
+        return [
+            f"some probabilities are exactly {' or '.join(ends)}, which new data can contradict: use "
+            "--method spline or venn-abers to avoid them."
+        ]
 
 
 def _numbers(values: Floats) -> list[float | None]:

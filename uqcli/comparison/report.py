@@ -198,15 +198,17 @@ def verdict(compared: Comparison, where: str = "") -> str:
     value = value_of(change)
     if value is None:
         return f"Calibration cannot be tested{where}: the {name} is undefined."
-    changed = f"the {name} changes by {value:+.4f}{where}"
+    before, after = (value_of(side[loss]) or 0.0 for side in (compared.before, compared.after))
+    moves = "falls" if value < 0 else "rises"
+    changed = f"the {name} {moves} from {before:.3f} to {after:.3f}{where}"
     if not isinstance(change, Estimate):
-        return f"Not tested: {changed}; --bootstrap tests it."
+        return f"Not tested: {changed}; --bootstrap 1000 tests whether that is significant."
     if change.low is None or change.high is None:
-        return f"Not tested: {changed}; a class has too few rows."
+        return f"Not tested: {changed}; a class has too few rows for a test."
     if change.high < 0:
-        return f"Calibration helped: the {name} falls by {-value:.4f}{where}."
+        return f"Calibration helped: {changed}."
     if change.low > 0:
-        return f"Calibration hurt: the {name} rises by {value:.4f}{where}."
+        return f"Calibration hurt: {changed}."
     return f"No significant change: {changed}."
 
 
@@ -222,9 +224,7 @@ def comparison_card(title: str, compared: Comparison) -> HeadCard:
         replace(number, interval=f"{_key_value(metric, compared.before[metric])} before")
         for metric, number in zip(_KEY_METRICS, after_numbers(compared.after), strict=True)
     ]
-    return HeadCard(
-        title=title.rstrip("."), verdict=verdicts.get(word, Verdict(text="not tested")), numbers=numbers
-    )
+    return HeadCard(title=title, verdict=verdicts.get(word, Verdict(text="not tested")), numbers=numbers)
 
 
 GROUP_HEADER: Final = ("log loss", "after", "ECE", "after", "TCE %", "after")

@@ -76,14 +76,26 @@ class ConformalReport(OneResult):
         """Return the readable form."""
         rows = count(self.artifact.source.rows)
         return Document(
-            title=f"Prediction sets ({self.artifact.in_short()}) from {rows} rows",
+            title=self._title(),
             lead=[self.artifact.guarantee()],
             tables=self.artifact.tables(self.rows_of_class),
             cautions=self.notes,
-            notes=[f"{describe(self.artifact.method, CONFORMAL)}."],
+            notes=[
+                f"Method and mode: {self.artifact.in_short()}, from {rows} calibration rows.",
+                f"{describe(self.artifact.method, CONFORMAL)}.",
+            ],
             next="evaluate {rule} TEST.csv",
             card=self._card(),
-            figures=[thresholds_figure(self.artifact)],
+            figures=[thresholds_figure(self.artifact)] if len(set(self.artifact.thresholds)) > 1 else [],
+        )
+
+    def _title(self) -> str:
+        """State what the sets guarantee."""
+        if self.artifact.unsealed:
+            return self.artifact.guarantee()
+        return (
+            f"Each set contains the true class for at least {100 * (1 - self.artifact.alpha):g} % "
+            f"of {self._subject()}, on average."
         )
 
     def _card(self) -> HeadCard:
@@ -91,7 +103,7 @@ class ConformalReport(OneResult):
         guaranteed = f"{100 * (1 - artifact.alpha):g} %"
         rows, _, always_in = self.listed
         return HeadCard(
-            title=f"Prediction sets that contain the true class in {guaranteed} of {self._subject()}",
+            title=self._title(),
             verdict=Verdict(text=artifact.guarantee().partition(":")[0].lower(), tone="bad")
             if artifact.unsealed
             else Verdict(text="guaranteed on average", tone="good"),

@@ -14,7 +14,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
-from uqcli.base.wording import count, percent, rows_of, short_names
+from uqcli.base.wording import count, number_in_words, percent, rows_of, short_names
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import UNKNOWN
@@ -223,7 +223,10 @@ def uncorrected_tests(results: Results) -> list[str]:
     """Caution that tests are not corrected for three or more rules."""
     if len(results) < 3:
         return []
-    return [f"each of {len(results)} rules is tested at its own level; the best looks better than it is."]
+    return [
+        f"you compared {len(results)} rules on one file, so that the best looks better than it is: "
+        "confirm it on other rows."
+    ]
 
 
 def verdicts(results: Results, sentences: Sequence[str]) -> str:
@@ -321,7 +324,7 @@ class Evaluated:
             cautions=[*groups.cautions(), *document.cautions],
             figures=[*groups.figures(self.parameters.confidence), *document.figures],
             claims=[*document.claims, *groups.claims()],
-            card=None if card is None else replace(card, states_lead=False),
+            card=card,
         )
 
 
@@ -355,19 +358,11 @@ class EvaluateReport(Evaluated):
     def document(self) -> Document:
         """Return the readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
-        _, _, first = self.results[0]
-        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        names = [name for name, _, _ in self.results]
-        sentences = [
-            claim.sentence.removeprefix(f"{name}: ") for name, claim in zip(names, self.claims, strict=True)
-        ]
-        size = f"{rows_of(first.confusion.rows)} ({count(first.confusion.positives)} positive{dropped})"
-        if first.clusters is not None:
-            size = f"{size} in {count(first.clusters.clusters)} {self.parameters.units}"
         document = Document(
-            title=f"{verdicts(self.results, sentences)} {size}, {intervals_in_words(self.parameters)}",
+            title=self._title(),
             tables=[table, self._rules_table()],
             lead=[
+                *self._decisions(),
                 *self._of_predictions(),
                 *self._review_sentences(),
                 *self._assumption(),
@@ -380,6 +375,67 @@ class EvaluateReport(Evaluated):
             card=self._card(),
         )
         return self.with_parts(document)
+
+    def _title(self) -> str:
+        """State the rate that a rule bounds and whether its target holds, or what several rules find."""
+        if len(self.results) > 1:
+            found = [
+                f"{name} finds {percent(measured.recall.value)} of positives at precision "
+                f"{number_in_words(measured.precision.value)}"
+                for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
+            ]
+            return f"{'; '.join(found)}."
+        ((name, artifact, measured),), (claim,) = self.results, self.claims
+        sentence = claim.sentence.removeprefix(f"{name}: ")
+        constraint = artifact.constraint.parsed()
+        if constraint.recall is not None or constraint.rate in {None, Rate.ALERTS}:
+            return f"{sentence[:1].upper()}{sentence[1:]}"
+        rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
+        estimate = rate or measured.rate(constraint.rate)
+        where = "" if rate is None else " on the target data"
+        rated = f"{constraint.rule.name}{where} is {number_in_words(estimate.value)}"
+        rated = f"{rated[:1].upper()}{rated[1:]}"
+        if estimate.low is not None and estimate.high is not None:
+            level = f"{100 * self.parameters.confidence:g} % interval"
+            low, high = number_in_words(estimate.low), number_in_words(estimate.high)
+            rated = f"{rated} ({level} {low} to {high})"
+        if claim.met is None:
+            return f"{rated}; {sentence}"
+        bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.value}"
+        target = f"the {'guarantee' if artifact.risk else 'target'} of {bound}"
+        significant = " (significant)" if "(significant)" in sentence else ""
+        verdict = "is consistent with" if claim.met else "misses"
+        if claim.met and significant:
+            verdict = "meets"
+        return f"{rated}, which {verdict} {target}{significant}."
+
+    def _decisions(self) -> list[str]:
+        """State what the rule does with the rows, or whether the targets of several rules hold."""
+        _, artifact, first = self.results[0]
+        confusion = first.confusion
+        dropped = f"; {count(self.source.dropped)} rows were dropped" if self.source.dropped else ""
+        within = (
+            "" if first.clusters is None else f" in {count(first.clusters.clusters)} {self.parameters.units}"
+        )
+        rows, positives = f"{rows_of(confusion.rows)}{within}", f"{count(confusion.positives)} positives"
+        if len(self.results) > 1:
+            sentences = [
+                claim.sentence.removeprefix(f"{name}: ")
+                for (name, _, _), claim in zip(self.results, self.claims, strict=True)
+            ]
+            return [verdicts(self.results, sentences)]
+        flags, of = ("Accepts", "right predictions") if artifact.class_names else ("Flags", "positives")
+        done = f"{flags} {count(confusion.selected)} of {rows} ({percent(first.selected_share)})"
+        recall = first.recall.value
+        finds = (
+            "" if recall is None else f" and finds {percent(recall)} of the {count(confusion.positives)} {of}"
+        )
+        if first.zones is not None:
+            caught = first.zones.caught.value
+            finds = f", and sends {percent(first.zones.review_share.value)} to review"
+            if caught is not None:
+                finds = f"{finds}; together they hold {percent(caught)} of the {positives}"
+        return [f"{done}{finds}{dropped}."]
 
     def _of_predictions(self) -> list[str]:
         """State what the words mean for predicted classes."""
@@ -403,21 +459,15 @@ class EvaluateReport(Evaluated):
                 key_rate(f"recall of {name}", measured.recall, self.parameters.confidence)
                 for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
             ]
-            title = f"{len(self.results)} rules on {rows_of(self.results[0][2].confusion.rows)}"
-            return HeadCard(title=title, verdict=verdict, numbers=numbers)
+            return HeadCard(title=self._title(), verdict=verdict, numbers=numbers)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
         if verdict is None and self.difference.selected.low is not None:
             verdict = Verdict(text="no significant difference" if same else self._trade_off())
-        title = "; ".join(
-            f"{name} finds {percent(measured.recall.value)} of positives at precision "
-            f"{percent(measured.precision.value)}"
-            for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
-        )
         rows = self.results[0][2].stands_for
         precision, recall, selected = self.difference.column(brief=False, rows=rows)
         names = ("precision", "recall", "flagged rows")
         return HeadCard(
-            title=title,
+            title=self._title(),
             subject="{rules} compared on {inputs}: " + f"{rows_of(self.results[0][2].confusion.rows)}.",
             verdict=verdict,
             action=(self._advice() or [""])[-1],
@@ -447,13 +497,6 @@ class EvaluateReport(Evaluated):
             False: Verdict(text="target missed", tone="bad"),
             None: Verdict(text="no target tested"),
         }
-        of_positives = (
-            f"{percent(measured.recall.value)} of positives found"
-            if measured.recall.value is not None
-            else ""
-        )
-        flagged = f"{percent(measured.selected_share)} of new rows flagged at precision "
-        result = f"{flagged}{percent(measured.precision.value)}"
         numbers = [
             key_rate(
                 f"precision (target {artifact.constraint.value})"
@@ -469,26 +512,27 @@ class EvaluateReport(Evaluated):
                 interval=f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}",
             ),
         ]
+        rate = artifact.constraint.parsed().rate
+        if rate in {Rate.FPR, Rate.SPECIFICITY}:
+            target = (
+                artifact.constraint.parsed().text().removeprefix(f"{artifact.constraint.parsed().rule.name} ")
+            )
+            name_of_rate = f"{artifact.constraint.parsed().rule.name} (target {target})"
+            numbers.insert(0, key_rate(name_of_rate, measured.rate(rate), self.parameters.confidence))
         if artifact.class_names:
-            accepted = f"{percent(measured.selected_share)} of predictions accepted"
-            result = f"{accepted}, {percent(measured.precision.value)} of them right"
-            of_positives = ""
             numbers[1] = replace(numbers[1], label="right predictions accepted")
             numbers[2] = replace(numbers[2], label="accepted")
         if (zones := measured.zones) is not None:
-            result = f"{result}, {percent(zones.review_share.value)} reviewed"
-            of_positives = f"{percent(zones.caught.value)} of positives caught" if zones.caught.value else ""
             numbers[1:] = [
                 key_rate("positives caught", zones.caught, self.parameters.confidence),
                 key_rate("reviewed", zones.review_share, self.parameters.confidence),
             ]
         return HeadCard(
-            title=f"{result}: {of_positives}" if of_positives else result,
+            title=self._title(),
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
             verdict=verdicts[met],
             action=(self._advice() or [apply_command(name)])[0],
-            states_lead=not self.review_claims,
             numbers=numbers,
         )
 
@@ -631,7 +675,9 @@ class EvaluateReport(Evaluated):
             )
         ]
         return [
-            f"{name} has the same counts here as on its calibration set: is this a test set?" for name in same
+            f"{name} has the same counts here as on its calibration set: test it on rows that were not "
+            "used to fit it."
+            for name in same
         ]
 
     def _advice(self) -> list[str]:
@@ -640,7 +686,7 @@ class EvaluateReport(Evaluated):
         missed = [measured.promise_broken == 1 for _, _, measured in self.results]
         broken = [name for name, is_missed in zip(named, missed, strict=True) if is_missed]
         if broken == named:
-            return ["Fit the rule again on current data."]
+            return ["Fit the rule again on current data before you rely on it."]
         if broken:
             return [f"Use {' or '.join(name for name in named if name not in broken)}."]
         return [] if self.difference is None else self._advice_for_two(self.difference)
@@ -684,23 +730,40 @@ class EvaluateReport(Evaluated):
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""
         panels = []
-        for rate in (Rate.PRECISION, Rate.RECALL):
+        bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
+        others = [rate for rate in (Rate.FPR, Rate.SPECIFICITY) if rate in bounded]
+        for rate in (*others, Rate.PRECISION, Rate.RECALL):
             measured = [
                 NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
                 for name, artifact, evaluated in self.results
             ]
-            panels.append((str(rate).capitalize(), measured))
+            panels.append((_NAMES_OF_RATES[rate], measured))
         zones = [
             NamedRate(name=name, rate=evaluated.zones.caught, target=_least_caught(artifact))
             for name, artifact, evaluated in self.results
             if evaluated.zones is not None
         ]
         if len(zones) == len(self.results):
-            panels[1:] = [("Positives flagged or reviewed", zones)]
+            panels[-1:] = [("Positives flagged or reviewed", zones)]
         return [rates_figure(panels, self.parameters.confidence)]
 
     def _notes(self) -> list[str]:
-        return [] if self._same_counts() else [OWN_DATA_CAUTION]
+        _, _, first = self.results[0]
+        rows, positives = rows_of(first.confusion.rows), count(first.confusion.positives)
+        dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        level = intervals_in_words(self.parameters)
+        return [
+            f"Test set: {rows}, {positives} positive{dropped}; intervals are {level}.",
+            *([] if self._same_counts() else [OWN_DATA_CAUTION]),
+        ]
+
+
+_NAMES_OF_RATES: Final = {
+    Rate.FPR: "False-positive rate",
+    Rate.SPECIFICITY: "Specificity",
+    Rate.PRECISION: "Precision",
+    Rate.RECALL: "Recall",
+}
 
 
 def _target(artifact: BoundaryArtifact, rate: Rate) -> float | None:

@@ -107,11 +107,13 @@ class EvaluateCalibratorReport(Evaluated):
         size = f"{rows_of(self.source.rows)}{positives}"
         if (clusters := self.results[0][2].clusters) is not None:
             size = f"{size} in {count(clusters)} {self.parameters.units}"
-        headline = self._verdict(named[0][1]) if len(named) == 1 else f"{len(named)} calibrators by log loss."
+        headline = self._verdict(named[0][1])
+        if len(named) > 1:
+            headline = f"Compared {len(named)} calibrators by log loss."
         document = Document(
-            title=f"{headline} {size}",
+            title=headline,
             tables=[*tables, meanings_table()],
-            lead=self._advice(),
+            lead=[*self._advice(), f"The test set has {size}."],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[before_and_after_figure(self.panels)] if self.panels else [],

@@ -17,7 +17,6 @@ from uqcli.evaluate.boundaries_report import (
     OWN_DATA_CAUTION,
     Evaluated,
     apply_command,
-    intervals_in_words,
     names_of,
     uncorrected_tests,
     verdicts,
@@ -209,10 +208,9 @@ class EvaluateConformalReport(Evaluated):
                 tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         document = Document(
-            title=f"{verdicts(self.results, sentences)} {self._size()}, "
-            f"{intervals_in_words(self.parameters)}",
+            title=verdicts(self.results, sentences),
             tables=tables,
-            lead=_smaller_sets(self.results),
+            lead=[*_smaller_sets(self.results), f"The test set has {self._size()}."],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
@@ -228,20 +226,16 @@ class EvaluateConformalReport(Evaluated):
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""
-        name, artifact, measured = self.results[0]
+        name, _, measured = self.results[0]
         states = [measured.test.verdict for _, _, measured in self.results]
-        guaranteed = f"{100 * (1 - artifact.alpha):g} %"
         if "broken" in states:
             verdict = Verdict(text="guarantee broken", tone="bad")
         elif None in states:
             verdict = Verdict(text="not tested")
         else:
             verdict = Verdict(text="consistent with the guarantee")
-        covered = percent(measured.coverage.value)
         return HeadCard(
-            title=f"Prediction sets contain the true class in {covered} of new rows ({guaranteed} guaranteed)"
-            if len(self.results) == 1 and measured.test.unit != "target"
-            else verdicts(self.results, sentences).rstrip("."),
+            title=verdicts(self.results, sentences),
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(self.source.rows)}. Each row gets the set of classes that are plausible for it.",
             verdict=verdict,

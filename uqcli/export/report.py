@@ -128,12 +128,19 @@ class ExportReport(OneResult):
         rows = [("reads", ", ".join(self.inputs)), ("computes", ", ".join(self.outputs))]
         lead = [] if self.differences is None else [self.differences.sentence()]
         return Document(
-            title=f"{self.rule.document().title}: written as {language}, {count(self.size)} bytes",
+            title=f"Wrote the rule as {language}: {count(self.size)} bytes.",
             lead=lead,
             tables=[Table(title="", header=("", "columns"), rows=rows, left=2)],
-            notes=[] if self.differences else ["Not compared with the rule: --check INPUT does it."],
+            notes=[
+                self.rule.in_a_sentence().rstrip(".") + ".",
+                *(
+                    []
+                    if self.differences
+                    else ["The program was not compared with the rule: --check INPUT does that."]
+                ),
+            ],
             card=HeadCard(
-                title=f"Rule written as {language}",
+                title=f"Wrote the rule as {language}: {count(self.size)} bytes.",
                 verdict=None
                 if self.differences is None
                 else Verdict(text="agrees with the rule", tone="good")

@@ -26,7 +26,9 @@ _BANDS, _MIN_ROWS = 25, 20
 _MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
-_MAX_CURVES: Final = 8
+_MAX_CURVES: Final = 3
+"""Curves that can be told apart, of evenly spaced levels of uncertainty."""
+
 _MAX_GAP: Final = 0.15
 """Largest share of the axis that a line between two points crosses."""
 
@@ -159,8 +161,9 @@ def _caption(boundaries: Sequence[Drawn]) -> str:
     if any(line.name == REVIEW for line in boundaries):
         flagged += f" Rows between it and the {REVIEW} are reviewed."
     return (
-        f"Stronger shade: higher positive rate; faint: few rows; grey: none.{flagged} If bars of two curves "
-        "do not overlap, the same score has different positive rates."
+        "The darker a cell, the more of its rows are positive; faint cells have few rows, grey ones "
+        f"none.{flagged} "
+        "Where the bars of two curves do not overlap, the same score means different rates of positives."
     )
 
 
@@ -205,10 +208,12 @@ def _draw_rates(
         strength = np.where(level.count, np.clip(level.count / bands / _MIN_ROWS, _MIN_SHADE, 1), 1)
         shades = 1 - strength[:, None] * (1 - shades)  # towards white
         axes.pcolormesh(level.ends, [number, number + 1], shades[None, :, :])
-    label = "uncertainty" if len(levels) == 1 else "uncertainty (up: less certain)"
+    label = "uncertainty" if len(levels) == 1 else "uncertainty (less certain \u2192)"
     axes.set(ylabel=label, xlim=span, ylim=(0, len(levels)))
     step = -(-len(levels) // 12)
-    axes.set_yticks(np.arange(0, len(levels), step) + 0.5, names[::step])
+    rows = [rows_of(int(level.count.sum())) for level in levels]
+    labels = [f"{name}\n{size}" for name, size in zip(names, rows, strict=True)]
+    axes.set_yticks(np.arange(0, len(levels), step) + 0.5, labels[::step])
     axes.tick_params(axis="y", length=0)
     colours = ScalarMappable(norm, shading)
     colour_bar_style: dict[str, Any] = {"fraction": 0.06, "pad": 0.02}
@@ -242,7 +247,12 @@ def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) 
 def _draw_curves(
     axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
 ) -> None:
-    numbers = np.unique(np.linspace(0, len(levels) - 1, min(_MAX_CURVES, len(levels))).round().astype(int))
+    first = (
+        0 if len(levels) <= _MAX_CURVES else (len(levels) - 1) // 3
+    )  # the lowest levels have few positives
+    numbers = np.unique(
+        np.linspace(first, len(levels) - 1, min(_MAX_CURVES, len(levels))).round().astype(int)
+    )
     for number, colour in zip(numbers.tolist(), level_colours(len(numbers)), strict=True):
         level = levels[number]
         rate = level.rate
@@ -257,5 +267,6 @@ def _draw_curves(
         axes.errorbar(position, broken_rate, yerr=broken_errors, label=names[number], **style)
     axes.set(ylabel="positive rate (95 % CI)", xlim=span)
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
-    title = "uncertainty" if len(levels) > 1 else None
-    axes.legend(loc="upper left", title=title, alignment="left")
+    if len(levels) > 1:
+        style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0}
+        axes.legend(title="uncertainty", alignment="left", ncols=_MAX_CURVES, columnspacing=1.0, **style)

@@ -92,13 +92,13 @@ class SampleReport(OneResult):
                 *self._with_labels(),
                 (f"expected {goal}", share(self.expected)),
                 (f"expected width of its {level}", share(self.width)),
-                ("labels of all rows alike for this width", self._uniform()),
+                ("labels needed by a plain random sample", self._uniform()),
             ],
         )
         return Document(
             title=title,
             tables=[table],
-            lead=[] if self.labels is None else [self._how()],
+            lead=[] if self.labels is None else self._how(),
             cautions=self._cautions(),
             notes=[self.rule.in_a_sentence().rstrip(".") + "."],
             card=HeadCard(
@@ -116,33 +116,49 @@ class SampleReport(OneResult):
         """State how many rows to label."""
         goal, plan = self.goal, self.plan
         if plan is None:
-            return f"{rows_of(self.labels or 0)} to label for {goal}"
+            if goal == "precision":
+                flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
+                return f"Wrote {count(self.labels or 0)} of the {flagged}, drawn at random, to be labelled."
+            return (
+                f"Wrote {count(self.labels or 0)} of {rows_of(self.rows)}, chosen to show the "
+                "recall, to be labelled."
+            )
         if self.labels is None:
-            return f"Labels of all rows leave an interval of {goal} wider than {plan:g}"
-        return f"{count(self.labels)} labels needed for an interval of {goal} of width {plan:g}"
+            return f"Even labels of all rows leave an interval of {goal} wider than {plan:g}."
+        return f"{count(self.labels)} labels give the {goal} with an interval of width {plan:g}."
 
-    def _how(self) -> str:
-        """State how rows are drawn, and how to use the labels."""
+    def _how(self) -> list[str]:
+        """State what the labels will show, and how to use them."""
+        level = f"{100 * self.confidence:g} % interval"
+        sentences = []
+        if self.width is not None:
+            sentences.append(
+                f"Labelling them gives the {self.goal} within about +-{50 * self.width:.2g} points "
+                f"({level} {100 * self.width:.2g} points wide)."
+            )
         if self.goal == "precision":
-            subject = "Flagged rows without a label" if self.labelled else "Flagged rows"
-            drawn = f"{subject} are drawn at random, all with the same probability. They show no recall."
-            return f"{drawn} Once they are labelled, evaluate with --sampling-weight." if self.kept else drawn
-        return (
-            "Rows are drawn with probabilities by rate and decision. Once they are labelled, evaluate with "
-            "--sampling-weight."
-        )
+            sentences[-1:] = [f"{' '.join(sentences[-1:])} They cannot be used to estimate recall.".strip()]
+            weighted = " --sampling-weight sampling_weight" if self.kept else ""
+        else:
+            weighted = " --sampling-weight sampling_weight"
+        if self.plan is None:
+            sentences.append(
+                f"Fill in the label column, then run: uqcli evaluate RULE.json LABELLED.csv{weighted}."
+            )
+        return sentences
 
     def _cautions(self) -> list[str]:
         """Caution that drawn rows stand for unlabelled ones only, and that a plan takes scores for rates."""
         cautions = []
         if self.labelled and not self.kept and self.plan is None:
             cautions.append(
-                "The rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
+                "the rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
                 f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
             )
         if not self.is_calibrated and self.goal == "recall":
             cautions.append(
-                "Scores count as rates of positives; if they are not calibrated, give --calibrator FILE."
+                "scores are taken as the rates of positives: if they are not calibrated, give "
+                "--calibrator FILE."
             )
         return cautions
 

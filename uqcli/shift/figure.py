@@ -56,8 +56,14 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 text = f"class {class_result.name}, {name} data: {_in_words(estimate)}"
                 texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
         label_lines(axes, [share.name for share in chosen])
-        axes.set(xlabel="prior", ylabel="class")
-        axes.set_xlim(left=0)
+        axes.set(xlabel="share of rows (prior)", ylabel="class")
+        shown = [
+            end
+            for share in chosen
+            for side in (share.source, share.target)
+            for end in (side.low, side.high, side.value)
+        ]
+        axes.set_xlim(0, 1.08 * max((end for end in shown if end is not None), default=1.0))
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
         return texts
 
@@ -68,7 +74,7 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
         title=title,
         caption="Where two lines do not overlap, the class prior has changed significantly. Where they "
         "overlap, see the interval of its weight in the table.",
-        width=7.0,
+        width=6.0,
         height=height,
         narrow_height=height,
         draw=draw,

@@ -116,14 +116,10 @@ class ShiftReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        rows = f"{count(self.source.rows)} labelled rows"
-        title = (
-            f"Class weights ({self.parameters.estimator}) from {rows}, {count(self.target_rows)} unlabelled"
-        )
         tables = [] if self.artifact is None else [self.artifact.table(self.source_shares)]
         figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
         return Document(
-            title=title,
+            title=self._title(),
             lead=self._lead(),
             tables=tables,
             cautions=self.cautions(),
@@ -135,11 +131,47 @@ class ShiftReport(OneResult):
             card=self._card(),
         )
 
+    def _title(self) -> str:
+        """State whether the classes are as frequent in the new rows, and which changed most."""
+        if self.mixture.rejects:
+            return (
+                "More changed than how frequent the classes are: the new rows are no mixture of the "
+                "labelled classes "
+                f"({p_text(self.mixture.p_value)})."
+            )
+        if self.artifact is None:
+            return f"No class weights: {self.failure}."
+        changed = self._changed
+        if not changed:
+            return "Class weights for the new rows."
+        name, weight = next((pair for pair in changed if _excludes_one(pair[1])), changed[0])
+        if not _excludes_one(weight) and self.shift_p is not None:
+            if self.shift_p < _LEVEL:
+                return f"The classes differ in frequency between the files ({p_text(self.shift_p)}, G-test)."
+            return f"No significant change in how frequent the classes are ({p_text(self.shift_p)}, G-test)."
+        rows = f"{count(self.target_rows)} unlabelled rows"
+        return (
+            f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the {rows} as in the "
+            "labelled ones."
+        )
+
+    @property
+    def _changed(self) -> list[tuple[str, Estimate]]:
+        """Classes and their weights, those farthest from 1 first."""
+        if self.artifact is None:
+            return []
+        weights = [
+            (name, weight)
+            for name, weight in self.artifact.estimates().items()
+            if isinstance(weight, Estimate) and weight.value is not None
+        ]
+        return sorted(weights, key=lambda pair: -abs(math.log(max(pair[1].value or 0, 1e-9))))
+
     def _card(self) -> HeadCard:
         """Build the head of the page, with the classes whose weights are farthest from 1."""
         if self.mixture.rejects:
             return HeadCard(
-                title="The new rows are no mixture of the labelled classes",
+                title=self._title(),
                 subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
                 f"{count(self.target_rows)} unlabelled target rows.",
                 verdict=Verdict(text="not a label shift", tone="bad"),
@@ -151,27 +183,10 @@ class ShiftReport(OneResult):
                 text="significant difference" if self.shift_p < _LEVEL else "no significant difference"
             )
         if self.artifact is None:
-            return HeadCard(
-                title=f"No class weights: {self.failure}", verdict=Verdict(text="failed", tone="bad")
-            )
-        weights = [
-            (name, weight)
-            for name, weight in self.artifact.estimates().items()
-            if isinstance(weight, Estimate) and weight.value is not None
-        ]
-        changed = sorted(weights, key=lambda pair: -abs(math.log(max(pair[1].value or 0, 1e-9))))
-        if not changed:
-            return HeadCard(title="Class weights for the target data", verdict=verdict)
-        name, weight = next((pair for pair in changed if _excludes_one(pair[1])), changed[0])
-        title = f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the target data"
-        if not _excludes_one(weight) and self.shift_p is not None:
-            title = (
-                "The classes differ in frequency"
-                if self.shift_p < _LEVEL
-                else "No significant change in how frequent the classes are"
-            )
+            return HeadCard(title=self._title(), verdict=Verdict(text="failed", tone="bad"))
+        changed = self._changed
         return HeadCard(
-            title=title,
+            title=self._title(),
             subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
             f"{count(self.target_rows)} unlabelled target rows.",
             action=""
@@ -193,16 +208,14 @@ class ShiftReport(OneResult):
         return self.artifact is not None and self.artifact.interval is not None
 
     def _lead(self) -> list[str]:
-        """State whether more than class priors changed, else whether predicted classes differ."""
+        """State what to do if more than class priors changed, else whether predicted classes differ."""
         if self.mixture.rejects:
-            return [
-                f"More than class priors changed ({p_text(self.mixture.p_value)}, goodness of fit): do not "
-                "rely on the weights."
-            ]
+            return ["Do not rely on the weights: label some of the new rows to see what changed."]
         if self.shift_p is None:
             return []
         differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
-        return [f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test).", *self._untested()]
+        tested = f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."
+        return [*([] if "G-test" in self._title() else [tested]), *self._untested()]
 
     def _untested(self) -> list[str]:
         """State why it was not tested whether this is a label shift; empty if it was."""
@@ -219,11 +232,15 @@ class ShiftReport(OneResult):
                 "that the weights promise nothing; label some of the new rows."
             )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
-            sentences.append(f"fewer than {MIN_CLASS_ROWS} unlabelled rows for each class: no intervals.")
+            sentences.append(
+                f"there are fewer than {MIN_CLASS_ROWS} unlabelled rows for each class, too few for "
+                "intervals: use more of them."
+            )
         weights = self.weights
         if weights is not None and weights.condition is not None and weights.condition > _MAX_CONDITION:
             sentences.append(
-                f"weights are unreliable: the confusion matrix has condition {weights.condition:.3g}."
+                f"the weights are unreliable, since the classifier confuses classes too often (condition "
+                f"{weights.condition:.3g}): merge classes, or use a better classifier."
             )
         if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
             sentences.append(
@@ -231,7 +248,10 @@ class ShiftReport(OneResult):
             )
         if weights is not None and weights.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
-            sentences.append(f"negative class weights were set to 0 (class {names}).")
+            sentences.append(
+                f"negative class weights were set to 0 (class {names}): use more labelled rows of "
+                "these classes."
+            )
         if self.failed_draws:
             ends = "intervals leave them out." if self._has_intervals else "no intervals."
             sentences.append(

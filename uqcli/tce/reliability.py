@@ -54,14 +54,15 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
     more = (
-        "Red: predictions rejected by the labels of their bin, each tested by itself. Shaded: band of the "
-        "rate at all scores, if the rate rises with the score."
+        "Red rows have a prediction that the labels of their bin reject, each tested by itself. The "
+        "shaded band "
+        "contains the rate at all scores at once, if the rate rises with the score."
     )
     if panels[0].rejected is None:
         more = "Rates and predictions count by sampling weight, without intervals."
     return Figure(
         title=title,
-        caption=f"Blue: predictions of each bin. Dash: positive rate of the bin. {more}",
+        caption=f"Blue shapes are the predictions of a bin, dashes its rate of positives. {more}",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),
@@ -177,7 +178,7 @@ def _number_bins(axes: Axes, bins: int) -> None:
 
 
 def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
-    axes.set_title("All", loc="left")
+    axes.set_title("All rows", loc="left")
     if shape.low == shape.high:
         axes.barh([shape.low], [shape.count.sum()], height=0.02 * top, color=GREY)
     else:
@@ -185,28 +186,36 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
         axes.stairs(shape.count, edges, orientation="horizontal", fill=True, color=GREY)
     axes.set_ylim(-0.02 * top, top)
     axes.tick_params(labelleft=False)
-    axes.set_xticks([])
     axes.set_xlabel("rows")
+    axes.xaxis.set_major_locator(_few_ticks())
     axes.spines["bottom"].set_visible(False)
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(nbins=2, integer=True)
 
 
 def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
     if panel.rejected is not None:
-        axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected")
+        axes.bar(
+            number, panel.rejected.rows, color=RED, width=0.8, label="rows whose prediction the test rejects"
+        )
     axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
-    axes.set_ylim(0, 1.45 * highest)
-    axes.set_yticks([0, highest], ["0", f"{highest:,}"])
+    axes.set_ylim(0, 1.05 * highest)
+    axes.set_yticks([0, highest // 2, highest], ["0", f"{highest // 2:,}", f"{highest:,}"])
     _number_bins(axes, len(number))
-    axes.legend(loc="upper left", ncols=2)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
 
 
 def _standard(axes: Axes, panel: Panel, top: float) -> None:
-    axes.set_title("Rate against mean prediction")
+    axes.set_title("Rate of positives against the score")
     standard = panel.diagram.reliability
-    axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)))
+    axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), label="calibrated")
     if panel.band is not None:
         _band(axes, panel.band)
     bars = standard.bars
@@ -218,6 +227,7 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.set(ylabel="positive rate by weight" if by_weight else "positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")
+    axes.legend(loc="upper left", frameon=False)
 
 
 def _band(axes: Axes, band: Band) -> None:
@@ -228,4 +238,4 @@ def _band(axes: Axes, band: Band) -> None:
     high = np.repeat(np.concatenate([band.high, [1.0]]), 2)
     at_high = np.concatenate([[start], np.repeat(band.first, 2), [end]])
     outline = [np.concatenate([at_low, at_high[::-1]]), np.concatenate([low, high[::-1]])]
-    axes.fill(*outline, color=BLUE, alpha=0.14, linewidth=0)
+    axes.fill(*outline, color=BLUE, alpha=0.14, linewidth=0, label="95 % band of the rate")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -181,7 +180,7 @@ class TceReport(OneResult):
             "within": plain(self.overall.metrics)["within"],
             "within_low": plain(self.overall.metrics)["within_low"],
             "bins": _bins_as_json(self.overall),
-            "notes": [*self._lead(), *self._cautions(), *self._notes()],
+            "notes": [self._title(), *self._lead(), *self._cautions(), *self._notes()],
         }
         if self.overall.if_calibrated:
             payload["if_calibrated"] = {
@@ -223,14 +222,13 @@ class TceReport(OneResult):
         )
         of_clusters = "" if self.clusters is None else f" in {count(self.clusters)} clusters"
         many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
-        kind = "Calibration" if self.is_weighted else "Calibration test"
         document = Document(
-            title=f"{kind} of {count(self.source.rows)} rows{by_weight}{positive}{of_clusters}",
+            title=self._title(),
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
-            notes=self._notes(),
-            next="calibrate CALIBRATION.parquet --method all"
+            notes=[f"Rows: {count(self.source.rows)}{by_weight}{positive}{of_clusters}.", *self._notes()],
+            next="calibrate CALIBRATION.parquet -o calibrator.json"
             if many_rejected and not (self.multiclass or self.groups)
             else "",
             figures=[self._figure()],
@@ -244,10 +242,9 @@ class TceReport(OneResult):
             names = {"ece": "mean error (ECE)", "slope": "slope (1 if calibrated)"}
             metrics = self.overall.metrics
             return HeadCard(
-                title=self._lead()[0].removesuffix("."),
+                title=self._title(),
                 subject="Probabilities of {inputs} compared with their labels: "
                 + f"{rows_of(self.source.rows)}.",
-                states_lead=True,
                 verdict=Verdict(text="not tested"),
                 numbers=[_key_number(name, label, metrics[name]) for name, label in names.items()],
             )
@@ -263,10 +260,9 @@ class TceReport(OneResult):
             "slope": "slope (1 if calibrated)",
         }
         return HeadCard(
-            title=_headline(self._lead()[0], self.parameters.alpha, many_rejected=many_rejected),
+            title=self._title(),
             subject="Probabilities of {inputs} tested against their labels: "
             + f"{rows_of(self.source.rows)}.",
-            states_lead=True,
             action=self._action(many_rejected=many_rejected),
             verdict=verdict,
             numbers=[
@@ -274,18 +270,28 @@ class TceReport(OneResult):
             ],
         )
 
-    def _lead(self) -> list[str]:
-        """State how many predictions are rejected, of the worst class or group if there are any."""
-        worst = _worst_first(self.overall.classes)[0]
-        sentence, name = in_words(worst, self.parameters.alpha)[0], f"class {_part_name(worst)}"
+    def _title(self) -> str:
+        """State which scores are wrong and by how much, of the worst class or group if there are any."""
+        return self._words[0]
+
+    @property
+    def _words(self) -> list[str]:
+        """Sentences on all rows, or on the worst class or group, whose name is in the first."""
+        worst, name = _worst_first(self.overall.classes)[0], ""
+        if self.multiclass:
+            name = f"class {_part_name(worst)}"
         group = self._worst_group
         if group is not None:
             worst = _worst_first(group.classes)[0]
-            sentence = in_words(worst, self.parameters.alpha)[0]
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        if self.multiclass or group is not None:
-            return [f"Worst {name}: {sentence}"]
-        return [sentence] if self.is_weighted else [sentence, calibrated_within(self.overall.metrics)]
+        first, *others = in_words(worst, self.parameters.alpha)
+        return [f"The worst is {name}: {first[:1].lower()}{first[1:]}" if name else first, *others]
+
+    def _lead(self) -> list[str]:
+        """State how many rows are affected, and the error that is proved."""
+        affected = self._words[1:2]
+        alone = not (self.is_weighted or self.multiclass or self._worst_group is not None)
+        return [*affected, calibrated_within(self.overall.metrics)] if alone else affected
 
     def _cautions(self) -> list[str]:
         """Collect the cautions of this result."""
@@ -299,7 +305,9 @@ class TceReport(OneResult):
         if undetected is not None:
             rare, error = undetected
             sentences.append(
-                f"few {rare}: the tests miss errors below about {100 * error:.0f} % of their rate."
+                f"there are few {rare}, so that the tests miss errors below about {100 * error:.0f} % "
+                "of their "
+                "rate: use more labelled rows to see smaller ones."
             )
         return [*sentences, *self.warnings]
 
@@ -308,11 +316,9 @@ class TceReport(OneResult):
             return [f"{_WEIGHTED}{', and so is the worst group' if self.groups else ''}."]
         level = self.parameters.alpha
         worst = _worst_first(self.overall.classes)[0]
-        notes = in_words(worst, level)
+        first, _, *notes = in_words(worst, level)  # the lead has the second
         if self.groups:
-            notes[0] = f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {notes[0]}"
-        else:
-            del notes[0]  # the lead states it
+            notes = [f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {first}", *notes]
         if self.multiclass or self.groups:
             notes.append(calibrated_within(self.overall.metrics))
         if self.multiclass:
@@ -360,21 +366,6 @@ class TceReport(OneResult):
         return reliability_figure(panels)
 
 
-def _headline(sentence: str, alpha: float | None, *, many_rejected: bool) -> str:
-    """State where the scores are wrong, or that most agree with the labels."""
-    assert alpha is not None  # predictions are tested
-    parts = re.fullmatch(
-        rf"(Worst .*: )?(.*?) of predictions are rejected \(level {alpha:g}\)(.*)\.", sentence
-    )
-    assert parts is not None
-    worst, rejected, where = parts.groups(default="")
-    if not many_rejected:
-        return f"{worst}Scores agree with their labels in most rows: {rejected} of predictions rejected"
-    if where.startswith(","):
-        return f"{worst}Scores are {where[2:]}"
-    return f"{worst}Scores disagree with their labels{where}"
-
-
 def _key_number(name: str, label: str, metric: MetricValue) -> KeyNumber:
     number = key_cell(label, format_metric(name, metric))
     if name == "tce" and not number.interval:
@@ -387,9 +378,9 @@ def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str
 
 
 def _panel(name: str, part: ClassResult) -> Panel:
-    errors = f"ECE {format_metric('ece', part.metrics['ece'])}"
+    errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
     if part.rejected is not None:
-        errors = f"TCE {format_metric('tce', part.metrics['tce'])}, {errors}"
+        errors = f"{format_metric('tce', part.metrics['tce'])} of predictions rejected (TCE), {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)

@@ -23,60 +23,54 @@ _LEAST = 0.0005
 
 
 def in_words(part: ClassResult, alpha: float | None) -> list[str]:
-    """State how many predictions are rejected, where most of them are, and where the others are.
+    """State which scores are wrong, in which direction and by how much, then how many rows that affects.
 
     If rows have sampling weights, none is tested, and the mean error is stated.
     """
+    error = part.metrics["ece"]
+    assert isinstance(error, float)  # always known
+    points = f"{100 * error:.2g} points"
     if part.rejected is None or alpha is None:
-        error = part.metrics["ece"]
-        assert isinstance(error, float)  # always known
-        points = f"{100 * error:.2g} points mean error (ECE)"
-        return [f"{points} by sampling weight; tests need rows that count alike."]
+        return [f"Scores are off by {points} on average (ECE, by sampling weight); no score is tested."]
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    percent = f"{_percent(rejected, total)} of predictions are rejected (level {alpha:g})"
     sides = sorted(
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
-    where = [(name, rows, _location(part.bins, rows, name)) for name, rows in sides if rows.any()]
-    if not where:
-        return [f"{percent}."]
-    if len(where) == 1:
-        return [f"{percent}, {where[0][0]} {where[0][2]}."]
-    first, second = (
-        f"{_percent(int(rows.sum()), total)} {name} {location}" for name, rows, location in where
+    findings = [_finding(part.bins, rows, name) for name, rows in sides if rows.any()]
+    affected = (
+        f"{_percent(rejected, total)} of all rows are affected (tests at level {alpha:g}); "
+        f"the average error of all rows is {points} (ECE {error:.3f})."
     )
-    return [f"{percent}: {first}.", f"The others: {second}."]
+    if not findings:
+        return ["No score is shown to be wrong: the rates of these rows agree with the scores.", affected]
+    first, *others = findings
+    if rejected <= MANY_REJECTED * total:
+        return [f"Most scores agree with the labels. {first}", affected, *others]
+    return [f"Not calibrated. {first}", affected, *others]
 
 
 def advice(part: ClassResult) -> list[str]:
-    """State the mean error if many predictions are rejected."""
+    """Note that small errors are significant if many predictions are rejected; empty otherwise."""
     if part.rejected is None:
         return []
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
-    if rejected <= MANY_REJECTED * total:
-        return []
-    bins = part.bins
-    errors = np.abs(bins.mean_score * bins.count - bins.positives)[bins.count > 0]
-    return [
-        f"Mean error over all rows: {100 * float(errors.sum()) / total:.2g} points.",
-        "With many rows, small errors are significant.",
-    ]
+    return ["With many rows, small errors are significant."] if rejected > MANY_REJECTED * total else []
 
 
 def calibrated_within(metrics: Metrics) -> str:
     """State within what the scores are calibrated, and the deviation that is proved or would be."""
     within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
     assert isinstance(proved, float)  # always known
-    if within is None:
-        sentence = "Rates do not rise with the score"
-    else:
-        sentence = f"Calibrated within {within:.2g} on 95 % of rows"
+    most = "" if within is None else f"by at most {within:.2g} on 95 % of rows"
+    falls = " The rate of positives does not rise with the score." if within is None else ""
     if proved >= _LEAST:
-        return f"{sentence}; off by {proved:.2g} somewhere (proved)."
+        beside = f", and {most}" if most else ""
+        return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
     above = f" above {_LEAST:g}" if proved else ""
-    would = "" if detectable is None else f" ({detectable:.2g} would be)"
-    return f"{sentence}; no error{above} proved{would}."
+    shown = "" if detectable is None else f"; these rows could have shown one of {detectable:.2g}"
+    upper = f" With 95 % confidence the score is off {most}." if most else ""
+    return f"No error{above} is proved{shown}.{upper}{falls}"
 
 
 def _percent(rows: int, total: int) -> str:
@@ -84,36 +78,43 @@ def _percent(rows: int, total: int) -> str:
     return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
 
 
-def _location(bins: ScoreBins, rejected: Ints, side: str) -> str:
-    """Describe the shortest run of bins with most of the rejected rows, with its mean score and rate."""
+def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
+    """State where scores err to one side: the shortest run of bins with most of the rejected rows."""
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(rejected[filled].tolist())
     run = filled[first : last + 1]
     if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([errors.argmax()])
-        return f"throughout, most {_score_range(bins, farthest)}{_rates(bins, farthest, side)}"
-    return f"{_score_range(bins, run)}{_rates(bins, run, side)}"
+        where = f"Scores are {side} throughout, most of all {_score_range(bins, farthest)}"
+        return f"{where}: {_rates(bins, farthest, side)}."
+    return f"Scores {_score_range(bins, run)} are {side}: {_rates(bins, run, side)}."
 
 
 def _score_range(bins: ScoreBins, run: Ints) -> str:
     """Format the score range of neighbouring bins."""
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
     return {
-        (True, True): "over the whole range",
-        (True, False): f"below {high:.3g}",
-        (False, True): f"above {low:.3g}",
-        (False, False): f"between {low:.3g} and {high:.3g}",
+        (True, True): "from 0 to 1",
+        (True, False): f"below {high:.2g}",
+        (False, True): f"above {low:.2g}",
+        (False, False): f"from {low:.2g} to {high:.2g}"
+        if f"{low:.2g}" != f"{high:.2g}"
+        else f"near {low:.3g}",
     }[low == 0, high == 1]
 
 
 def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
-    """Format the mean score and positive rate of bins; note if all rows together err to the other side."""
+    """Compare the mean score of bins with their positive rate; note if they err to the other side."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    others = "" if (mean > rate) == (side == "too high") else "all rows there: "
-    return f" ({others}mean score {100 * mean:.3g} %, positive {100 * rate:.3g} %)"
+    score = f"{mean:.2f}" if 0.01 <= mean <= 0.99 else f"{mean:.3g}"
+    positive = f"{100 * rate:.2g} %" if rate < 0.995 else f"{100 * rate:.3g} %"
+    if (mean > rate) != (side == "too high"):
+        return f"not all of them, since the rows there have a mean score of {score} and {positive} positives"
+    only = "only " if side == "too high" else ""
+    return f"on average {score}, but {only}{positive} of these rows are positive"
 
 
 def detection_limit(part: ClassResult) -> tuple[str, float] | None:

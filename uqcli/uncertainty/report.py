@@ -65,7 +65,7 @@ class UncertaintyReport(OneResult):
             cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         meanings = list(zip(self.columns, _MEANINGS, strict=True))
         return Document(
-            title=f"Columns added to {rows_of(self.source.rows)}",
+            title=f"Added a score and its uncertainties to {rows_of(self.source.rows)}.",
             tables=[Table(title="", header=("column", "meaning"), rows=meanings, left=2)],
             cautions=cautions,
             notes=[f"Columns added: {', '.join(self.columns)}.", f"Made from {self.added_from}."],

@@ -258,11 +258,22 @@ class WatchReport(OneResult):
         batches = count(len(self.state.counted))
         alarms = self.alarms()
         if not alarms:
-            subject = self.promises[0].text if len(self.promises) == 1 else f"{len(self.promises)} targets"
             since = " since the acknowledgement" if self.state.acknowledged else ""
-            return f"No alarm: {subject}, {batches} {'batch' if batches == '1' else 'batches'}{since}"
-        more = f" (and {len(alarms) - 1} more)" if len(alarms) > 1 else ""
-        return f"Alarm: {alarms[0]}{more}"
+            seen = f"in {batches} {'batch' if batches == '1' else 'batches'}{since}"
+            if len(self.promises) > 1:
+                return f"No alarm: none of {len(self.promises)} targets is missed, {seen}."
+            (promise,) = self.promises
+            rate = promise.rate
+            if rate.value is None:
+                return f"No alarm: no {promise.counted} with a label yet, {seen}."
+            name = promise.text.partition(" >=")[0].partition(" <=")[0]
+            ends = "" if rate.low is None or rate.high is None else f" ({rate.low:.3f} to {rate.high:.3f})"
+            return (
+                f"No alarm: {name} is {rate.value:.3f}{ends} so far, from {count(promise.trials)} "
+                f"{promise.counted} {seen}."
+            )
+        more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
+        return f"Alarm: {alarms[0]}{more}."
 
     def _lead(self) -> list[str]:
         """State what is tested in place of the target, and what to do after an alarm."""
@@ -270,16 +281,36 @@ class WatchReport(OneResult):
         for promise in self.promises:
             _, is_expected, target = promise.origin.partition("expected of target ")
             if is_expected:
-                itself = f"; --bound {target} tests the target itself" if len(self.promises) == 1 else ""
-                sentences.append(f"{promise.text} is the {promise.origin}{itself}.")
+                itself = (
+                    f" Add --bound {target} to be alarmed below the target itself, or certify the rule."
+                    if len(self.promises) == 1
+                    else ""
+                )
+                sentences.append(
+                    f"The limit is {promise.text}, the {promise.origin}, since a rule may just miss "
+                    f"its target from the start.{itself}"
+                )
         if any(promise.alarmed_at is not None for promise in self.promises):
-            sentences.append("Stop relying on the rule. Fit it again on rows since then, or find the cause.")
+            sentences.append("Stop relying on the rule: find the cause, or fit it again on rows since then.")
         elif self.alarms():
             sentences.append("Find what changed. If the rule is still right, count anew with --acknowledge.")
-        sentences += self._about_units()
+        sentences += [self._evidence(), *self._about_units()]
         if not self.kept:
-            sentences.append("This run remembers nothing: --state FILE counts all batches together.")
+            sentences.append(
+                "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
+            )
         return sentences
+
+    def _evidence(self) -> str:
+        """State the evidence against the worst promise, and how much an alarm needs."""
+        worst = self._worst_first()[0]
+        against = f"Evidence against the limit: {_evidence(worst.log10_e)} (alarm at {worst.limit:,.6g})"
+        if not worst.batches:
+            return f"{against}."
+        return (
+            f"{against}; of a recent drop: {_evidence(_log10(worst.change))} (alarm at "
+            f"{worst.change_limit:,.6g})."
+        )
 
     def _about_units(self) -> list[str]:
         """State how rows of a day go together, or that rows are taken as independent."""
@@ -289,13 +320,17 @@ class WatchReport(OneResult):
             if not worst.batches:
                 return []
             named = f": --day {printable(self.dates)} takes rows of a day together" if self.dates else ""
-            return [f"All rows are taken as independent{named}."]
+            return [f"Rows are taken as independent{named}."]
         if not worst.trials:
             return []
         if together.used is None:
-            return [f"Rows of a {unit} may go together: the evidence starts with the second {unit}."]
+            return [
+                f"Rows of one {unit} may depend on each other, so the evidence starts with the second {unit}."
+            ]
         trials, effective = f"{count(worst.trials)} {worst.counted}", round(worst.trials / together.used)
-        return [f"Rows of a {unit} go together: {trials} count as {count(max(effective, 1))}."]
+        return [
+            f"Rows of one {unit} depend on each other, so that {trials} count as {count(max(effective, 1))}."
+        ]
 
     def _table(self) -> Table:
         rows = [
@@ -308,9 +343,7 @@ class WatchReport(OneResult):
             )
             for promise in self.promises
         ]
-        limits = (self.promises[0].limit, self.promises[0].change_limit)
-        evidence, change = (f"{limit:,.6g}" for limit in limits)
-        header = ("target", "seen", "trials", f"evidence /{evidence}", f"change /{change}")
+        header = ("limit", "seen", "trials", "evidence", "of a drop")
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[str]:
@@ -355,7 +388,9 @@ class WatchReport(OneResult):
         return notes
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of each rate over time."""
+        """Build the figure of each rate over time; none of a single batch."""
+        if len(self.state.counted) < 2:
+            return []
         return [
             rates_over_time(
                 self._worst_first(), self.confidence, is_day=self.state.parameters.day is not None
@@ -374,7 +409,7 @@ class WatchReport(OneResult):
             verdict = Verdict(text="target missed", tone="bad")
         elif alarms:
             verdict = Verdict(text="target no longer met", tone="bad")
-        rate, batches = worst.rate, f"{len(self.state.counted)} batches"
+        rate, batches = worst.rate, _batches(len(self.state.counted))
         second = KeyNumber(label="trials", value=count(worst.trials), interval=batches)
         if alarms and worst.since is not None and worst.since.rate is not None:
             second = KeyNumber(label=f"since about {worst.since.batch}", value=f"{worst.since.rate:.3f}")
@@ -398,8 +433,11 @@ class WatchReport(OneResult):
             numbers=numbers,
             subject="{rules} watched on {inputs}.",
             action=action,
-            states_lead=True,
         )
+
+
+def _batches(number: int) -> str:
+    return f"{count(number)} {'batch' if number == 1 else 'batches'}"
 
 
 def _log10(value: float) -> float:

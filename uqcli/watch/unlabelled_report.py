@@ -102,13 +102,13 @@ class UnlabelledReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         return Document(
-            title=f"No labels: {rows_of(self.rows)} beside the calibration set. {self._verdict()}",
-            lead=[UNSEEN],
+            title=self._title(),
+            lead=[self._verdict(), UNSEEN],
             tables=[self._table()],
             cautions=self._cautions(),
             notes=self._notes(),
             card=HeadCard(
-                title=f"{percent(self.selected / self.rows)} of new rows flagged, without labels",
+                title=self._title(),
                 subject="{rules} and {inputs}: " + f"{rows_of(self.rows)}.",
                 verdict=Verdict(text=self._verdict().rstrip(".").lower(), tone="neutral"),
                 numbers=[
@@ -117,9 +117,18 @@ class UnlabelledReport(OneResult):
                     self._last_number(),
                 ],
                 action="Watch the rule with --state FILE when labels arrive.",
-                states_lead=True,
             ),
         )
+
+    def _title(self) -> str:
+        """State how many rows are flagged, and whether that is as usual."""
+        flagged = f"{percent(self.selected / self.rows)} of {rows_of(self.rows)} are flagged"
+        usual = f"{percent(self.usual)} of the calibration set"
+        if self.explained is None:
+            return f"Without labels: {flagged}, beside {usual}."
+        if self._is_usual:
+            return f"Without labels: {flagged}, which is usual beside {usual}."
+        return f"Without labels: {flagged}, which is unusual beside {usual}."
 
     def _last_number(self) -> KeyNumber:
         """Return the precision to expect, or else the stability index."""

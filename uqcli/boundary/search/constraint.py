@@ -215,9 +215,6 @@ class ConstraintRule:
         Function from a constraint and cells to a goal.
     text
         Description, with a placeholder for the typed value.
-    title
-        Title of a page on a rule, with placeholders for the flagged ``rows``, the positives ``found``, the
-        ``value`` as typed or as a ``limit``, all rows (``of_rows``) and the ``precision``.
     options
         Options that set it, joined for a sentence.
     rate
@@ -256,7 +253,6 @@ class ConstraintRule:
     read: Callable[[str], Constraint]
     goal: Callable[[Constraint, Cells], Goal]
     text: str
-    title: str = "{rows}: {found} at precision {precision}"
     options: str
     rate: Rate | None = None
     is_upper: bool = False
@@ -552,7 +548,6 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             read=_read_share(ConstraintKind.PRECISION, above=0),
             goal=_keep_precision,
             text="precision >= {}",
-            title="{rows} at precision {value}: {found}",
             options="--precision",
             rate=Rate.PRECISION,
             odds=_odds_of_precision,
@@ -585,7 +580,6 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             read=_read_max_selected,
             goal=_keep_selected,
             text="at most {} flagged",
-            title="Flag at most {limit} of {of_rows}: {found}",
             options="--max-selected",
             rate=Rate.ALERTS,
             is_upper=True,
@@ -596,7 +590,6 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             read=_read_share(ConstraintKind.MAX_FPR),
             goal=_keep_fpr,
             text="false-positive rate <= {}",
-            title="{rows} at a false-positive rate of {value}: {found}",
             options="--max-fpr",
             rate=Rate.FPR,
             is_upper=True,
@@ -613,7 +606,6 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             read=_read_share(ConstraintKind.MIN_SPECIFICITY),
             goal=_keep_specificity,
             text="specificity >= {}",
-            title="{rows} at specificity {value}: {found}",
             options="--min-specificity",
             rate=Rate.SPECIFICITY,
             is_budget=True,
