@@ -45,7 +45,7 @@ def test_class_priors_of_source_and_target_have_intervals_and_a_figure(uqcli, ta
         assert [target["low"], target["high"]] == content["target_interval"][class_index]
         assert target["low"] < target["value"] == content["target_prior"][class_index] < target["high"]
     assert shares["1"]["target"]["high"] < shares["1"]["source"]["low"]
-    assert "<!-- prior -->" in (target_files / "s.svg").read_text()
+    assert "<!-- share of rows (prior) -->" in (target_files / "s.svg").read_text()
     assert "<figure" in (target_files / "s.html").read_text()
     check = ("--fail-if", "class_shares.1.target.high < 0.3")
     assert uqcli(*arguments, "-q", *check).code == 6

@@ -179,9 +179,9 @@ def replace_then_read(bucket):
 
     read_the_rest = LocalBatches.remaining
 
-    def replace_then_rest(self, start):
+    def replace_then_rest(self, start, work):
         bucket.put("rows.csv", file_bytes(frame_of(2000, seed=8), ".csv"))
-        return read_the_rest(self, start)
+        return read_the_rest(self, start, work)
 
     return replace_then_rest
 

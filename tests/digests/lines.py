@@ -185,6 +185,7 @@ VALUES = {
     "--target": ["--estimator em", f"{SETS} --mode label-shift --target new_classes.csv"],
     "--test": ["tce fit.parquet --test t", "calibrate fit.parquet --test rows.csv"],
     "--threads": ["--threads 1"],
+    "--memory": ["--memory 64MB"],
     "--title": ["--title Alerts --report r.md"],
     "--to": ["--to sql", "--to onnx -o rule.onnx"],
     "--top": ["--top 5"],

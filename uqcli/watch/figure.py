@@ -66,6 +66,9 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
     seen = promise.over_time() if promise.batches else ()
     positions = list(range(1, len(seen) + 1))
     low, high = [total.rate.low for total in seen], [total.rate.high for total in seen]
+    if len(seen) == 1:  # neither a band nor a line has a width
+        axes.plot(positions * 2, [*low, *high], color=BLUE, linewidth=1.6)
+        axes.plot(positions, [total.rate.value for total in seen], color=BLUE, marker="o")
     axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
     known = [
         (x, total.rate.value)
@@ -96,9 +99,9 @@ def _draw(axes: Axes, promise: Any, *, is_day: bool) -> list[HoverText]:
     margin = 0.05 * (max(ends) - min(ends)) or 0.05
     axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
     axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
-    if is_day and seen:
+    if seen and (is_day or len(seen) == 1):
         step = -(-len(seen) // _MAX_DAYS)
-        axes.set_xticks(positions[::step], [total.batch for total in seen[::step]])
+        axes.set_xticks(positions[::step], [short_name(total.batch) for total in seen[::step]])
     axes.set_title(printable(promise.text, LONGEST_NAME))
     return [
         HoverText(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
 from queue import Full, Queue
-from threading import Event, Thread
+from threading import Condition, Event, Thread
 from typing import Final, TypeVar
 
 from uqcli.base.running.cores import threads
@@ -67,6 +67,34 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     finally:
         closed.set()
         thread.join()
+
+
+class Turns:
+    """Turns of tasks that run in parallel, but do a part of their work in their order.
+
+    Tasks must be begun in this order, so that the one whose turn it is runs.
+    """
+
+    def __init__(self) -> None:
+        self._next = 0
+        self._over: set[int] = set()
+        self._changed = Condition()
+
+    def take(self, turn: int, prepare: Callable[[], T], work: Callable[[T], None]) -> T:
+        """Prepare at once, and work on what was prepared when all lower turns are over."""
+        try:
+            prepared = prepare()
+            with self._changed:
+                self._changed.wait_for(lambda: self._next == turn)
+            work(prepared)
+            return prepared
+        finally:  # also after an error, so that no other task waits for ever
+            with self._changed:
+                self._over.add(turn)
+                while self._next in self._over:
+                    self._over.remove(self._next)
+                    self._next += 1
+                self._changed.notify_all()
 
 
 def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

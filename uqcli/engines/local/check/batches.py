@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import reduce
@@ -21,7 +21,7 @@ from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import caution, suspect
-from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.concurrency import Turns, parallel_map
 from uqcli.base.running.rows_read import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
@@ -190,9 +190,11 @@ class LocalBatches:
             forgotten = roles.forgotten_cluster(sources[0].columns)
             columns = list(dict.fromkeys([*roles.columns(), *signs.shared.columns]))
 
-            def check(source: OpenedInput, batch: Batch) -> _Checked[R]:
+            def begin(batch: Batch) -> RowChecker:
+                return self._checker(self._request.on_invalid, checker.levels, batch.first_row)
+
+            def check(source: OpenedInput, batch: Batch, own: RowChecker) -> _Checked[R]:
                 with reading(source.origin):
-                    own = self._checker(self._request.on_invalid, checker.levels, batch.first_row)
                     usable = own.check(batch).usable()
                     key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
                     checked = self._requested(usable)
@@ -208,7 +210,7 @@ class LocalBatches:
 
             rows_before = 0
             for input_index, batches in self._in_threads(
-                check, sources, columns, shared=signs.shared.columns
+                begin, check, sources, columns, shared=signs.shared.columns
             ):
                 origin = sources[input_index].origin
                 for batch in batches or ():
@@ -253,15 +255,19 @@ class LocalBatches:
         """Map a function over the rows from a position on, after all rows have been read and checked."""
         levels = {column: dict(levels) for column, levels in self.levels.items()}
 
-        def check(source: OpenedInput, batch: Batch) -> tuple[R, int]:
-            checker = self._checker(OnInvalid.DROP, levels, batch.first_row)
+        def begin(batch: Batch) -> RowChecker:
+            return self._checker(OnInvalid.DROP, levels, batch.first_row)
+
+        def check(source: OpenedInput, batch: Batch, checker: RowChecker) -> tuple[R, int]:
             with reading(source.origin):
                 checked = self._requested(checker.check(batch).usable())
             return work(checked), checker.rows
 
         with opened(self._request) as (sources, _):
             done = start
-            for input_index, batches in self._in_threads(check, sources, self.roles.columns(), start):
+            for input_index, batches in self._in_threads(
+                begin, check, sources, self.roles.columns(), start=start
+            ):
                 for result, rows in batches or ():
                     done += rows
                     report_reading(sources, input_index, done)
@@ -269,21 +275,29 @@ class LocalBatches:
 
     def _in_threads(
         self,
-        check: Callable[[OpenedInput, Batch], S],
+        begin: Callable[[Batch], RowChecker],
+        check: Callable[[OpenedInput, Batch, RowChecker], S],
         sources: Sequence[OpenedInput],
         columns: Sequence[str],
+        *,
         start: int = 0,
         shared: Sequence[str] = (),
     ) -> Iterator[tuple[int, list[S] | None]]:
         """Yield the index of an input with some of its batches, checked, in order; None at its end.
 
+        Group texts are numbered in the order of the rows, whichever thread reads them first.
+
         Parameters
         ----------
+        begin
+            Function that makes the checker of a batch.
         shared
             Columns that are compared as text.
         """
         kinds = number_kinds(self.roles, self._request.positive_value)
         kinds = {name: kinds[name] for name in columns if name in kinds and name not in shared}
+
+        turns = Turns() if self.roles.keys else None
 
         def loads() -> Generator[tuple[int, Load | None]]:
             first = start
@@ -295,12 +309,28 @@ class LocalBatches:
                 yield index, None
                 first = max(0, first - rows) if start else 0
 
-        def checked(item: tuple[int, Load | None]) -> tuple[int, list[S] | None]:
-            index, load = item
-            return index, None if load is None else [check(sources[index], batch) for batch in load()]
+        def checked(numbered: tuple[int, tuple[int, Load | None]]) -> tuple[int, list[S] | None]:
+            turn, (index, load) = numbered
+            source = sources[index]
+            pairs: Iterable[tuple[Batch, RowChecker]]
+            if turns is None:
+                pairs = () if load is None else ((batch, begin(batch)) for batch in load())
+            else:
+                pairs = turns.take(turn, lambda: read(load), number)
+            return index, None if load is None else [check(source, *pair) for pair in pairs]
+
+        def read(load: Load | None) -> Iterable[tuple[Batch, RowChecker]]:
+            pairs = [] if load is None else [(batch, begin(batch)) for batch in load()]
+            for batch, checker in pairs:
+                checker.read_texts(batch)
+            return pairs
+
+        def number(pairs: Iterable[tuple[Batch, RowChecker]]) -> None:
+            for batch, checker in pairs:
+                checker.number_texts(batch)
 
         with closing(loads()) as items:
-            yield from parallel_map(checked, items)
+            yield from parallel_map(checked, enumerate(items))
 
     def first(self, limit: int, more: Sequence[str]) -> Iterator[tuple[Rows, pl.DataFrame]]:
         """Iterate over the usable ones among the first rows, without cautions on them.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field
-from threading import Lock
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ from uqcli.base import amounts
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Bools, Feature, Floats, Ints
 from uqcli.base.defaults import MAX_ROWS
+from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
@@ -26,9 +27,6 @@ from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
-
-_numbering = Lock()
-"""Held while a text becomes a level: checkers in several threads may share their levels."""
 
 
 @dataclass
@@ -90,6 +88,21 @@ class RowChecker:
     _cut: bool = False
     _weight: int = 0
     _amount: dict[str, float] = field(default_factory=dict)
+    _texts: dict[str, tuple[pl.Series, list[str]]] = field(default_factory=dict)
+
+    def read_texts(self, batch: Batch) -> None:
+        """Read the group texts of the batch that is checked next, to number them before it is checked."""
+        for column in self.roles.keys:
+            if column not in {INPUT, PREDICTED}:
+                with suppress(DataError):  # the check raises it, in its place
+                    self._texts[column] = self._texts_of(batch, column)
+
+    def number_texts(self, batch: Batch) -> None:
+        """Number the group texts read, which must be done in the order of the rows."""
+        if INPUT in self.roles.keys:
+            self._codes(INPUT, [batch.origin.name])
+        for column, (_, texts) in self._texts.items():
+            self._codes(column, texts)
 
     def check(self, batch: Batch) -> CheckedRows:
         """Check one batch.
@@ -253,23 +266,29 @@ class RowChecker:
         return class_index
 
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
-        levels = self.levels.setdefault(column, {})
         if column == INPUT:
-            with _numbering:
-                code = levels.setdefault(batch.origin.name, len(levels))
-            return np.full(len(valid), code, dtype=np.int64)
-        text = key_texts(batch.column(column), column, self.key_types.get(column))
+            return np.full(len(valid), self._codes(column, [batch.origin.name])[batch.origin.name])
+        read = self._texts.pop(column) if column in self._texts else self._texts_of(batch, column)
+        text, found = read
         if self.roles.days and column == self.roles.cluster:
-            text = text.str.slice(0, len("2026-03-31"))
-            refusals.require_days(text.unique(maintain_order=True).drop_nulls().to_list(), column)
+            refusals.require_days(found, column)
         null = text.is_null().to_numpy()
         if null.any():
             self._note(batch, column, "null, NaN or empty", null)
             valid &= ~null
-        found = text.unique(maintain_order=True).drop_nulls().to_list()
-        with _numbering:
-            codes = {level: levels.setdefault(level, len(levels)) for level in found}
-        return text.replace_strict(codes, default=-1, return_dtype=pl.Int64).to_numpy()
+        return text.replace_strict(self._codes(column, found), default=-1, return_dtype=pl.Int64).to_numpy()
+
+    def _codes(self, column: str, texts: Sequence[str]) -> dict[str, int]:
+        """Return the numbers of group texts; new ones are the next."""
+        levels = self.levels.setdefault(column, {})
+        return {text: levels.setdefault(text, len(levels)) for text in texts}
+
+    def _texts_of(self, batch: Batch, column: str) -> tuple[pl.Series, list[str]]:
+        """Return the group texts of a key column: of each row, and by first occurrence."""
+        text = key_texts(batch.column(column), column, self.key_types.get(column))
+        if self.roles.days and column == self.roles.cluster:
+            text = text.str.slice(0, len("2026-03-31"))
+        return text, text.unique(maintain_order=True).drop_nulls().to_list()
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():
