@@ -100,12 +100,12 @@ reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=
 	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
 		$(if $(STUDY),--study $(STUDY))
 
-demo: $(PROGRAM) ## install the program only, run the main job on the sample data
+demo: $(PROGRAM) ## install the program only, run the README's first commands on the sample data
 	@mkdir -p demo
-	$(UQCLI) $(SAMPLE)_calibration.parquet
-	$(UQCLI) boundary $(SAMPLE)_calibration.parquet --precision 0.7 --compare -o demo/rule.json
-	$(UQCLI) apply demo/rule.json $(SAMPLE)_test.parquet -o demo/decisions.csv
-	$(UQCLI) evaluate demo/rule.json $(SAMPLE)_test.parquet
+	$(UQCLI) sample_data/flights_holdout.parquet
+	$(UQCLI) boundary sample_data/flights_holdout.parquet --precision 0.45 --day day -o demo/rule.json
+	$(UQCLI) evaluate demo/rule.json sample_data/flights_use.parquet --day day
+	$(UQCLI) apply demo/rule.json sample_data/flights_use.parquet -o demo/decisions.csv
 	@echo "The first decisions of demo/decisions.csv:"
 	@head -n 4 demo/decisions.csv
 
@@ -116,6 +116,7 @@ figures: $(STAMP) ## draw the figures of README and docs again
 	$(BIN)/python sample_data/figure.py
 	$(BIN)/python -m tests.documentation.figures
 	$(BIN)/python -m tests.documentation.watching_figure
+	$(BIN)/python -m tests.documentation.flights_figure
 
 outputs: $(STAMP) ## write the outputs that README and docs show
 	$(BIN)/python -m tests.documentation.outputs

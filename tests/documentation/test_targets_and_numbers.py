@@ -7,10 +7,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import uqcli
 from sample_data import figure
+from tests.documentation import flights_figure
 from tests.documentation.pages import PAGES
 from tests.documentation.reference import DOCS, README, ROOT
 from uqcli.cli.app import run
@@ -104,3 +106,23 @@ def test_the_spread_of_an_ensemble_does_not_help_on_the_same_rows():
     report = boundary_report("--compare", *columns)
     assert report["verdict"] == "no evidence"
     assert len(report["thresholds"]) == 1
+
+
+def test_the_readme_states_what_the_flights_show():
+    rules, use = flights_figure.rules(), flights_figure.read("flights_use")
+    flagged = [
+        use.filter(pl.Series(rule.decide(use[score])))["label"].mean()
+        for rule, score in zip(rules, ("score_random", "score"), strict=True)
+    ]
+    by_rows, by_days = (rule.artifact.expected.precision for rule in rules)
+    assert (round(by_rows.low, 2), round(by_rows.high, 2)) == (0.44, 0.46)
+    assert (round(by_days.low, 2), round(by_days.high, 2)) == (0.36, 0.54)
+    text = " ".join(README.read_text().split())
+    assert f"within one point and is wrong by {100 * (by_rows.value - flagged[0]):.0f}." in text
+    assert (
+        f"says to expect 0.36 to 0.54, and half a year later the rule is right in {100 * flagged[1]:.0f} %"
+        in text
+    )
+    page = (DOCS / "explanation" / "a-year-of-use.md").read_text()
+    months = [f"{rate:.2f}" for rate in flights_figure.by_month(rules[1], "score")]
+    assert f"{', '.join(months[:-1])} and {months[-1]} from July to December" in " ".join(page.split())
