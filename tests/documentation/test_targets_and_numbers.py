@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import shlex
 import subprocess
 import tempfile
 from pathlib import Path
@@ -126,3 +127,14 @@ def test_the_readme_states_what_the_flights_show():
     page = (DOCS / "explanation" / "a-year-of-use.md").read_text()
     months = [f"{rate:.2f}" for rate in flights_figure.by_month(rules[1], "score")]
     assert f"{', '.join(months[:-1])} and {months[-1]} from July to December" in " ".join(page.split())
+
+
+def test_the_readme_shows_the_first_lines_of_its_commands(tmp_path, monkeypatch, capfd):
+    commands, shown = re.findall(r"```(?:sh|text)\n(.*?)```", README.read_text(), flags=re.DOTALL)[:2]
+    (tmp_path / "sample_data").symlink_to(ROOT / "sample_data")
+    monkeypatch.chdir(tmp_path)
+    printed = []
+    for line in commands.splitlines()[1:]:
+        assert run(shlex.split(line)[1:]) == 0
+        printed.append("\n".join(capfd.readouterr().out.splitlines()[:2]))
+    assert "\n\n".join(printed) + "\n" == shown
