@@ -43,11 +43,11 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
         mosaic, ratios = (_STACKED_LAYOUT, _STACKED_RATIOS) if narrow else (_WIDE_LAYOUT, _WIDE_RATIOS)
-        for row, panel in zip(rows, panels, strict=True):
+        for number, (row, panel) in enumerate(zip(rows, panels, strict=True)):
             title = wrap_title(panel.title) if narrow else panel.title
             row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
             axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
-            _draw_panel(panel, axes, _axis_end(panels), narrow=narrow)
+            _draw_panel(panel, axes, _axis_end(panels), narrow=narrow, explained=number > 0)
             texts += _texts(panel, axes)
         return texts
 
@@ -77,11 +77,15 @@ _STACKED_LAYOUT: Final = [["violins", "side"], ["bins", "none"], ["standard", "s
 _STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
 
 
-def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool) -> None:
+def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool, explained: bool) -> None:
+    """Draw a panel; its lower and right axes have legends unless a panel above has explained them."""
     _violins(axes["violins"], panel, top, inside=narrow)
     _side_histogram(axes["side"], panel.diagram.everything, top)
     _bin_sizes(axes["bins"], panel)
     _standard(axes["standard"], panel, top)
+    if not explained:
+        axes["bins"].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
+        axes["standard"].legend(loc="upper left", frameon=False)
 
 
 def _texts(panel: Panel, axes: Any) -> list[HoverText]:
@@ -209,7 +213,6 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     axes.set_ylim(0, 1.05 * highest)
     axes.set_yticks([0, highest // 2, highest], ["0", f"{highest // 2:,}", f"{highest:,}"])
     _number_bins(axes, len(number))
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
 
 
 def _standard(axes: Axes, panel: Panel, top: float) -> None:
@@ -227,7 +230,6 @@ def _standard(axes: Axes, panel: Panel, top: float) -> None:
     axes.set(ylabel="positive rate by weight" if by_weight else "positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")
-    axes.legend(loc="upper left", frameon=False)
 
 
 def _band(axes: Axes, band: Band) -> None:
