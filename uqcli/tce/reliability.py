@@ -84,6 +84,7 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool, explained:
     _bin_sizes(axes["bins"], panel)
     _standard(axes["standard"], panel, top)
     if not explained:
+        axes["side"].xaxis.set_major_locator(_few_ticks())
         axes["bins"].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
         axes["standard"].legend(loc="upper left", frameon=False)
 
@@ -190,8 +191,8 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
         axes.stairs(shape.count, edges, orientation="horizontal", fill=True, color=GREY)
     axes.set_ylim(-0.02 * top, top)
     axes.tick_params(labelleft=False)
+    axes.set_xticks([])
     axes.set_xlabel("rows")
-    axes.xaxis.set_major_locator(_few_ticks())
     axes.spines["bottom"].set_visible(False)
 
 
@@ -211,7 +212,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.05 * highest)
-    axes.set_yticks([0, highest // 2, highest], ["0", f"{highest // 2:,}", f"{highest:,}"])
+    axes.set_yticks([0, highest], ["0", f"{highest:,}"])
     _number_bins(axes, len(number))
 
 
