@@ -13,6 +13,7 @@ from uqcli.base.blockwise import elementwise, sums_by_part
 def small_parts(monkeypatch):
     """Set parts to a few values."""
     monkeypatch.setattr(blockwise, "VALUES_PER_PART", 8)
+    monkeypatch.setattr(blockwise, "_COUNTS_PER_PART", 32)
     monkeypatch.setattr(blockwise, "_PARTS_PER_TASK", 2)
 
 

@@ -6,14 +6,16 @@ wait for each other between the short steps of a part, so they take several part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.cores import threads
 
+S = TypeVar("S")
 T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
 """Counts of any width; sums are 64 bits wide."""
@@ -22,17 +24,33 @@ VALUES_PER_PART: Final = 1 << 14
 """Values per part."""
 
 _PARTS_PER_TASK: Final = 8
-"""Parts that a thread takes at once."""
+"""Parts that a thread takes at once, or two for each thread if that is more: many threads wait longer."""
+
+_COUNTS_PER_PART: Final = 1 << 18
+"""Counts per part; their sums are exact in any parts."""
 
 
-def parts(stop: int) -> list[slice]:
-    """Cut positions 0 to stop-1 into parts."""
-    return [slice(start, min(stop, start + VALUES_PER_PART)) for start in range(0, stop, VALUES_PER_PART)]
+def parts(stop: int, size: int = 0) -> list[slice]:
+    """Cut positions 0 to stop-1 into parts, of ``VALUES_PER_PART`` unless a size is given."""
+    size = size or VALUES_PER_PART
+    return [slice(start, min(stop, start + size)) for start in range(0, stop, size)]
 
 
-def each_part(work: Callable[[slice], T], stop: int) -> list[T]:
-    """Apply a function to every part of positions 0 to stop-1, in order."""
-    return [work(part) for part in parts(stop)]
+def each_part(work: Callable[[slice], T], stop: int, size: int = 0) -> list[T]:
+    """Apply a function to every part of positions 0 to stop-1, in order, in threads if there are many."""
+    step = max(1, _values_per_task() // (size or VALUES_PER_PART))
+    cut = parts(stop, size)
+    tasks = [cut[first : first + step] for first in range(0, len(cut), step)]
+    by_task = _in_threads(lambda several: [work(part) for part in several], tasks)
+    return [result for results in by_task for result in results]
+
+
+def _values_per_task() -> int:
+    return VALUES_PER_PART * max(_PARTS_PER_TASK, 2 * threads())
+
+
+def _in_threads(work: Callable[[S], T], tasks: Sequence[S]) -> Iterator[T]:
+    return parallel_map(work, tasks) if len(tasks) > 1 else map(work, tasks)
 
 
 def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int) -> list[list[float]]:
@@ -52,9 +70,9 @@ def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: 
     def sums(positions: slice) -> list[list[float]]:
         return [_part_sums(array) for array in terms(positions)]
 
-    step = _PARTS_PER_TASK * VALUES_PER_PART
+    step = _values_per_task()
     tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
-    by_task = parallel_map(sums, tasks) if len(tasks) > 1 else map(sums, tasks)
+    by_task = _in_threads(sums, tasks)
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 
 
@@ -62,7 +80,7 @@ def elementwise(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Apply an elementwise function, in threads to several parts at once if there are many values."""
-    step = _PARTS_PER_TASK * VALUES_PER_PART
+    step = _values_per_task()
     if len(values) <= step:
         return function(values)
     result = np.empty_like(values)
@@ -112,7 +130,7 @@ def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:
 
     sums = np.zeros(len(cuts), dtype=np.int64)
     filled, total = int(cuts.searchsorted(0, side="right")), 0
-    for part_total, inside in each_part(within, len(amount)):
+    for part_total, inside in each_part(within, len(amount), _COUNTS_PER_PART):
         sums[filled : filled + len(inside)] = inside + total
         filled += len(inside)
         total += part_total
@@ -148,13 +166,15 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
     [0, 1, 2]
     """
-    part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount))
+    part_totals = each_part(
+        lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART
+    )
     cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
     cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
     indices = np.empty(len(rank), dtype=np.int64)
     for part_index in np.flatnonzero(np.diff(cuts)).tolist():
-        inside, start = slice(cuts[part_index], cuts[part_index + 1]), part_index * VALUES_PER_PART
-        running = np.cumsum(amount[start : start + VALUES_PER_PART], dtype=np.int64) + (
+        inside, start = slice(cuts[part_index], cuts[part_index + 1]), part_index * _COUNTS_PER_PART
+        running = np.cumsum(amount[start : start + _COUNTS_PER_PART], dtype=np.int64) + (
             cumulative[part_index] - part_totals[part_index]
         )
         indices[inside] = start + np.searchsorted(running, rank[inside], side="right")

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from scipy.special import betainc, betaincinv, ndtri
 
-from uqcli.base.blockwise import indices_of_ranks, sums_from
+from uqcli.base.blockwise import indices_of_ranks, parts, sums_from
 from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
@@ -22,6 +22,9 @@ from uqcli.estimates.proportion import POWER
 
 _MAX_CELLS: Final = 200
 """Cells of the scores: their 20,100 blocks take a tenth of a second."""
+
+_BLOCKS_PER_TASK: Final = 1 << 10
+"""Blocks whose limits a thread computes at once."""
 
 _DISTANCE_BINS: Final = 1 << 16
 """Bins of deviations, of which one is looked at in full."""
@@ -132,7 +135,12 @@ def _cells(counts: ValueCounts) -> Ints:
 
 def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
     """Sum the rows, positives and scores of every run of cells."""
-    sums = [float(np.add.reduceat(value * count, [0])[0]) for value, count in _by_cell(counts, cells)]
+
+    def score_sum(cell: tuple[Floats, Ints]) -> float:
+        value, count = cell
+        return float(np.add.reduceat(value * count, [0])[0])
+
+    sums = list(parallel_map(score_sum, _by_cell(counts, cells)))
     totals = [
         np.concatenate([[0], np.cumsum(amount)])
         for amount in (sums_from(counts.count, cells), sums_from(counts.positives, cells), sums)
@@ -156,14 +164,13 @@ def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
     """Compute the Clopper-Pearson limits with the given probability on each side."""
     failures = count - positives
 
-    def low() -> Floats:
-        return np.where(positives > 0, betaincinv(np.maximum(positives, 1), failures + 1, tail), 0.0)
+    def limits(part: slice) -> tuple[Floats, Floats]:
+        some, others = positives[part], failures[part]
+        low = np.where(some > 0, betaincinv(np.maximum(some, 1), others + 1, tail), 0.0)
+        return low, np.where(others > 0, betaincinv(some + 1, np.maximum(others, 1), 1 - tail), 1.0)
 
-    def high() -> Floats:
-        return np.where(failures > 0, betaincinv(positives + 1, np.maximum(failures, 1), 1 - tail), 1.0)
-
-    lows, highs = parallel_map(lambda side: side(), (low, high))
-    return lows, highs
+    lows, highs = zip(*parallel_map(limits, parts(len(count), _BLOCKS_PER_TASK)), strict=True)
+    return np.concatenate(lows), np.concatenate(highs)
 
 
 def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
@@ -172,12 +179,13 @@ def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
         yield counts.value[start:stop], counts.count[start:stop]
 
 
-def _distances(
-    counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats
-) -> Iterator[tuple[Floats, Ints]]:
-    """Yield how far the curve may be from each atom of a cell, and the atoms' counts."""
+def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) -> float:
+    """Return the smallest distance that 95 % of rows do not exceed: its bin first, then the exact value."""
     below, above = np.concatenate([[0.0], lower]), np.concatenate([upper, [1.0]])
-    for cell, (value, count) in enumerate(_by_cell(counts, cells)):
+
+    def distances(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints, Ints]:
+        """Return how far the curve may be from each atom of a cell, with its bin, and the atoms' counts."""
+        cell, (value, count) = item
         # inside a cell the cells around it count, at its ends the cell itself
         distance = np.maximum(above[cell + 1] - value, value - below[cell])
         last = len(value) - 1
@@ -185,28 +193,26 @@ def _distances(
             high = above[cell if atom == 0 else cell + 1]
             low = below[cell + 1 if atom == last else cell]
             distance[atom] = max(high - value[atom], value[atom] - low)
-        yield distance, count
+        return distance, (distance * _DISTANCE_BINS).astype(np.int64), count
 
+    def rows_by_bin(item: tuple[int, tuple[Floats, Ints]]) -> Floats:
+        _, bins, count = distances(item)
+        return np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1)
 
-def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) -> float:
-    """Return the smallest distance that 95 % of rows do not exceed: its bin first, then the exact value."""
+    def inside(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
+        distance, bins, count = distances(item)
+        return distance[bins == bin_index], count[bins == bin_index]
+
     rows = np.zeros(_DISTANCE_BINS + 1)
-    for distance, count in _distances(counts, cells, lower, upper):
-        rows += np.bincount(_distance_bins(distance), weights=count, minlength=len(rows))
+    for rows_of_cell in parallel_map(rows_by_bin, enumerate(_by_cell(counts, cells))):
+        rows += rows_of_cell
     covered = np.cumsum(rows.astype(np.int64))
     bin_index = int(np.searchsorted(20 * covered, 19 * covered[-1]))
-    inside = []
-    for distance, count in _distances(counts, cells, lower, upper):
-        in_bin = _distance_bins(distance) == bin_index
-        inside.append((distance[in_bin], count[in_bin]))
-    distance, count = (np.concatenate(parts) for parts in zip(*inside, strict=True))
+    found = parallel_map(inside, enumerate(_by_cell(counts, cells)))
+    distance, count = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
     order = np.argsort(distance)
     reached = np.cumsum(count[order], dtype=np.int64) + (covered[bin_index] - int(rows[bin_index]))
     return float(distance[order[np.searchsorted(20 * reached, 19 * covered[-1])]])
-
-
-def _distance_bins(distance: Floats) -> Ints:
-    return (distance * _DISTANCE_BINS).astype(np.int64)
 
 
 def _detectable(blocks: _Blocks) -> float | None:
