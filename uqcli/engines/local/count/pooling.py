@@ -27,6 +27,9 @@ MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 1 << 19, 1 << 12
 WAITING_ROWS = 1 << 25
 """Rows collected before they are counted."""
 
+_FEW_RANGES = 4
+"""Ranges of keys up to which each thread selects its keys among all."""
+
 _KEPT_RANGES = 64
 """Ranges of keys whose counts are kept separately if there are more rows."""
 
@@ -82,6 +85,13 @@ class KeyRows:
             weight=select(self.weight),
             amounts=select(self.amounts),
         )
+
+    def sorted_by_range(self, edges: Keys) -> list[KeyRows]:
+        """Return the sorted rows, without weights, below, between and from some ascending keys on."""
+        negative, positive = (
+            np.split(keys, keys.searchsorted(edges)) for keys in (np.sort(self.negative), np.sort(self.positive))
+        )
+        return [KeyRows(negative=low, positive=high) for low, high in zip(negative, positive, strict=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,12 +246,15 @@ def _slices(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> list
     rows = sum(part.rows for part in parts)
     size = min(threads(), rows // MIN_ROWS_PER_SLICE)
     if size < 2:
-        return [_pooled(parts, width, *ranges_from([], width))]
+        return [_pooled(parts, width)]
     step = max(1, rows // _SAMPLED_KEYS)
     sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
     sample.sort()
-    edges = np.unique(sample[np.arange(1, size) * len(sample) // size]).tolist()
-    return list(parallel_map(lambda ends: _pooled(parts, width, ends), ranges_from(edges, width)))
+    edges = np.unique(sample[np.arange(1, size) * len(sample) // size])
+    if size > _FEW_RANGES and not _are_weighted(parts):  # few passes over all keys take less time
+        by_range = zip(*parallel_map(lambda part: part.sorted_by_range(edges), parts), strict=True)
+        return list(parallel_map(lambda rows: _pooled(rows, width), by_range))
+    return list(parallel_map(lambda ends: _pooled(parts, width, ends), ranges_from(edges.tolist(), width)))
 
 
 def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
@@ -257,10 +270,12 @@ def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
     )
 
 
-def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int]) -> KeyCounts:
-    """Pool the rows whose keys are between two ends, both included."""
+def _pooled(
+    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None = None
+) -> KeyCounts:
+    """Pool the rows, or those whose keys are between two ends, both included."""
     if _are_weighted(parts):
-        return _weighted([part.between(*ends) for part in parts])
+        return _weighted([part.between(*ends) for part in parts] if ends else parts)
     ordered, positive = in_order(parts, width, ends)
     count, positives = (np.empty(len(ordered), _count_type(len(ordered))) for _ in range(2))
     size = pool.run(len(ordered) // ROWS_PER_STEP, ordered, positive, ordered, count, positives)
@@ -291,7 +306,7 @@ def _selected(
     columns: Sequence[Keys], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None
 ) -> Keys:
     """Concatenate the keys between two ends."""
-    if ends is None or [ends] == ranges_from([], width):
+    if ends is None:
         return np.concatenate([np.empty(0, dtype=width), *columns])
     selected = np.empty(sum(map(len, columns)) + 1, dtype=width)
     size = 0
