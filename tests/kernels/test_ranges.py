@@ -9,7 +9,7 @@ from uqcli.engines.local.count import ranges as ranges_module
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.local.count.ranges import Ranges, _Split, _SplitRanges
-from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
+from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows
 
 FORMS = pytest.mark.parametrize("form", ["arrays", "compiled"])
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -23,9 +23,9 @@ def ranges_with(monkeypatch):
     """Return a function that builds ranges whose keys are assigned by one form of the kernels."""
 
     def build(values, dtype, form, max_parts):
-        for kernel in (assign_parts, assign_splits):
+        kernels = {"assign_parts": assign_parts, "assign_splits": assign_splits, "count_parts": count_parts}
+        for name, kernel in kernels.items():
             forced = type("Forced", (), {"run": lambda _, work, *args, k=kernel: getattr(k, form)(*args)})()
-            name = "assign_parts" if kernel is assign_parts else "assign_splits"
             monkeypatch.setattr(ranges_module, name, forced)
         keys = keys_of(np.array(values, dtype=dtype) + dtype(0))
         column = ColumnSummary()
@@ -39,6 +39,10 @@ def check(ranges, keys):
     index = ranges.indices_of(keys)
     assert index.tolist() == np.maximum(np.searchsorted(ranges.starts, keys, side="right") - 1, 0).tolist()
     assert (keys <= ranges.ends[index]).all()
+    if not ranges.splits:
+        count = np.zeros(ranges.size, dtype=np.int64)
+        ranges.whole.count(keys, count)
+        assert count.tolist() == np.bincount(index, minlength=ranges.size).tolist()
 
 
 @FORMS

@@ -166,9 +166,7 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
     [0, 1, 2]
     """
-    part_totals = each_part(
-        lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART
-    )
+    part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART)
     cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
     cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
     indices = np.empty(len(rank), dtype=np.int64)

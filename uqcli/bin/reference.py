@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, mask_for_all_rows
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.estimates.binning.edges import equal_ranks, outer_ranks
 
 SCORE_BINS = 10
@@ -86,7 +87,7 @@ def _cumulative(counts: Sequence[RangeCounts]) -> Ints:
     *parts, total = counts
     if len(parts) == 1:
         return np.cumsum(total.count)[np.newaxis]
-    return np.stack([_rows_below(part)[_stops(part, total)] for part in parts])
+    return np.stack(list(parallel_map(lambda part: _rows_below(part)[_stops(part, total)], parts)))
 
 
 def _rows_below(part: RangeCounts) -> Ints:

@@ -10,42 +10,62 @@ from uqcli.base.counts import Ints
 from uqcli.kernels.compile import kernel_beside
 from uqcli.kernels.pooling import Keys
 
-Offsets = np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]
 
-
-def _part_arrays(offset: Offsets, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
-    unsigned = offset.dtype.type
+def _part_arrays(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
+    unsigned = _unsigned(keys)
+    offset = np.maximum(keys, keys.dtype.type(low)).view(unsigned)
+    offset -= np.array(low, dtype=keys.dtype).view(unsigned)
     range_index = np.minimum(offset >> unsigned(shift), unsigned(len(first) - 1)).astype(np.int64)
-    inner = offset & unsigned((1 << shift) - 1)
-    inner >>= fine.astype(unsigned).take(range_index, mode="clip")
-    np.add(first.take(range_index, mode="clip"), inner.astype(np.int64), out=index)
+    offset &= unsigned((1 << shift) - 1)
+    offset >>= fine.astype(unsigned).take(range_index, mode="clip")
+    np.add(first.take(range_index, mode="clip"), offset.astype(np.int64), out=index)
 
 
 @kernel_beside(_part_arrays)
-def assign_parts(offset: Offsets, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
+def assign_parts(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
     """Fill in the part of each key (see ``Ranges``); the last range has all beyond it.
 
     Parameters
     ----------
-    offset
-        Distance of each key from the first range.
+    low
+        First key of the first range, which has all below it too.
     shift, first, fine
         Logarithm of the width of ranges, at most 63, their first parts, and logarithms of their parts'
         widths.
     index
         Output.
     """
-    mask = (1 << shift) - 1
-    last = len(first) - 1
-    for row in range(len(offset)):
-        range_index = np.int64(last)
-        if (offset[row] >> shift) < last:
-            range_index = np.int64(offset[row] >> shift)
-        index[row] = first[range_index] + (np.int64(offset[row] & mask) >> fine[range_index])
+    mask = np.uint64((1 << shift) - 1)
+    last = np.uint64(len(first) - 1)
+    for row in range(len(keys)):
+        offset = np.uint64(max(keys[row], low) - low)
+        range_index = min(offset >> np.uint64(shift), last)
+        index[row] = first[range_index] + (np.int64(offset & mask) >> fine[range_index])
+
+
+def _counted_arrays(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, count: Ints) -> None:
+    index = np.empty(len(keys), dtype=np.int64)
+    _part_arrays(keys, low, shift, first, fine, index)
+    _count_arrays(index, count)
+
+
+@kernel_beside(_counted_arrays)
+def count_parts(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, count: Ints) -> None:
+    """Add the number of keys in each part to the counts (see ``assign_parts``)."""
+    mask = np.uint64((1 << shift) - 1)
+    last = np.uint64(len(first) - 1)
+    for row in range(len(keys)):
+        offset = np.uint64(max(keys[row], low) - low)
+        range_index = min(offset >> np.uint64(shift), last)
+        count[first[range_index] + (np.int64(offset & mask) >> fine[range_index])] += 1
+
+
+def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
+    return np.uint32 if keys.dtype == np.int32 else np.uint64
 
 
 def _split_arrays(keys: Keys, first: Ints, parts: Ints, start: Keys, shift: Ints, index: Ints) -> None:
-    unsigned = np.uint32 if keys.dtype == np.int32 else np.uint64
+    unsigned = _unsigned(keys)
     inside = np.flatnonzero(parts[index] > 1)
     old_index = index[inside]
     index[:] = first[index]

@@ -197,7 +197,8 @@ def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) ->
 
     def rows_by_bin(item: tuple[int, tuple[Floats, Ints]]) -> Floats:
         _, bins, count = distances(item)
-        return np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1)
+        rows: Floats = np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1)
+        return rows
 
     def inside(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
         distance, bins, count = distances(item)

@@ -16,7 +16,7 @@ from uqcli.base.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_b
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
-from uqcli.kernels.sides import by_side
+from uqcli.kernels.sides import by_group, by_side
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 
@@ -190,17 +190,19 @@ class Division:
 
     def sort(self, part: Part) -> Part:
         """Sort an unpartitioned part by group, in place."""
-        indices = self._indices(part)
-        order, cuts = np.concatenate(indices), np.cumsum([0, *map(len, indices)])
+        group_index = self._group_index(part)
+        sides = [slice(*bounds) for bounds in pairwise(part.cuts.tolist())]
+        sizes = [np.bincount(group_index[side], minlength=self.groups) for side in sides]
         drops_uncertainty = bool(len(self.edges)) and not self.keep
         keys = {
             role: values
             for role, values in part.keys.items()
             if not (drops_uncertainty and role == "uncertainty")
         }
-        grouped = replace(part, keys=keys, cuts=cuts)
+        grouped = replace(part, keys=keys, cuts=np.cumsum(np.concatenate([[0], *sizes])))
         for column in grouped.columns():
-            column[:] = column[order]
+            for side, sizes_of_side in zip(sides, sizes, strict=True):
+                column[side] = by_group(column[side], group_index[side], sizes_of_side)
         return grouped
 
     def split(self, part: Part) -> list[Part]:

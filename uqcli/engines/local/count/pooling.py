@@ -89,7 +89,8 @@ class KeyRows:
     def sorted_by_range(self, edges: Keys) -> list[KeyRows]:
         """Return the sorted rows, without weights, below, between and from some ascending keys on."""
         negative, positive = (
-            np.split(keys, keys.searchsorted(edges)) for keys in (np.sort(self.negative), np.sort(self.positive))
+            np.split(keys, keys.searchsorted(edges))
+            for keys in (np.sort(self.negative), np.sort(self.positive))
         )
         return [KeyRows(negative=low, positive=high) for low, high in zip(negative, positive, strict=True)]
 

@@ -18,13 +18,14 @@ import numpy as np
 from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import Keys, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
-from uqcli.kernels.ranges import assign_parts, assign_splits, count_rows
+from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""
@@ -84,10 +85,11 @@ class Ranges:
         while shift < _MAX_SHIFT and ((high - low) >> shift) + 2 > most:
             shift += 1
         size = min(most, ((high - low) >> shift) + 2)
-        coarse = np.minimum(
-            _offsets(column.keys_of(column.sample), low).astype(np.uint64) >> np.uint64(shift), size - 1
+        coarse = np.arange(size)
+        whole = cls(
+            low=low, shift=shift, first=coarse, fine=coarse * 0 + shift, smallest_key=low, width=column.width
         )
-        sampled = np.bincount(coarse.astype(np.int64), minlength=size)
+        sampled = np.bincount(whole.indices_of(column.keys_of(column.sample)), minlength=size)
         sampled[-1] = 0  # everything beyond the sample
         share = 2 * max_parts * sampled / max(1, sampled.sum())  # doubled, as powers of 2 fall short
         parts = np.full(size, max_parts)
@@ -112,9 +114,12 @@ class Ranges:
     def indices_of(self, keys: Keys) -> Ints:
         """Return the part index of each key; int64."""
         index = np.empty(len(keys), dtype=np.int64)
-        offset = _offsets(keys, self.low)
-        assign_parts.run(len(keys) // ROWS_PER_STEP, offset, self.shift, self.first, self.fine, index)
+        assign_parts.run(len(keys) // ROWS_PER_STEP, keys, self.low, self.shift, self.first, self.fine, index)
         return index
+
+    def count(self, keys: Keys, totals: Ints) -> None:
+        """Add the number of keys in each part to the totals."""
+        count_parts.run(len(keys) // ROWS_PER_STEP, keys, self.low, self.shift, self.first, self.fine, totals)
 
     @cached_property
     def starts(self) -> Keys:
@@ -132,14 +137,6 @@ class Ranges:
         keys: Keys = (offset + np.array(self.low).view(np.uint64)).view(np.int64).astype(self.width)
         keys[0] = self.smallest_key
         return keys
-
-
-def _offsets(keys: Keys, low: int) -> np.ndarray[Any, np.dtype[np.unsignedinteger[Any]]]:
-    """Compute the distance of each key from ``low``; 0 below it."""
-    inside = np.maximum(keys, keys.dtype.type(low))
-    offset = inside.view(_unsigned(keys))
-    offset -= np.array(low, dtype=keys.dtype).view(_unsigned(keys))
-    return offset
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -334,7 +331,7 @@ def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery)
     counter = _Counter(role=role, by=by, parts=parts, ranges=_SplitRanges.from_ranges(total))
     tables = _first(rows, counter)
     while True:
-        counts = [table.counts() for table in tables]
+        counts = list(parallel_map(_Table.counts, tables))
         masks = query(counts)
         selected = [table.selected_ranges(mask) for table, mask in zip(tables, masks, strict=True)]
         if not any(mask.any() for mask in selected):
@@ -359,7 +356,13 @@ class _Counter:
         totals : int64, shape (1 + amounts, 2, parts, ranges)
             Counts, then amounts; of negative and of positive rows.
         """
-        range_index = self.ranges.indices_of(part.keys[self.role])
+        keys = part.keys[self.role]
+        if part.weight is None and not part.amounts and not self.ranges.splits:
+            for group_index, sides in enumerate(part.sides()):
+                for label, rows in enumerate(sides):
+                    self.ranges.whole.count(keys[rows], totals[0, label, group_index])
+            return
+        range_index = self.ranges.indices_of(keys)
         for group_index, sides in enumerate(part.sides()):
             for label, rows in enumerate(sides):
                 for total, amount in zip(totals, (part.weight, *part.amounts.values()), strict=True):
