@@ -164,7 +164,7 @@ def test_reports_say_it(uqcli, rule):
     line = ["apply", "rule.json", "new.parquet", "-o", "out.parquet"]
     shown = uqcli(*line, "--report", "run.html")
     printed = " ".join(shown.out.decode().split())
-    assert f"Caution: the alert rate is 100 %. {RATE}" in printed
+    assert f"Caution: The alert rate is 100 %. {RATE}" in printed
     assert "(1 more: --verbose)" in printed
     page = Path("run.html").read_text()
     assert "unusual alert rate" in page

@@ -247,9 +247,9 @@ def test_the_better_of_boundary_and_single_threshold_is_saved(
         assert content[key] == single[key]
     for name in ("recall", "precision", "selected"):
         assert report.json["metrics"][name] == st_report["metrics"][name]
-    assert any("it is saved" in note for note in report.json["notes"])
+    assert any("it is the rule" in note for note in report.json["notes"])
     shown = uqcli(*line).out.decode()
-    assert "smooth, not saved" in shown
+    assert "with uncertainty (smooth)" in shown
     assert uqcli(*line, "--algorithm", "smooth", "--json").code == 4
 
 
@@ -261,8 +261,8 @@ def test_a_boundary_worse_than_the_single_threshold_says_so_in_its_first_note(uq
     worse = ("boundary", *coarse_arguments, "60", "--algorithm", "vw-dpmt")
     notes = uqcli(*worse, "--json").json["notes"]
     (caution,) = [note for note in notes if "a single threshold reaches recall 1.000" in note]
-    assert "--algorithm st saves it" in caution
-    assert f"Caution: {caution}" in uqcli(*worse).out.decode().splitlines()
+    assert "add --algorithm st to use it" in caution
+    assert f"Caution: {caution[:1].upper()}{caution[1:]}" in uqcli(*worse).out.decode().splitlines()
     better = uqcli("boundary", "d.csv", "--precision", "0.9", "--score-bins", "all", "--json").json
     assert not any("--algorithm st" in note for note in better["notes"])
 
@@ -304,7 +304,7 @@ def test_certificates_for_several_bounds_warn_of_selecting_the_best(uqcli, data)
         "boundary", data, "--precision", "0.4,0.5", "--certify", "0.4", "--score-bins", "20", "--json"
     )
     assert report.code in (0, 4)
-    assert "picking the best afterwards runs a higher one" in report.json["notes"][0]
+    assert "that of the best one picked afterwards is higher" in report.json["notes"][0]
 
 
 @pytest.fixture
@@ -403,7 +403,7 @@ def test_the_default_chooses_bins_and_reports_expected_metrics(compared_rows, tm
 def test_too_few_alerts_give_a_single_threshold_with_a_note(compared_rows, uqcli):
     line = ("boundary", compared_rows, "--max-selected", "50", "--uncertainty", "useful", "--json")
     report = uqcli(*line).json
-    assert any(note.endswith(". One threshold: too few alerts to choose bins.") for note in report["notes"])
+    assert any(note.endswith("so the rule is one threshold.") for note in report["notes"])
     assert report["bins_tried"] == []
 
 
@@ -448,7 +448,7 @@ def test_the_certificate_belongs_to_the_reported_rule(compared_rows, uqcli):
     metrics = report["metrics"]
     assert metrics["best_precision"] == metrics["precision"]
     assert metrics["recall_at_best_precision"] == metrics["recall"]
-    assert "The certified boundary is saved." in " ".join(report["notes"])
+    assert "The rule is the certified boundary." in " ".join(report["notes"])
 
 
 @pytest.mark.thorough
@@ -553,7 +553,7 @@ def test_impossible_frontiers_are_refused(compared_rows, tmp_path, uqcli, option
 
 def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, uqcli):
     shown = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "5 %").out.decode()
-    assert "about half of such rules flag more than this share of new data" in shown
+    assert "About half of such rules flag more than this share of new data" in shown
 
 
 @pytest.mark.thorough

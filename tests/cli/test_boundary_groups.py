@@ -127,7 +127,7 @@ def test_a_group_that_cannot_keep_the_bound_flags_nothing(uqcli, files, tmp_path
     options = ("--precision", "0.9", "--by", "region", "--bound", "each", "--uncertainty-bins", "1")
     outcome = uqcli("boundary", "hard.csv", *options, "-o", "rule.json")
     assert outcome.code == 0
-    assert "nothing is flagged in 9: no rule reaches the target there." in " ".join(
+    assert "The rule flags nothing in 9, since no rule reaches the target there:" in " ".join(
         outcome.out.decode().split()
     )
     assert saved(tmp_path)["groups"]["9"]["thresholds"] == [None]

@@ -133,7 +133,7 @@ def test_groups_share_the_risk_and_each_is_certified_on_its_rows_alone(uqcli, fi
         alone, group = json.loads((tmp_path / "one.json").read_text()), saved["groups"][name]
         assert group["certificate"] == alone["certificate"] == report["groups"][name]["certificate"]
         assert group["thresholds"] == alone["thresholds"]
-    assert any("on new data in 2 of 2 groups (20 % risk" in note for note in report["notes"])
+    assert any("on new data in each of 2 groups (20 % risk" in note for note in report["notes"])
     assert any("which is not certified: small (100)" in note for note in report["notes"])
     assert "at a risk of 20 %" in uqcli("show", "rule.json").out.decode()
     assert uqcli("evaluate", "rule.json", "test.csv", "--json").json["metrics"]["promise_broken"] == 0
@@ -149,7 +149,7 @@ def test_a_group_without_a_certificate_flags_nothing(uqcli, files, tmp_path):
     assert groups["south"]["thresholds"] == [None]
     assert "certificate" not in groups["south"]
     assert report["metrics"]["groups_without_rule"] == 1
-    assert any("nothing is flagged in south: no rule is certified there" in note for note in report["notes"])
+    assert any("the rule flags nothing in south, since no rule is certified there" in note for note in report["notes"])
 
 
 @pytest.mark.thorough
@@ -177,9 +177,9 @@ def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_
     ("options", "found"),
     [
         (("--precision", "0.99"), "no boundary can be certified for precision >= 0.99 at a risk of 10 %"),
-        (("--precision", "1"), "no number of rows shows such a rate"),
-        (("--max-fpr", "0"), "no number of rows shows such a rate"),
-        (("--min-specificity", "1"), "no number of rows shows such a rate"),
+        (("--precision", "1"), "no number of rows can show such a rate"),
+        (("--max-fpr", "0"), "no number of rows can show such a rate"),
+        (("--min-specificity", "1"), "no number of rows can show such a rate"),
         (("--precision", "0.6", "--recall", "0.95"), "precision >= 0.6 and recall >= 0.95"),
         (("--precision", "0.6", "--miss", "0"), "at most 0 % of positives missed at a risk of 5 %"),
         (("--precision", "0.99", "--by", "region", "--bound", "each"), "no boundary of a group"),

@@ -286,7 +286,7 @@ def test_verdicts_name_the_guarantee_and_the_worst_class(uqcli, folder, mode):
     assert broken_report["metrics"]["worst_p"] < 0.001
     if mode == "label-conditional":
         assert broken_report["metrics"]["below"] == 1
-        assert "1 of 3 significantly below; worst is class ash, " in broken_report["notes"][0]
+        assert "1 of 3 are significantly below; the worst is class ash, " in broken_report["notes"][0]
     for check in ("below > 0", "promise_broken == 1"):
         assert uqcli("evaluate", "c.json", "new.csv", "-q", "--fail-if", check).code == 0
         assert uqcli("evaluate", "c.json", "broken.csv", "-q", "--fail-if", check).code == 6

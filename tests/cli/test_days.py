@@ -174,7 +174,7 @@ def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
     notes = " ".join(
         uqcli("boundary", "rows.parquet", "--precision", "0.97", "--day", "day", "--json").json["notes"]
     )
-    assert "No range by day" in notes
+    assert "have no range by day" in notes
     share = uqcli("boundary", "rows.parquet", "--max-selected", "10%", "--day", "day", "--json").json
     assert "The share of new days has no range." in " ".join(share["notes"])
     for option, value in (

@@ -68,7 +68,7 @@ def test_significant_differences_are_marked(uqcli, pair, data):
 def test_differences_that_are_not_significant_favour_no_rule(uqcli, pair, data, tmp_path):
     shown = " ".join(uqcli("evaluate", pair[0], pair[0], data, "--verbose").out.decode().split())
     assert shown.count("(n.s.)") + shown.count("(p=1)") >= 1
-    assert "No significant difference: either will do, so keep" in shown
+    assert "The two rules do not differ significantly: either will do, so keep" in shown
     for word in ("higher", "lower", " more ", " fewer "):
         assert word not in shown
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.0,1,0\n")
@@ -112,10 +112,10 @@ def test_equal_calibrators_and_calibrators_of_other_columns_have_no_intervals(
 ):
     shown = uqcli("evaluate", *calibrators, data, "--json").json
     assert shown["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "--bootstrap tests the difference." in shown["notes"]
+    assert "Add --bootstrap 1000 to test the difference." in shown["notes"]
     same = uqcli("evaluate", "platt.json", "platt.json", data, "--json", "--bootstrap", "99").json
     assert same["metrics"]["difference"]["brier"] == {"value": 0.0, "low": None, "high": None}
-    assert same["notes"][-1] == "No significant difference: use the simpler map."
+    assert same["notes"][-1] == "The two do not differ significantly: use the simpler map."
     frame.rename({"score": "p"}).with_columns(score=frame["score"]).write_parquet(tmp_path / "both.parquet")
     options = ("--score", "p", "--method", "platt", "-q", "-o", "p.json")
     assert uqcli("calibrate", "both.parquet", *options).code == 0
@@ -123,7 +123,7 @@ def test_equal_calibrators_and_calibrators_of_other_columns_have_no_intervals(
         "evaluate", "histogram.json", "p.json", "both.parquet", "--json", "--bootstrap", "99"
     ).json
     assert other_columns["metrics"]["difference"]["log_loss"]["low"] is None
-    assert "their difference is not tested" in str(other_columns["notes"])
+    assert "so their difference is not tested" in str(other_columns["notes"])
 
 
 @pytest.fixture
@@ -165,7 +165,7 @@ def test_prediction_sets_that_are_equal_or_of_other_columns_are_compared(uqcli, 
     other_columns = uqcli("evaluate", sets[0], "p.json", "both.parquet", "--json").json
     assert other_columns["metrics"]["difference"]["coverage"]["low"] is None
     assert other_columns["metrics"]["difference"]["coverage_p"] is None
-    assert "their difference is not tested" in str(other_columns["notes"])
+    assert "so their difference is not tested" in str(other_columns["notes"])
 
 
 def test_weights_count_as_repeated_rows(uqcli, pair, calibrators, sets, frame, tmp_path):

@@ -171,8 +171,8 @@ def test_the_clusters_of_each_group_are_certified_at_its_part_of_the_risk(uqcli,
         assert certificate["tested_on"]["rows"] == customers - customers // 5
         assert certificate["tested_on"]["selected"] <= certificate["tested_on"]["rows"]
     notes = " ".join(report["notes"])
-    assert "positive by one of their alerts drawn at random in 2 of 2 groups" in notes
-    assert "It is not the precision of all alerts" in notes
+    assert "positive by one of their alerts drawn at random in each of 2 groups" in notes
+    assert "This is not the precision of all alerts" in notes
     assert "It requires independent clusters" in notes
     assert list(saved(tmp_path, "rule.json")["dependence"]["promises"]) == [
         f"precision[{name}]" for name in FITTED

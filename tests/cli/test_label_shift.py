@@ -51,11 +51,11 @@ def test_new_rows_that_are_no_mixture_are_a_caution_and_a_doubt(uqcli, files, es
     assert "doubts" not in json.loads((files / "shift.json").read_text())
     found = uqcli("shift", "source.csv", "--target", "moved.csv", *options, "-o", "shift.json", "--json")
     assert found.json["metrics"]["mixture_p"] < 1e-6
-    assert any("no mixture of the labelled classes" in note for note in found.json["notes"])
+    assert any("not a mixture of the labelled classes" in note for note in found.json["notes"])
     if found.code == 0:  # EM may find a contradiction of its own
         saved = json.loads((files / "shift.json").read_text())
         assert saved["mixture_p"] == found.json["metrics"]["mixture_p"]
-        assert any("no mixture" in doubt for doubt in saved["doubts"])
+        assert any("not a mixture" in doubt for doubt in saved["doubts"])
         assert uqcli("show", "shift.json", "--json").json["mixture_p"] < 1e-6
     assert uqcli(
         "shift", "source.csv", "--target", "moved.csv", *options, "--fail-if", "mixture_p < 0.01"
@@ -75,23 +75,23 @@ def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_dra
     assert made.json["metrics"]["target_precision"] is None
     assert made.json["metrics"]["expected"] == {"precision": None, "recall": None}
     assert any(
-        "no precision on target data: the new rows are no mixture" in note for note in made.json["notes"]
+        "the precision on the target data is unknown: the new rows are no mixture" in note for note in made.json["notes"]
     )
     saved = json.loads((files / "target.json").read_text())
     assert saved["target"]["precision"] is None
     assert saved["expected"] is None
-    assert any("no mixture" in doubt for doubt in saved["doubts"])
+    assert any("not a mixture" in doubt for doubt in saved["doubts"])
 
     tested = uqcli("evaluate", "rule.json", "new.csv", *shifted, "--json")
     assert tested.json["metrics"]["target_precision"] == {"value": None, "low": None, "high": None}
     assert any(
-        "on target data not tested: the new rows are no mixture" in note for note in tested.json["notes"]
+        "on target data is not tested: the new rows are no mixture" in note for note in tested.json["notes"]
     )
 
     sets = uqcli("evaluate", "sets.json", "new.csv", *shifted, "--json").json
     assert sets["metrics"]["target"]["coverage"]["value"] is None
     assert sets["metrics"]["target"]["mean_set_size"] is None
-    assert any("no coverage of target data" in note for note in sets["notes"])
+    assert any("the coverage of the target data is unknown" in note for note in sets["notes"])
 
     watched = ("watch", "rule.json", "unlabelled.csv", "--calibrator", "map.json", *shifted)
     found = uqcli(*watched, "--json").json
@@ -130,7 +130,7 @@ def test_sets_for_label_shift_are_not_tested_with_weights_that_are_refuted(uqcli
     found = uqcli("evaluate", "sets.json", "new.csv", "--shift", "shift.json", "--json").json
     assert found["verdict"] is None
     assert any(
-        "coverage of target data not tested: the new rows are no mixture" in note for note in found["notes"]
+        "coverage of target data is not tested: the new rows are no mixture" in note for note in found["notes"]
     )
 
 

@@ -177,7 +177,7 @@ def test_the_first_command_saves_a_rule_by_pasting(uqcli):
     ("line", "part"),
     [
         ("percent.csv", "may be percentages"),
-        ("log.csv", "are no probabilities"),
+        ("log.csv", "are not probabilities"),
         ("constant.csv", "all scores are equal"),
         ("rows.csv", "--cluster customer_id"),
         ("null.csv --on-invalid drop", "were left out"),

@@ -416,7 +416,7 @@ def test_the_evaluation_of_two_boundaries_advises_one(uqcli, tmp_path):
     assert advice_for("a.json", "c.json") == "Use a.json."
     assert advice_for("c.json", "a.json") == "Use a.json."
     assert advice_for("c.json", "d.json") == "Fit the rule again on current data before you rely on it."
-    assert "Use a.json if its additional alerts are worth the work, else b.json." in advice_for(
+    assert "Use a.json if its additional alerts are worth the work, and otherwise b.json." in advice_for(
         "b.json", "a.json"
     )
-    assert advice_for("a.json", "a.json").startswith("No significant difference")
+    assert advice_for("a.json", "a.json").startswith("The two rules do not differ significantly")

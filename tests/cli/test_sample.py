@@ -101,7 +101,7 @@ def test_a_plan_writes_nothing_and_its_budget_has_the_width(uqcli, files, tmp_pa
         metrics = uqcli(*plan, "--json").json["metrics"]
         assert sorted(tmp_path.iterdir()) == before
         assert metrics["width"] <= 0.2 < metrics["width"] + 0.01
-        assert f"{metrics['labels']} labels give the {goal}" in uqcli(*plan).out.decode()
+        assert f"Label {metrics['labels']} rows to get an interval of the {goal}" in uqcli(*plan).out.decode()
         drawing = ("--for", goal, "--budget", metrics["labels"], "-q", "-o", "-")
         sampled = ("sample", "rule.json", "all.parquet", *drawing, "--report", "r.json")
         assert uqcli(*sampled).code == 0
@@ -125,9 +125,9 @@ def test_precision_needs_as_many_labels_fewer_as_rows_are_cleared(uqcli, files):
 def test_a_calibrator_gives_the_rates(uqcli, files):
     options = ("--for", "recall", "--plan", "0.2")
     plain = uqcli("sample", "rule.json", "all.parquet", *options)
-    assert "give --calibrator" in plain.out.decode()
+    assert "add --calibrator" in plain.out.decode()
     calibrated = uqcli("sample", "rule.json", "all.parquet", *options, "--calibrator", "map.json")
-    assert "give --calibrator" not in calibrated.out.decode()
+    assert "add --calibrator" not in calibrated.out.decode()
     assert "Labels of all rows" not in calibrated.out.decode()
 
 
@@ -156,7 +156,7 @@ def test_rows_without_flags_or_rates_are_refused(uqcli, files, tmp_path):
     frame.with_columns(score=pl.col("score") * 9).write_csv(tmp_path / "large.csv")
     for name, goal, message in (
         ("none.csv", "precision", "no row is flagged"),
-        ("large.csv", "recall", "give --calibrator"),
+        ("large.csv", "recall", "add --calibrator"),
     ):
         outcome = uqcli("sample", "rule.json", name, "--for", goal, "--budget", "9", "-o", "x.csv")
         assert outcome.code == 3

@@ -62,7 +62,7 @@ def test_two_models_are_not_pooled_in_silence(uqcli, files, command, engine):
         assert SHARED in cautions(uqcli(*line.split(), "--engine", engine, "--json"))
     line = COMMANDS[command].format("a.csv b.parquet").split()
     screen = uqcli(*line, "--engine", engine, "--verbose").out.decode()
-    assert "Caution: rows with the same id and label are in several inputs" in screen
+    assert "Caution: Rows with the same id and label are in several inputs" in screen
     assert "run the command on each input alone" in screen
     for inputs in ("a.csv next.csv", "a1.csv a2.csv", "a.csv"):
         line = COMMANDS[command].format(inputs)

@@ -92,7 +92,7 @@ def test_the_simpler_of_two_equally_good_rules_is_named(uqcli, files, tmp_path):
     fit = ("--recall", "0.5", "--algorithm", "smooth", "--uncertainty-bins", "2", "-q", "-o", "bins.json")
     assert uqcli("boundary", "two.csv", *fit).code == 0
     text = " ".join(uqcli("evaluate", "bins.json", "rule.json", "two.csv", "--verbose").out.decode().split())
-    assert "No significant difference: use rule.json, the simpler rule." in text
+    assert "The two rules do not differ significantly: use rule.json, the simpler rule." in text
     again = " ".join(uqcli("evaluate", "rule.json", "rule.json", "two.csv", "--verbose").out.decode().split())
     assert "either will do, so keep" in again
 

@@ -110,7 +110,7 @@ def test_what_needs_a_constraint_asks_for_it(uqcli, line):
 
 
 @pytest.mark.parametrize(
-    ("name", "part"), [("none.csv", "no row is positive"), ("all.csv", "every row is positive")]
+    ("name", "part"), [("none.csv", "No row is positive"), ("all.csv", "Every row is positive")]
 )
 def test_rows_of_one_class_are_a_caution(uqcli, name, part):
     found = uqcli("boundary", name)

@@ -166,14 +166,14 @@ def test_the_report_says_if_the_other_direction_does_better(uqcli, tmp_path, mon
     said = "try --uncertainty=-n_prior."
     assert said in uqcli(*line, "--uncertainty", "n_prior").out.decode()
     for column in ("-n_prior", "noise"):
-        assert "turned round" not in uqcli(*line, f"--uncertainty={column}").out.decode()
+        assert "sign reversed" not in uqcli(*line, f"--uncertainty={column}").out.decode()
 
 
 def test_hr_assumes_a_direction(uqcli, frame):
     line = ("boundary", "raw.csv", "--precision", "0.7", "--algorithm", "hr", "--verbose")
     said = {
         column: re.search(
-            "turned round would gain .* try --uncertainty=(.*)[.]", uqcli(*line, column).out.decode()
+            "sign reversed, the uncertainty would gain .* try --uncertainty=(.*)[.]", uqcli(*line, column).out.decode()
         )
         for column in ("--uncertainty=n_prior", "--uncertainty=-n_prior")
     }

@@ -82,7 +82,7 @@ def test_an_alarm_is_saved_and_stays_until_it_is_acknowledged(uqcli, files, tmp_
             break
     assert outcome.code == 6
     assert number >= 2  # which dependence between rows of a batch needs
-    assert outcome.err.startswith("alarm: misses precision >= ")
+    assert outcome.err.startswith("alarm: the rule misses precision >= ")
     assert len(outcome.err.splitlines()) == 1
     (promise,) = state_of(tmp_path)["promises"]
     assert promise["alarmed_at"] == state_of(tmp_path)["batches"][number]["digest"]
@@ -449,7 +449,7 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
     assert low < 0.7
     second = uqcli("watch", "rule.json", "rows.csv").out.decode().splitlines()[1]
-    assert "the lower end of what was expected of target 0.7" in second
+    assert "not the target of 0.7, since an uncertified rule may just miss its target" in second
     assert "Add --bound 0.7 to be alarmed below the target itself" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
@@ -541,7 +541,7 @@ def test_all_rows_of_a_customers_first_batch_count(uqcli, files, tmp_path):
     outcome = uqcli(*WATCH, "days.csv", "--day", "day", "--cluster", "customer", "--json")
     flagged = uqcli("evaluate", "rule.json", "first.csv", "--json").json["metrics"]["selected"]
     assert outcome.json["metrics"]["trials"] >= flagged
-    assert any("of later batches do not" in note for note in outcome.json["notes"])
+    assert any("and not in later ones" in note for note in outcome.json["notes"])
 
 
 def test_a_cluster_of_dates_is_a_day(uqcli, files, tmp_path):

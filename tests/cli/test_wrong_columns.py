@@ -127,12 +127,12 @@ def test_rows_of_one_class_are_cautioned_of(uqcli, tmp_path):
     for options in ((), ("--certify", "0.3"), ("--by", "day", "--min-group", "5"), ("--algorithm", "st")):
         command = ("boundary", "positive.csv", "--precision", "0.7", *options)
         shown = " ".join(uqcli(*command, "-o", "one.json").out.decode().split())
-        assert "Caution: every row is positive" in shown
+        assert "Caution: Every row is positive" in shown
         assert any(
             "every row is positive" in text for text in json.loads(Path("one.json").read_text())["doubts"]
         )
-    assert b"every row is positive" in uqcli("boundary", "positive.csv", "--precision", "0.7,0.8").out
-    assert b"every row is positive" not in uqcli("boundary", "rows.csv", "--precision", "0.7").out
+    assert b"Every row is positive" in uqcli("boundary", "positive.csv", "--precision", "0.7,0.8").out
+    assert b"Every row is positive" not in uqcli("boundary", "rows.csv", "--precision", "0.7").out
     assert "no row is positive: check --label" in uqcli("boundary", "negative.csv", "--precision", "0.7").err
 
 

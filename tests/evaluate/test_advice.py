@@ -20,10 +20,10 @@ def advice(log_loss, brier, *, paired=True, resampled=True):
 @pytest.mark.parametrize(
     ("log_loss", "brier", "expected"),
     [
-        (LOWER, LOWER, "Use b: lower log loss and Brier score (significant)."),
-        (HIGHER, NOT_SIGNIFICANT, "Use a: lower log loss (significant)."),
-        (NO_INTERVAL, LOWER, "Use b: lower Brier score (significant)."),
-        (NOT_SIGNIFICANT, NO_INTERVAL, "No significant difference"),
+        (LOWER, LOWER, "Use b: it has the lower log loss and Brier score (significant)."),
+        (HIGHER, NOT_SIGNIFICANT, "Use a: it has the lower log loss (significant)."),
+        (NO_INTERVAL, LOWER, "Use b: it has the lower Brier score (significant)."),
+        (NOT_SIGNIFICANT, NO_INTERVAL, "The two do not differ significantly"),
         (HIGHER, LOWER, "a has the lower log loss, b has the lower Brier score;"),
     ],
     ids=["both lower", "one lower", "one without interval", "neither lower", "contradictory"],

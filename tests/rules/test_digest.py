@@ -87,7 +87,7 @@ def test_an_edited_rule_file_is_shown_but_not_applied(saved, capfd, tmp_path):
     assert (tmp_path / "o.csv").read_text() == "old"
     assert run(["show", "a.json"]) == 0
     shown = capfd.readouterr().out
-    assert "Caution: the rule file was edited after it was written." in shown
+    assert "Caution: The rule file was edited after it was written." in shown
     assert "ertified" not in shown
     assert "Guaranteed coverage" not in shown
     assert run(["show", "a.json", "--json"]) == 0
@@ -110,7 +110,7 @@ def test_without_a_digest_only_old_rule_files_keep_their_guarantees(saved, capfd
     saved.write_text(json.dumps(content))
     assert apply() == 0
     assert run(["show", "a.json"]) == 0
-    assert ("Caution: the rule file has no digest." in capfd.readouterr().out) == (not guarantees)
+    assert ("Caution: The rule file has no digest." in capfd.readouterr().out) == (not guarantees)
     if content["kind"] != "grid":
         code, report = evaluate(capfd)
         assert (code, missed_target(report) is not None) == (0, guarantees)

@@ -138,7 +138,8 @@ class ApplyReport(OneResult):
         title = f"{title}."
         cautions = self.warnings
         if self.undecided:
-            cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+            has = "has" if self.undecided == 1 else "have"
+            cautions.append(f"{rows_of(self.undecided)} {has} a missing value, and so no result.")
         if self.unknown and not isinstance(self.rule, CalibratorArtifact):
             belong = "belongs" if self.unknown == 1 else "belong"
             cautions.append(
@@ -149,7 +150,8 @@ class ApplyReport(OneResult):
             has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
             cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
         if self.source.dropped:
-            cautions.append(f"{rows_of(self.source.dropped)} dropped.")
+            were = "was" if self.source.dropped == 1 else "were"
+            cautions.append(f"{rows_of(self.source.dropped)} without a usable value {were} dropped.")
         added = f"Columns added: {', '.join(self.columns)}."
         if self.only_selected:
             added += " Only flagged rows are written."

@@ -141,23 +141,23 @@ class Audit:
         number = len(self.segments)
         if not self.segments:
             clusters = f" of {self.min_clusters} clusters" if self.min_clusters else ""
-            return f"No segment has {self.min_rows} rows{clusters}."
+            return f"No segment has {self.min_rows} rows{clusters}, so none was tested."
         if self.deviating:
             worst = self.segments[0]
-            deviate = (
-                "1 segment deviates" if len(self.deviating) == 1 else f"{count(len(self.deviating))} deviate"
-            )
+            deviate = f"{count(len(self.deviating))} of {_segments(number)}"
+            verb, named = ("deviates", "It is") if len(self.deviating) == 1 else ("deviate", "The worst is")
             return (
-                f"Of {_segments(number)}, {deviate}. {worst.label}: {self._rates(worst)}, "
+                f"{deviate} {verb}. {named} {worst.label}: {self._rates(worst)}, in "
                 f"{rows_of(worst.rows)} ({p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
-        power = " None could have been shown to deviate."
+        power = " They have too few rows for any deviation to be found."
         if limit is not None:
-            power = f" In half of them a deviation of {limit:.2g} would have been shown (80 % power)."
+            points = f"{100 * limit:.2g} points"
+            power = f" In half of them, a deviation of {points} would have been found (80 % power)."
         elif self.min_clusters:  # over clusters, what would be shown is not known
             power = ""
-        return f"Of {_segments(number)}, none deviates.{power}"
+        return f"None of {_segments(number)} deviates significantly.{power}"
 
     def _rates(self, segment: Segment) -> str:
         """State the observed and the expected rate."""
@@ -224,7 +224,7 @@ class Audit:
                 title=f"Segments by deviation: {', '.join(printable(name, 30) for name in self.columns)}",
                 caption=f"Red: deviates at level {self.level:g}, corrected for "
                 f"{_segments(len(self.segments))}. The intervals of all segments hold together. "
-                "Drawn: the most significant ones.",
+                "The figure shows the most significant ones.",
                 width=10.5,
                 height=height,
                 narrow_height=height,

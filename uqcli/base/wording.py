@@ -89,6 +89,18 @@ def decimals_of_percent(value: float) -> int:
     )
 
 
+def capitalised(sentence: str) -> str:
+    """Begin a sentence with a capital letter, unless its first word is a name, such as that of a file.
+
+    Examples
+    --------
+    >>> capitalised("the labels are old."), capitalised("new.csv is empty."), capitalised("--top is set.")
+    ('The labels are old.', 'new.csv is empty.', '--top is set.')
+    """
+    first = sentence.partition(" ")[0]
+    return f"{sentence[:1].upper()}{sentence[1:]}" if first.isalpha() else sentence
+
+
 def first_of(texts: Sequence[str], most: int) -> str:
     """List the first texts, and the number of the others.
 

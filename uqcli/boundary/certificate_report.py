@@ -69,7 +69,7 @@ class Certification:
         (certificate,) = self.certificates
         units = "clusters" if certificate.is_of_clusters else "rows"
         valid = (
-            f"It holds for independent {units} from the same source, and only for the first "
+            f"The guarantee holds for independent {units} from the same source, and only for the first "
             "attempt on these data."
         )
         return [test_in_words(certificate), valid]
@@ -105,13 +105,15 @@ class Certification:
         sentence = f"{subject} can be certified for {self.tested_target}"
         if failed is None or failed.p_value is None:
             provable = failed is None or failed.provable
-            few = f"too few {'clusters' if self.clustered else 'rows'} to rank boundaries"
-            reason = few if provable else "no number of rows shows such a rate"
-            return f"{sentence}; {reason}"
-        safest = "the safest has" if self.groups is None else "the safest of any group has"
+            few = f"there are too few {'clusters' if self.clustered else 'rows'} to rank boundaries"
+            reason = few if provable else "no number of rows can show such a rate"
+            return f"{sentence}: {reason}"
+        safest = "the safest one" if self.groups is None else "the safest one of any group"
         units = "clusters" if self.clustered else "rows"
-        tested = f"{sentence}; {safest} p = {failed.p_value:.3g} on the {units} kept for the test"
+        tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {units} kept aside for the test"
         if failed.rows_needed is None:
-            return f"{tested}; more {units} may not help"
+            return f"{tested}, and more {units} may not help; try a lower target"
         where = "" if self.groups is None else " in a group"
-        return f"{tested}; about {count(failed.rows_needed)} labelled {units} are needed{where}"
+        return (
+            f"{tested}; use about {count(failed.rows_needed)} labelled {units}{where}, or try a lower target"
+        )

@@ -132,7 +132,9 @@ def certified_verdict(
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
 
-_NOT_OF_ALERTS: Final = "It is not the precision of all alerts, since clusters with many alerts count once."
+_NOT_OF_ALERTS: Final = (
+    "This is not the precision of all alerts, since a cluster with many alerts counts once."
+)
 
 
 def certificates_in_words(
@@ -144,8 +146,7 @@ def certificates_in_words(
         (bound,) = certificate.bounds.values()
         promise = (
             f"of new clusters with an alert, at least {100 * bound:g} % are positive by one of their "
-            "alerts drawn at "
-            "random"
+            "alerts drawn at random"
         )
     else:
         promises = [
@@ -155,8 +156,19 @@ def certificates_in_words(
             promises.append(f"at most {100 * certificate.cleared.miss:g} % of positives are missed")
         promise = f"{' and '.join(promises)} on new data"
     if groups is not None:
-        promise = f"{promise} in {len(certificates)} of {groups} groups"
+        promise = f"{promise} in {in_how_many(len(certificates), groups)}"
     return f"Certified: {promise} ({total} risk that this rule is an exception)."
+
+
+def in_how_many(certified: int, groups: int) -> str:
+    """State in how many groups a rule is certified.
+
+    Examples
+    --------
+    >>> in_how_many(2, 5), in_how_many(5, 5)
+    ('2 of 5 groups', 'each of 5 groups')
+    """
+    return f"each of {groups} groups" if certified == groups > 1 else f"{certified} of {groups} groups"
 
 
 def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
@@ -217,6 +229,7 @@ def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
     return (
         "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
         "rule, the share among the certified ones is higher.",
-        f"It requires independent {units} from the same source.",
-        f"Bound, risk, seed ({seed}) and bins must be fixed beforehand; a second try voids the certificate.",
+        f"The guarantee requires independent {units} from the same source.",
+        f"Fix bound, risk, seed ({seed}) and bins before you look at the data; a second try voids the "
+        "certificate.",
     )

@@ -102,9 +102,8 @@ class UncertaintyComparison:
         is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
             tested = (
-                f"{self._change()} at the same number of alerts, below the {100 * MIN_GAIN:g} points "
-                "that uqcli treats "
-                "as worthwhile"
+                f"{self._change()} at the same number of alerts, below the {100 * MIN_GAIN:g} points that "
+                "uqcli treats as worthwhile"
             )
         match self.verdict:
             case "helps":
@@ -141,7 +140,7 @@ class UncertaintyComparison:
             return recall
         if self.gain.value_equal_alerts is None:
             return f"value {money_change(self.gain.value)}, {recall}"
-        return f"utility {_utility(self.gain.value_equal_alerts)}, {recall}"
+        return f"net value {_utility(self.gain.value_equal_alerts)} and {recall}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +161,8 @@ class OtherDirection:
     def sentence(self) -> str:
         """State the gain and the option."""
         return (
-            f"the uncertainty turned round would gain {100 * self.recall:.1f} points of recall more: try "
+            f"with its sign reversed, the uncertainty would gain {100 * self.recall:.1f} more points of "
+            "recall: try "
             f"--uncertainty={self.uncertainty}."
         )
 
@@ -181,8 +181,8 @@ def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
 
 
 VERDICTS: Final = (
-    f"A verdict needs p <= {_LEVEL:g}, {100 * MIN_GAIN:g} points beyond the permuted gain, and an interval "
-    "without 0."
+    f'The verdict "helps" needs p <= {_LEVEL:g}, a gain {100 * MIN_GAIN:g} points above that of permuted '
+    "uncertainties, and an interval without 0."
 )
 """Conditions of a verdict."""
 
@@ -194,7 +194,8 @@ def _further_cells(gain: Gain | None) -> tuple[str, str]:
 
 def _utility(estimate: Estimate) -> str:
     value, low, high = (end or 0.0 for end in (estimate.value, estimate.low, estimate.high))
-    return f"{value:+,.6g} [{low:+,.6g}, {high:+,.6g}]"
+    form = "+,.0f" if abs(value) >= 100 else "+,.3g"
+    return f"{value:{form}} ({low:{form}} to {high:{form}})"
 
 
 def _points(estimate: Estimate) -> str:

@@ -128,10 +128,13 @@ class GroupRules:
         if not self.without_rule:
             return []
         names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
-        reason = f"no rule {'is certified' if self.certificates else 'reaches the target'} there"
+        reason = (
+            f"since no rule {'is certified' if self.certificates else 'reaches the target'} there: lower the "
+            "target, or use more labelled rows of them"
+        )
         if self.bound is GroupBound.OVERALL:
-            reason = "alerts in other groups find more"
-        return [f"nothing is flagged in {names}: {reason}."]
+            reason = "since alerts in other groups find more: add --bound each to search each group by itself"
+        return [f"the rule flags nothing in {names}, {reason}."]
 
     def notes(self) -> list[str]:
         """State in which rows the bound holds, and which groups have no boundary of their own."""

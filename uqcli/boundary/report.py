@@ -75,12 +75,12 @@ _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
 _MIN_ROUNDED_SHARE = 0.001
 """Share of rows from which one decimal of a percentage is enough."""
-TOO_FEW_ALERTS = "One threshold: too few alerts to choose bins."
+TOO_FEW_ALERTS = "Too few rows are flagged to choose uncertainty bins, so the rule is one threshold."
 NO_UNCERTAINTY = "The rows have no uncertainty column, so only the score decides."
-NO_GAIN = "One threshold: no clear gain from uncertainty bins."
+NO_GAIN = "Uncertainty bins bring no clear gain, so the rule is one threshold."
 _CROSS_VALIDATED = (
-    "Gains are cross-validated. At equal alerts they measure better ranking; at the bound they include what "
-    "more alerts find."
+    "Gains are cross-validated. At equal alerts, a gain shows that rows are ranked better; at the bound, it "
+    "includes what the additional alerts find."
 )
 _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
 
@@ -431,14 +431,14 @@ class BoundaryReport(OneResult):
     def _advice(self, compared: UncertaintyComparison) -> str:
         """State which rule to use after a comparison, and which is saved."""
         if self.certification is not None:
-            return "The certified boundary is saved."
+            return "The rule is the certified boundary."
         if self.unsaved is not None:
-            return "A single threshold is saved; --uncertainty-bins auto saves the boundary."
+            return "The rule is one threshold; --uncertainty-bins auto would use the uncertainty."
         if self._is_single_threshold:
-            return "The single threshold is saved."
+            return "The rule is one threshold."
         if compared.verdict == "helps" or self._single is None:
             return "The rule uses it."
-        return "A single threshold does as well: --uncertainty-bins 1 saves it."
+        return "One threshold does as well: add --uncertainty-bins 1 to use it."
 
     def _lead(self) -> list[str]:
         """State what to expect on new data, and what the table does not say."""
@@ -532,12 +532,15 @@ class BoundaryReport(OneResult):
         """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
-        sentence = f"the calibration set has no row in {bins}, so that new rows there are never flagged."
+        sentence = (
+            f"the calibration set has no row in {bins}, so new rows there are never flagged: add such rows, "
+            "or set fewer --uncertainty-bins."
+        )
         empty = [sentence] if self.empty_bins else []
         alerts = self._alert_cautions() if self.constraint.limits_alerts else []
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
-        refuted = [f"no precision on target data: {self._refuted}."] if self._refuted else []
+        refuted = [f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []
         one_class = [sentence] if (sentence := self.only_positives()) else []
         return [
             *one_class,
@@ -573,10 +576,13 @@ class BoundaryReport(OneResult):
             return []
         if expected is None:
             reason = "the grid has too many cells, or too few resamples have a boundary"
-            return [f"No range by {self._unit}: {reason}."]
+            return [f"Expectations have no range by {self._unit}: {reason}."]
         selected = boundary.fit.selected if self.groups is None else self.groups.selected
         if selected < MIN_ALERTS:
-            return [f"No range by {self._unit}: {selected} rows are flagged, {MIN_ALERTS} needed."]
+            return [
+                f"Expectations have no range by {self._unit}: only {rows_of(selected)} "
+                f"{'is' if selected == 1 else 'are'} flagged, and {MIN_ALERTS} are needed."
+            ]
         if self.chosen.algorithm not in OPTIMISM_CORRECTED:
             return [f"Recall has no range: that of {self.chosen.algorithm} is too optimistic; use smooth."]
         if self.groups is not None and self.groups.searched > 1:
@@ -618,13 +624,13 @@ class BoundaryReport(OneResult):
         ):
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
-        hint = "--algorithm st saves it" if self.unsaved is None else "it is saved"
+        hint = "add --algorithm st to use it" if self.unsaved is None else "it is the rule"
         if boundary is None:
-            return [f"no boundary on this grid meets the target; {reached}; {hint}."]
+            return [f"no boundary on this grid meets the target, but {reached}: {hint}."]
         own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
         if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, the boundary {share(boundary.fit.recall)}; {hint}."]
+        return [f"{reached}, and the boundary only {share(boundary.fit.recall)}: {hint}."]
 
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
@@ -635,8 +641,7 @@ class BoundaryReport(OneResult):
             return ""
         return (
             f"only {boundary.fit.selected} calibration rows are flagged, too few to know the precision "
-            "on new data: "
-            "use more labelled rows, or a lower target."
+            "on new data: use more labelled rows, or a lower target."
         )
 
     def _often_missed(self) -> list[str]:
@@ -646,20 +651,19 @@ class BoundaryReport(OneResult):
             return []
         if few := self.few_alerts():
             return [few]
-        bound, remedy = constraint.value, "--certify 0.1 guarantees it at a risk of 10 %"
+        bound, remedy = constraint.value, "add --certify 0.1 for a guarantee (10 % risk)."
         if self.cautious is not None:
             if not self._clustered:
-                remedy = f"--margin 1 makes that about 1 in 6, and {remedy}"
-            often = "for some such rules it is" if constraint.margin else "about as likely as not"
-            return [f"the true precision may be just below {bound}: {often}; {remedy}."]
+                remedy = f"add --margin 1 to make that about 1 in 6, or {remedy.removeprefix('add ')}"
+            often = "that happens to some such rules" if constraint.margin else "that is as likely as not"
+            return [f"the true precision may be just below {bound} ({often}): {remedy}"]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
         return [
-            f"on new data precision will more likely be below {bound} than above it: add --margin 1, "
-            "or --certify 0.1 "
-            "for a guarantee."
+            f"on new data precision will more likely be below {bound} than above it: add --margin 1, or "
+            "--certify 0.1 for a guarantee (10 % risk)."
         ]
 
     def _budget(self) -> list[str]:
@@ -703,8 +707,8 @@ class BoundaryReport(OneResult):
             few = limit * 1000 < self.rows and limit <= 100
             return (
                 [
-                    f"the rule flags at most {limit} of {count(self.rows)} rows: write {limit}% if you "
-                    "meant a share."
+                    f"the rule flags at most {limit} of {count(self.rows)} rows: write {limit}% if you meant "
+                    "a share."
                 ]
                 if few
                 else []
@@ -713,8 +717,7 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            "about half of such rules flag more than this share of new data: lower the limit to stay "
-            "below it."
+            "about half of such rules flag more than this share of new data: lower the limit to allow for it."
         ]
 
     def _table(self) -> Table:
@@ -736,7 +739,7 @@ class BoundaryReport(OneResult):
         where = "this rule" if self.flagged_of_all is None else f"this rule, {LABELLED_ROWS}"
         rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
         if self.unsaved is not None:
-            rows.append((f"{self.unsaved.algorithm}, not saved", *_cells(self.unsaved)))
+            rows.append((f"with uncertainty ({self.unsaved.algorithm})", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
             rows.append((f"one threshold, same {self._bounded}", *fit_cells(self.score_only.boundary.fit)))
         if self.equal_alerts is not None:

@@ -142,7 +142,9 @@ class SeveralBoundariesReport:
         risk = f"{100 * first.delta:g} %"
         return [
             *one_class,
-            f"each is certified at a risk of {risk}; picking the best afterwards runs a higher one.",
+            f"each rule is certified at a risk of {risk} by itself, and that of the best one picked "
+            "afterwards "
+            "is higher: choose the target beforehand.",
         ]
 
     def _decisions(self) -> list[Table]:

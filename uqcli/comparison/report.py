@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, share
+from uqcli.base.wording import capitalised, count, share
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -34,7 +34,11 @@ _SHOWN: Final = (
     _Shown("ece", "calibration", "mean |rate - mean score|, equispaced bins", "ECE", "mean error (ECE)"),
     _Shown("ace", "calibration", "as ece, on quantile bins", "ACE"),
     _Shown(
-        "tce", "calibration", "predictions whose bin is rejected, %", "TCE %", "predictions rejected (TCE)"
+        "tce",
+        "calibration",
+        "share of predictions that the test rejects, %",
+        "TCE %",
+        "predictions rejected (TCE)",
     ),
 )
 _KEY_METRICS: Final = {shown.key: shown.label for shown in _SHOWN if shown.label}
@@ -202,9 +206,9 @@ def verdict(compared: Comparison, where: str = "") -> str:
     moves = "falls" if value < 0 else "rises"
     changed = f"the {name} {moves} from {before:.3f} to {after:.3f}{where}"
     if not isinstance(change, Estimate):
-        return f"Not tested: {changed}; --bootstrap 1000 tests whether that is significant."
+        return f"{capitalised(changed)}; add --bootstrap 1000 to test whether that is significant."
     if change.low is None or change.high is None:
-        return f"Not tested: {changed}; a class has too few rows for a test."
+        return f"{capitalised(changed)}; a class has too few rows to test whether that is significant."
     if change.high < 0:
         return f"Calibration helped: {changed}."
     if change.low > 0:
@@ -256,14 +260,20 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     tce, ece = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
-    return [f"{tce:.1f} % of {whose} predictions are still rejected; the mean error is {ece:.2g} (ece)."]
+    return [
+        f"the test still rejects {tce:.1f} % of {whose} predictions, whose average error is "
+        f"{100 * ece:.2g} points "
+        "(ECE): if that is too much, fit another map with calibrate --method all."
+    ]
 
 
 def too_few_clusters(clusters: int | None) -> list[str]:
     """Caution that there are no intervals, for lack of clusters."""
     if clusters is None or clusters >= FEW_CLUSTERS:
         return []
-    return [f"{count(clusters)} clusters are too few for intervals: {FEW_CLUSTERS} are needed."]
+    return [
+        f"there are no intervals, since {count(clusters)} clusters are too few: use {FEW_CLUSTERS} or more."
+    ]
 
 
 def _has_interval(metric: MetricValue) -> bool:

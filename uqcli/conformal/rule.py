@@ -310,14 +310,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
-            return f"Guaranteed coverage: {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
+            return f"The guaranteed coverage is {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
         whom = {
             "marginal": "over all classes together, not in each class",
             "label-conditional": "of each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
-        return f"Guaranteed coverage: {percent} {whom}, {_ON_AVERAGE}.{self._of_clusters()}"
+        return f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}.{self._of_clusters()}"
 
     def _of_clusters(self) -> str:
         """State which row of a cluster the guarantee is for; empty if rows are independent."""

@@ -13,7 +13,7 @@ from uqcli.base.defaults import CONFIDENCE, LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
-from uqcli.base.wording import money, p_text
+from uqcli.base.wording import count, money, p_text
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
@@ -460,9 +460,9 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) ->
         recall = constraint_from(recall=constraint.recall)
         is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
     if artifact.unsealed:
-        is_kept, sentence = None, f"target not tested: {artifact.unsealed}."
+        is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
     elif untested := _untested(artifact, measured):
-        is_kept, sentence = None, f"{constraint.text()} not tested: {untested}."
+        is_kept, sentence = None, f"{constraint.text()} is not tested: {untested}."
     target, about_new_data = f"{name}: {constraint.text()}", constraint.rate is not None
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
 
@@ -483,9 +483,12 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
     text = limit.text()
     fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
     if untested := artifact.unsealed or _untested(artifact, measured):
-        outcome: _Outcome = None, f"{text} not tested: {untested}."
+        outcome: _Outcome = None, f"{text} is not tested: {untested}."
     elif fixed:
-        outcome = None, f"{zones.reviewed} reviewed; {text} when it was fitted."
+        outcome = (
+            None,
+            f"sends {count(zones.reviewed)} rows to review; its limit was {text} when it was fitted.",
+        )
     elif limit.kind is ReviewKind.REVIEW:
         total = measured.totals.rows
         reviewed, _ = measured.totals.trials(Rate.REVIEWED)
@@ -518,13 +521,17 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
     text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
     if constraint.is_utility:
         value = None if measured.value is None else measured.value.value.value
-        return None, f"value {money(value)}."
+        return None, f"has a value of {money(value)}."
     if is_precision and measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
     bounded = _bounded_rate(constraint, measured)
     if bounded is None:  # a number of rows
         share = 100 * measured.selected_share
-        return None, f"{measured.confusion.selected} flagged ({share:.2f} %); {text} when it was fitted."
+        return None, (
+            f"flags {count(measured.confusion.selected)} rows ({share:.2f} %); its limit was {text} when "
+            "it was "
+            "fitted."
+        )
     rate, estimate = bounded
     if constraint.limits_alerts:  # which is never certified
         return _share_outcome(text, rate, estimate)
@@ -569,7 +576,7 @@ def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome
             reason = estimate.reason or "too few unflagged rows have a label"
             if estimate != UNKNOWN:  # but there is no interval
                 reason = estimate.reason or "too few clusters"
-        return None, f"{text} not tested: {reason}."
+        return None, f"{text} is not tested: {reason}."
     met, significant = tested
     return met or not significant, _sentence(text, met=met, significant=significant)
 
@@ -589,12 +596,12 @@ def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction)
     """Test the bound under the class priors of the target data, which are estimates themselves."""
     subject = f"{constraint.text()} on target data"
     if estimate.value is None:
-        return None, f"{subject} not tested: {estimate.reason or 'no row is flagged'}."
+        return None, f"{subject} is not tested: {estimate.reason or 'no row is flagged'}."
     met = Fraction(estimate.value) >= bound
     if estimate.low is None or estimate.high is None:
         return (
             None,
-            f"{'above' if met else 'below'} {subject}; not tested, as the class weights have no draws.",
+            f"{subject} is {'met' if met else 'missed'}, but not tested: the class weights have no draws.",
         )
     significant = estimate.low >= bound or estimate.high < bound
     return met or not significant, _sentence(subject, met=met, significant=significant)

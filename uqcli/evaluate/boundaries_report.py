@@ -14,7 +14,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
-from uqcli.base.wording import count, number_in_words, percent, rows_of, short_names
+from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, short_names
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import UNKNOWN
@@ -182,7 +182,10 @@ ASSUMPTION: Final = (
 LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were missing at random."
 """The same for rows with sampling weights."""
 
-OWN_DATA_CAUTION = "A rule looks better on its own calibration set; pages list the digests of the inputs."
+OWN_DATA_CAUTION = (
+    "A rule looks better on the rows that it was fitted on; "
+    "--report FILE.html lists the digests of the inputs."
+)
 """Caution that no evaluation can check."""
 
 
@@ -224,21 +227,29 @@ def uncorrected_tests(results: Results) -> list[str]:
     if len(results) < 3:
         return []
     return [
-        f"you compared {len(results)} rules on one file, so that the best looks better than it is: "
-        "confirm it on other rows."
+        f"you compared {len(results)} rules on one file, so the best one looks better than it is: confirm it "
+        "on other rows."
     ]
 
 
 def verdicts(results: Results, sentences: Sequence[str]) -> str:
     """Join the verdicts of the rules; once for both if two are equal."""
     if len(results) == 1:
-        return f"{sentences[0][:1].upper()}{sentences[0][1:]}"
+        return capitalised(_said_of("the rule", sentences[0]))
     if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
-        return f"Both {sentences[0]}"
+        return f"Both are {sentences[0]}"
     named = [
-        f"{name} {verdict.rstrip('.')}" for name, verdict in zip(names_of(results), sentences, strict=True)
+        _said_of(name, verdict.rstrip("."))
+        for name, verdict in zip(names_of(results), sentences, strict=True)
     ]
     return f"{'; '.join(named)}."
+
+
+def _said_of(name: str, verdict: str) -> str:
+    """Join the name of a rule and the verdict on it; a target that is not tested is its own subject."""
+    if " not tested" in verdict:
+        return verdict if name == "the rule" else f"{name}: {verdict}"
+    return f"{name} {'is ' if verdict.startswith(('consistent', 'below')) else ''}{verdict}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -388,6 +399,8 @@ class EvaluateReport(Evaluated):
         ((name, artifact, measured),), (claim,) = self.results, self.claims
         sentence = claim.sentence.removeprefix(f"{name}: ")
         constraint = artifact.constraint.parsed()
+        if constraint.is_utility and measured.value is not None:
+            return measured.value.sentence(self.parameters.confidence)
         if constraint.recall is not None or constraint.rate in {None, Rate.ALERTS}:
             return f"{sentence[:1].upper()}{sentence[1:]}"
         rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
@@ -445,9 +458,11 @@ class EvaluateReport(Evaluated):
         """State whether the limits of the reviews hold; without the name of a single rule."""
         sentences = [claim.sentence for claim in self.review_claims]
         if len(self.results) > 1:
-            return sentences
+            short = dict(zip((name for name, _, _ in self.results), names_of(self.results), strict=True))
+            split = [sentence.partition(": ") for sentence in sentences]
+            return [_said_of(short.get(name, name), verdict) for name, _, verdict in split]
         plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
-        return [f"{sentence[:1].upper()}{sentence[1:]}" for sentence in plain_sentences]
+        return [capitalised(_said_of("the rule", sentence)) for sentence in plain_sentences]
 
     def _card(self) -> HeadCard:
         if len(self.results) == 1:
@@ -618,7 +633,7 @@ class EvaluateReport(Evaluated):
         """Caution why no precision on target data is stated."""
         targets = [measured.target_precision for _, _, measured in self.results]
         reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
-        return [f"no precision on target data: {reason}." for reason in reasons]
+        return [f"the precision on the target data is unknown: {reason}." for reason in reasons]
 
     def _few_clusters(self) -> list[str]:
         """Caution that intervals rest on few clusters, or on few rows of large weight."""
@@ -651,7 +666,7 @@ class EvaluateReport(Evaluated):
     def _label_cautions(self) -> list[str]:
         """Caution why rates are unknown."""
         return [
-            f"{name}: no {rate}; {estimate.reason}."
+            f"{name}: the {rate} is unknown, since {estimate.reason}."
             for name, _, measured in self.results
             for rate, estimate in (("recall", measured.recall), ("precision", measured.precision))
             if estimate == UNKNOWN
@@ -675,8 +690,8 @@ class EvaluateReport(Evaluated):
             )
         ]
         return [
-            f"{name} has the same counts here as on its calibration set: test it on rows that were not "
-            "used to fit it."
+            f"{name} has the same counts here as on its calibration set, so these may be the same rows: test "
+            "it on rows that it was not fitted on."
             for name in same
         ]
 
@@ -700,12 +715,12 @@ class EvaluateReport(Evaluated):
         ]
         (few, less, first), (many, more, second) = sorted(work, key=lambda item: item[0])
         if difference.caught is None or not direction(difference.caught):
-            return ["No significant difference in the positives caught: use the rule with less work."]
+            return ["The positives caught do not differ significantly: use the rule with less work."]
         shares = [measured.zones.caught.value or 0 for measured in (first, second) if measured.zones]
         gain = 100 * (shares[1] - shares[0])
         points = f"{abs(gain):.3g} points {'more' if gain > 0 else 'less'}"
-        rows = f"{more} flags or reviews {count(many - few)} rows more and catches {points} of the positives."
-        return [rows, f"Use {more} if that is worth the work, else {less}."]
+        rows = f"{more} flags or reviews {count(many - few)} more rows and catches {points} of the positives."
+        return [rows, f"Use {more} if that is worth the work, and otherwise {less}."]
 
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         """State how many of the additional alerts of one rule are positive, and when to use it."""
@@ -716,16 +731,16 @@ class EvaluateReport(Evaluated):
         if difference.caught is not None:
             return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):
-            return [f"No significant difference: {simpler_of(self.results)}."]
+            return [f"The two rules do not differ significantly: {simpler_of(self.results)}."]
         named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
         (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].confusion.selected, reverse=True)
         more_rows, fewer = many.confusion, few.confusion
         alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
-        advice = [f"Use {more} if its additional alerts are worth the work, else {less}."]
+        advice = [f"Use {more} if its additional alerts are worth the work, and otherwise {less}."]
         if not 0 <= hits <= alerts or alerts == 0:
             return advice
-        hit_rate = f"{count(hits)} ({100 * hits / alerts:.3g} %) positive"
-        return [f"{more} flags {count(alerts)} rows more, {hit_rate}.", *advice]
+        hit_rate = f"{count(hits)} of them ({percent(hits / alerts)}) are positive"
+        return [f"{more} flags {count(alerts)} more rows, and {hit_rate}.", *advice]
 
     def _figures(self) -> list[Figure]:
         """Build the figure of rates with their targets."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -109,7 +110,7 @@ class EvaluateCalibratorReport(Evaluated):
             size = f"{size} in {count(clusters)} {self.parameters.units}"
         headline = self._verdict(named[0][1])
         if len(named) > 1:
-            headline = f"Compared {len(named)} calibrators by log loss."
+            headline = self._best(named)
         document = Document(
             title=headline,
             tables=[*tables, meanings_table()],
@@ -121,6 +122,14 @@ class EvaluateCalibratorReport(Evaluated):
             card=self._card(),
         )
         return self.with_parts(document)
+
+    def _best(self, named: Sequence[tuple[str, Comparison]]) -> str:
+        """Name the calibrator with the lowest log loss."""
+        (best, after), *_ = sort_by_log_loss([(name, compared.after) for name, compared in named])
+        loss = value_of(after["log_loss"])
+        if loss is None:
+            return f"The log loss of the {len(named)} calibrators is undefined, so they cannot be compared."
+        return f"{best} has the lowest log loss of {len(named)} calibrators, {loss:.4f}."
 
     def _card(self) -> HeadCard:
         if len(self.results) == 1:
@@ -196,7 +205,7 @@ class EvaluateCalibratorReport(Evaluated):
             return verdict(compared)
         change = value_of(compared.difference["log_loss"])
         changed = "is undefined" if change is None else f"changes by {change:+.4f}"
-        return f"The log loss {changed}; sampling weights have no test."
+        return f"The log loss {changed}; with sampling weights, this is not tested."
 
     def _names(self) -> list[str]:
         return names_of(self.results)

@@ -304,7 +304,7 @@ class EvaluateConformalReport(Evaluated):
         """Caution why nothing is stated about the target data, unless a verdict says it."""
         for _, _, measured in self.results:
             if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
-                return [f"no coverage of target data: {measured.target[0].reason}."]
+                return [f"the coverage of the target data is unknown: {measured.target[0].reason}."]
         return []
 
     def _notes(self) -> list[str]:
@@ -327,23 +327,23 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
     """State the guarantee, how many names are significantly below it, and the worst of them."""
     test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
     if artifact.unsealed:
-        return f"coverage not tested: {artifact.unsealed}."
+        return f"coverage is not tested: {artifact.unsealed}."
     if test.unit == "target":
         return _verdict_in_target(percent, measured)
     if test.untested_reason:
-        return f"{percent} coverage not tested: {test.untested_reason}."
+        return f"{percent} coverage is not tested: {test.untested_reason}."
     word = _IN_WORDS[test.verdict or "kept"]
     if test.unit == "":
         return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_classes_below(measured)}."
     unit = "group" if test.unit == "group" else "class"
     own = " (or its own)" if artifact.parameters.alpha_by_class else ""
     if test.worst is None:
-        return f"{percent} coverage of each {unit}{own} not tested: no rows."
+        return f"{percent} coverage of each {unit}{own} is not tested: there are no rows."
     by_name = measured.by_group if test.unit == "group" else measured.by_class
-    below = f"{len(test.below)} of {len(test.p_values)} significantly below"
+    below = f"{len(test.below)} of {len(test.p_values)} are significantly below"
     return (
-        f"{word} {percent} coverage of each {unit}{own}: {below}; worst is {unit} "
-        f"{printable(test.worst)}, {_covered(by_name[test.worst], test)}."
+        f"{word} {percent} coverage of each {unit}{own}: {below}; the worst is {unit} "
+        f"{printable(test.worst)}, where {_covered(by_name[test.worst], test)}."
     )
 
 
@@ -365,7 +365,7 @@ def _empty_set_notes(results: Results) -> list[str]:
 
 def _covered(estimate: Estimate, test: CoverageTest) -> str:
     together = " for all together" if len(test.p_values) > 1 else ""
-    return f"{100 * (estimate.value or 0):.1f} % covered ({p_text(test.worst_p)}{together})"
+    return f"{100 * (estimate.value or 0):.1f} % of rows are covered ({p_text(test.worst_p)}{together})"
 
 
 def _classes_below(measured: SetMetrics) -> str:
@@ -381,11 +381,11 @@ def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
     guarantee = f"{percent} coverage of target data"
     if measured.test.untested_reason:
         remedy = "; give class weights with --shift" if measured.target is None else ""
-        return f"{guarantee} not tested: {measured.test.untested_reason}{remedy}."
+        return f"{guarantee} is not tested: {measured.test.untested_reason}{remedy}."
     value = measured.coverage if measured.target is None else measured.target[0]
-    covered = f"{100 * (value.value or 0):.1f} % covered"
+    covered = f"{100 * (value.value or 0):.1f} % are covered"
     if measured.test.verdict is None:
-        return f"{guarantee} not tested, as the class weights have no draws; {covered}."
+        return f"{guarantee} is not tested, as the class weights have no draws; {covered}."
     return f"{_IN_WORDS[measured.test.verdict]} {guarantee}: {covered} ({p_text(measured.test.worst_p)})."
 
 

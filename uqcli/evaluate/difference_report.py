@@ -14,7 +14,7 @@ from uqcli.evaluate.value_report import MeasuredValue
 from uqcli.reports.document import Metrics, Table
 
 HEADER = "difference"
-UNPAIRED: Final = "The two read different columns: their difference is not tested."
+UNPAIRED: Final = "The two rules read different columns, so their difference is not tested."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +123,7 @@ class CalibratorDifference:
         """State why a difference is not tested."""
         if not self.paired:
             return [UNPAIRED]
-        return [] if self.resampled else ["--bootstrap tests the difference."]
+        return [] if self.resampled else ["Add --bootstrap 1000 to test the difference."]
 
     def advice(self, names: Sequence[str]) -> list[str]:
         """State which of the two to use, by the intervals of the losses."""
@@ -136,12 +136,12 @@ class CalibratorDifference:
         if not self.paired or not self.resampled:
             return []
         if not better:
-            return ["No significant difference: use the simpler map."]
+            return ["The two do not differ significantly: use the simpler map."]
         if len(better) == 2:
             first, second = (f"{name} has the lower {lower[name][0]}" for name in names)
             return [f"{first}, {second}; the log loss punishes confident errors more."]
         (name,) = better
-        return [f"Use {name}: lower {' and '.join(lower[name])} (significant)."]
+        return [f"Use {name}: it has the lower {' and '.join(lower[name])} (significant)."]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -139,8 +139,11 @@ class GroupEvaluation:
         test = f"{rate}{p_text(worst.p_value)}{corrected}"
         if self.broken:
             missing = len(self.broken)
-            groups = "1 group misses" if missing == 1 else f"{missing} groups miss"
-            return [f"{groups} {self.bound}; the worst is {name} ({test})."]
+            if missing == 1:
+                return [f"1 of {len(self.groups)} groups misses {self.bound}: {name} ({test})."]
+            return [
+                f"{missing} of {len(self.groups)} groups miss {self.bound}; the worst is {name} ({test})."
+            ]
         detectable = ""
         if worst.detectable is not None:
             detectable = f" A rate of {worst.detectable:.3f} there would have been detected (80 % power)."
@@ -152,7 +155,10 @@ class GroupEvaluation:
         for group in self.groups:
             if self.bound and group.p_value is None:
                 by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
-        cautions = [f"{reason}: {first_of(names, _MAX_NAMED)}." for reason, names in by_reason.items()]
+        cautions = [
+            f"these groups are {reason}: {first_of(names, _MAX_NAMED)}."
+            for reason, names in by_reason.items()
+        ]
         if self.labels_missing and self.worst is not None:
             cautions.append(
                 "Groups are tested on their labelled rows, as if labels were given at random among the "

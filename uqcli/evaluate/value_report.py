@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import money
+from uqcli.base.wording import money, percent
 from uqcli.estimates.estimate import Estimate, direction, ends_of, money_change
 from uqcli.reports.document import Metrics
 
@@ -36,11 +36,21 @@ class MeasuredValue:
         """By their contract names."""
         return {"value": self.value, "value_caught": self.value_caught}
 
+    def sentence(self, confidence: float) -> str:
+        """State what the flagged rows are worth, with its interval, and the share of the possible gain."""
+        value, caught = self.value, self.value_caught.value
+        worth = f"The flagged rows are worth {_rounded(value.value)}"
+        if value.low is not None and value.high is not None:
+            ends = f"{_rounded(value.low)} to {_rounded(value.high)}"
+            worth = f"{worth} ({100 * confidence:g} % interval {ends})"
+        of_all = "" if caught is None else f", which is {percent(caught)} of the gain from all positives"
+        return f"{worth}{of_all}."
+
     def cautions(self, name: str) -> list[str]:
         """Caution that the interval of the value rests on a few large amounts; empty if it does not."""
         if not self.heavy_tailed or self.value.low is None:
             return []
-        return [f"{name}: a few large amounts decide it, so its interval may be too short; use more rows."]
+        return [f"{name}: a few large amounts decide it, so its interval may be too short: use more rows."]
 
     def cells(self) -> tuple[str, str]:
         """Format the cells of one rule, in the order of VALUE_ROWS."""
@@ -75,8 +85,8 @@ def worth_more(names: Sequence[str], difference: MeasuredValue, otherwise: str) 
     """State which of two rules is worth more on the test set, or what to do if neither is significantly."""
     estimate = difference.value
     if not estimate.value or not direction(estimate):
-        why = "too few rows differ" if estimate.low is None else "n.s."
-        return [f"No significant difference in value ({money_change(estimate)}, {why}): {otherwise}."]
+        why = ", too few rows differ" if estimate.low is None else ""
+        return [f"The values do not differ significantly ({money_change(estimate)}{why}): {otherwise}."]
     better = names[1] if estimate.value > 0 else names[0]
     size = Estimate(
         value=abs(estimate.value),

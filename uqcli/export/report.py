@@ -10,6 +10,8 @@ from uqcli.base.wording import count, rows_of
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, plain
 from uqcli.rules.saved import Saved
 
+_LANGUAGES: Final = {"python": "Python", "onnx": "ONNX"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
@@ -124,7 +126,7 @@ class ExportReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        language = f"SQL ({self.dialect})" if self.dialect else self.target
+        language = f"SQL ({self.dialect})" if self.dialect else _LANGUAGES.get(self.target, str(self.target))
         rows = [("reads", ", ".join(self.inputs)), ("computes", ", ".join(self.outputs))]
         lead = [] if self.differences is None else [self.differences.sentence()]
         return Document(

@@ -190,7 +190,7 @@ class OverviewReport(OneResult):
         facts = [
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} are positive ({share_of_all}, "
             f"95 % interval {low.removesuffix(' %')} to {high}).",
-            f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
+            f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct values; "
             f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
             f"Calibration: {self._calibration_sentence()}",
         ]
@@ -206,8 +206,8 @@ class OverviewReport(OneResult):
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""
         if self.calibration is None:
-            return "none, since scores outside 0 to 1 are no probabilities."
-        return self.calibration.document().lead[0]
+            return "not tested, since scores outside 0 to 1 are not probabilities."
+        return self.calibration.document().title
 
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
@@ -223,7 +223,7 @@ class OverviewReport(OneResult):
         """List what is unusual about the rows, the most important first."""
         score, found, odd = self.score, self.content, list[str]()
         if score.distinct == 1:
-            odd.append("all scores are equal, so they rank nothing.")
+            odd.append("all scores are equal, so they cannot rank the rows.")
         elif score.auc is not None and score.auc == 1:
             odd.append(
                 "the score separates the labels without an error; check that it was not made from them."
@@ -233,7 +233,7 @@ class OverviewReport(OneResult):
         if not score.is_probability and score.lowest >= 0 and 1 < score.highest <= 100:
             odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
         elif not score.is_probability:
-            odd.append("the scores are no probabilities; calibrate --logit makes some.")
+            odd.append("the scores are not probabilities; uqcli calibrate --logit makes some from them.")
         few = min(score.positives, score.rows - score.positives)
         if 0 < few < _FEW_POSITIVES:
             name = "positive" if few == score.positives else "negative"
@@ -299,7 +299,7 @@ class OverviewReport(OneResult):
         return [report.alike for report in self.targets.reports if report.alike][:1]
 
     def _notes(self) -> list[str]:
-        notes = [] if self.calibration is None else list(self.calibration.document().lead[1:2])
+        notes = [] if self.calibration is None else list(self.calibration.document().lead)
         if self.comparison is not None:
             notes.append("The rules of the table use the score alone, as boundary --uncertainty-bins 1 does.")
         return notes

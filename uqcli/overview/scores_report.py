@@ -124,7 +124,8 @@ class ScoresReport(OneResult):
         return Document(
             title=title,
             lead=[
-                f"{rows_of(self.rows)}, {count(self.positives)} positive. Recall is that of one threshold."
+                f"Of {rows_of(self.rows)}, {count(self.positives)} are positive. Recalls are those of one "
+                "threshold."
             ],
             tables=tables,
             notes=self._notes(),
@@ -141,9 +142,12 @@ class ScoresReport(OneResult):
         if estimate.value is None:
             return f"The rows of one class do not tell whether '{name}' ranks better than '{against}'."
         if not direction(estimate):
-            return f"'{name}' does not rank significantly better or worse than '{against}': AUC {change}."
+            return (
+                f"'{name}' does not rank significantly better or worse than '{against}' "
+                f"(difference of AUC {change})."
+            )
         better = "better" if direction(estimate) == "higher" else "worse"
-        return f"'{name}' ranks {better} than '{against}': AUC {change}."
+        return f"'{name}' ranks {better} than '{against}' (difference of AUC {change})."
 
     def _notes(self) -> list[str]:
         drawn = "" if self.resampled >= self.rows else f" of {count(self.resampled)} rows drawn at random"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, TextIO
 from uqcli.base.escaping import visible
 from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
 from uqcli.base.running.memory import memory_notes
+from uqcli.base.wording import capitalised
 from uqcli.reports.document import Document, Table
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     all_cautions = [*cautions(), *document.cautions, *suspicions(), *repeated_doubts()]
     more = f" ({len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
-        f"Caution: {sentence}{more}" for sentence in (all_cautions if verbose else all_cautions[:1])
+        f"Caution: {capitalised(sentence)}{more}"
+        for sentence in (all_cautions if verbose else all_cautions[:1])
     ]
     last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []

@@ -86,9 +86,10 @@ class SampleReport(OneResult):
         level = f"{100 * self.confidence:g} % CI"
         table = Table(
             title="",
-            header=("", "of these rows"),
+            header=("", ""),
             rows=[
-                ("rows, flagged", f"{count(self.rows)}, {count(self.selected)}"),
+                ("rows", count(self.rows)),
+                ("flagged rows", count(self.selected)),
                 *self._with_labels(),
                 (f"expected {goal}", share(self.expected)),
                 (f"expected width of its {level}", share(self.width)),
@@ -118,14 +119,15 @@ class SampleReport(OneResult):
         if plan is None:
             if goal == "precision":
                 flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
-                return f"Wrote {count(self.labels or 0)} of the {flagged}, drawn at random, to be labelled."
+                return f"Wrote {count(self.labels or 0)} of the {flagged} to label, drawn at random."
             return (
-                f"Wrote {count(self.labels or 0)} of {rows_of(self.rows)}, chosen to show the "
-                "recall, to be labelled."
+                f"Wrote {count(self.labels or 0)} of {rows_of(self.rows)} to label, chosen so that they "
+                "show the "
+                "recall."
             )
         if self.labels is None:
-            return f"Even labels of all rows leave an interval of {goal} wider than {plan:g}."
-        return f"{count(self.labels)} labels give the {goal} with an interval of width {plan:g}."
+            return f"Labels of all rows are too few: the interval of the {goal} stays wider than {plan:g}."
+        return f"Label {count(self.labels)} rows to get an interval of the {goal} of width {plan:g}."
 
     def _how(self) -> list[str]:
         """State what the labels will show, and how to use them."""
@@ -137,7 +139,7 @@ class SampleReport(OneResult):
                 f"({level} {100 * self.width:.2g} points wide)."
             )
         if self.goal == "precision":
-            sentences[-1:] = [f"{' '.join(sentences[-1:])} They cannot be used to estimate recall.".strip()]
+            sentences[-1:] = [f"{' '.join(sentences[-1:])} They cannot show the recall.".strip()]
             weighted = " --sampling-weight sampling_weight" if self.kept else ""
         else:
             weighted = " --sampling-weight sampling_weight"
@@ -145,6 +147,8 @@ class SampleReport(OneResult):
             sentences.append(
                 f"Fill in the label column, then run: uqcli evaluate RULE.json LABELLED.csv{weighted}."
             )
+        else:
+            sentences.append(f"Run again with --budget {self.labels} -o label.csv to write the rows.")
         return sentences
 
     def _cautions(self) -> list[str]:
@@ -152,13 +156,13 @@ class SampleReport(OneResult):
         cautions = []
         if self.labelled and not self.kept and self.plan is None:
             cautions.append(
-                "the rows drawn stand for rows without a label only. Add --keep-labelled, so that the file "
+                "the drawn rows stand only for rows without a label: add --keep-labelled, so that the file "
                 f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
             )
         if not self.is_calibrated and self.goal == "recall":
             cautions.append(
-                "scores are taken as the rates of positives: if they are not calibrated, give "
-                "--calibrator FILE."
+                "the sample is planned as if the scores were calibrated: if they are not, add --calibrator "
+                "FILE."
             )
         return cautions
 

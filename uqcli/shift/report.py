@@ -135,9 +135,8 @@ class ShiftReport(OneResult):
         """State whether the classes are as frequent in the new rows, and which changed most."""
         if self.mixture.rejects:
             return (
-                "More changed than how frequent the classes are: the new rows are no mixture of the "
-                "labelled classes "
-                f"({p_text(self.mixture.p_value)})."
+                "More changed than how frequent the classes are: the new rows are not a mixture of the "
+                f"labelled classes ({p_text(self.mixture.p_value)})."
             )
         if self.artifact is None:
             return f"No class weights: {self.failure}."
@@ -208,10 +207,8 @@ class ShiftReport(OneResult):
         return self.artifact is not None and self.artifact.interval is not None
 
     def _lead(self) -> list[str]:
-        """State what to do if more than class priors changed, else whether predicted classes differ."""
-        if self.mixture.rejects:
-            return ["Do not rely on the weights: label some of the new rows to see what changed."]
-        if self.shift_p is None:
+        """State whether predicted classes differ; empty if a caution says that more than priors changed."""
+        if self.mixture.rejects or self.shift_p is None:
             return []
         differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
         tested = f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."
@@ -228,8 +225,9 @@ class ShiftReport(OneResult):
         sentences = []
         if self.mixture.rejects:
             sentences.append(
-                f"the new rows are no mixture of the labelled classes ({p_text(self.mixture.p_value)}), so "
-                "that the weights promise nothing; label some of the new rows."
+                f"the new rows are not a mixture of the labelled classes ({p_text(self.mixture.p_value)}), "
+                "so do "
+                "not rely on the weights: label some of the new rows to see what changed."
             )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
             sentences.append(
@@ -244,7 +242,8 @@ class ShiftReport(OneResult):
             )
         if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
             sentences.append(
-                f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try bbse."
+                f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try "
+                "--estimator bbse."
             )
         if weights is not None and weights.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
@@ -253,9 +252,9 @@ class ShiftReport(OneResult):
                 "these classes."
             )
         if self.failed_draws:
-            ends = "intervals leave them out." if self._has_intervals else "no intervals."
+            ends = "the intervals leave them out." if self._has_intervals else "there are no intervals."
             sentences.append(
-                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate: {ends}"
+                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate, so {ends}"
             )
         return sentences
 

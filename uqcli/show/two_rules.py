@@ -121,7 +121,7 @@ class ShowTwoReport(OneResult):
         rows = self.changed
         cells = [
             ("flagged", count(rows.both + rows.only_first), count(rows.both + rows.only_second)),
-            ("flagged by it alone", count(rows.only_first), count(rows.only_second)),
+            ("flagged by this rule only", count(rows.only_first), count(rows.only_second)),
         ]
         return [Table(title="", header=("", *short_names(self.names)), rows=cells)]
 

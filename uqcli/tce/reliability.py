@@ -54,8 +54,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
     more = (
-        "Red rows have a prediction that the labels of their bin reject, each tested by itself. The "
-        "shaded band "
+        "Red rows have predictions that the test rejects, given the labels of their bin. The shaded band "
         "contains the rate at all scores at once, if the rate rises with the score."
     )
     if panels[0].rejected is None:

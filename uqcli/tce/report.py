@@ -39,7 +39,7 @@ from uqcli.tce.words import advice, calibrated_within, detection_limit, in_words
 
 _MEANINGS: Final = {
     "calibration": {
-        "tce": "predictions whose bin is rejected, %",
+        "tce": "share of predictions that the test rejects, %",
         "tce_q": "as tce, on quantile bins, %",
         "tce_v": "as tce, on isotonic (PAVA) bins, %",
         "ece": "mean |rate - mean score|, equispaced bins",
@@ -284,8 +284,13 @@ class TceReport(OneResult):
         if group is not None:
             worst = _worst_first(group.classes)[0]
             name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        first, *others = in_words(worst, self.parameters.alpha)
-        return [f"The worst is {name}: {first[:1].lower()}{first[1:]}" if name else first, *others]
+        first, *others = in_words(worst, self.parameters.alpha, "its rows" if group else "all rows")
+        if not name:
+            return [first, *others]
+        finding = first.removeprefix("Not calibrated. ")
+        if finding != first:
+            return [f"The worst is {name}, which is not calibrated. {finding}", *others]
+        return [f"The worst is {name}: {first[:1].lower()}{first[1:]}", *others]
 
     def _lead(self) -> list[str]:
         """State how many rows are affected, and the error that is proved."""
@@ -305,9 +310,9 @@ class TceReport(OneResult):
         if undetected is not None:
             rare, error = undetected
             sentences.append(
-                f"there are few {rare}, so that the tests miss errors below about {100 * error:.0f} % "
-                "of their "
-                "rate: use more labelled rows to see smaller ones."
+                f"there are few {rare}, so the tests miss errors below about {100 * error:.0f} % of their "
+                "rate: "
+                "use more labelled rows to see smaller ones."
             )
         return [*sentences, *self.warnings]
 

@@ -22,10 +22,15 @@ _LEAST = 0.0005
 """Least proved deviation that the report states: a tiny score may be a thousand times too low."""
 
 
-def in_words(part: ClassResult, alpha: float | None) -> list[str]:
+def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> list[str]:
     """State which scores are wrong, in which direction and by how much, then how many rows that affects.
 
     If rows have sampling weights, none is tested, and the mean error is stated.
+
+    Parameters
+    ----------
+    rows
+        What the rows are called: "its rows" are those of a group that the first sentence names.
     """
     error = part.metrics["ece"]
     assert isinstance(error, float)  # always known
@@ -37,10 +42,10 @@ def in_words(part: ClassResult, alpha: float | None) -> list[str]:
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
-    findings = [_finding(part.bins, rows, name) for name, rows in sides if rows.any()]
+    findings = [_finding(part.bins, of_side, name) for name, of_side in sides if of_side.any()]
     affected = (
-        f"{_percent(rejected, total)} of all rows are affected (tests at level {alpha:g}); "
-        f"the average error of all rows is {points} (ECE {error:.3f})."
+        f"{_percent(rejected, total)} of {rows} are affected (tests at level {alpha:g}); "
+        f"the average error of {rows} is {points} (ECE {error:.3f})."
     )
     if not findings:
         return ["No score is shown to be wrong: the rates of these rows agree with the scores.", affected]

@@ -144,10 +144,10 @@ class MeasuredPromise:
         """State its alarm; empty without one."""
         since = "" if self.since is None or self.batches == 1 else self.since.text()
         if self.alarmed_at is not None:
-            over = f" over {count(self.batches)} batches, {since}" if since else ""
-            return f"misses {self.text}: {interval(self.rate)}{over}"
+            over = f" over {count(self.batches)} batches, and {since}" if since else ""
+            return f"the rule misses {self.text}; it is {_in_range(self.rate)}{over}"
         if self.changed_at is not None:
-            return f"no longer meets {self.text}: {since or interval(self.rate)}"
+            return f"the rule no longer meets {self.text}; it is {since or _in_range(self.rate)}"
         return ""
 
     @property
@@ -267,9 +267,8 @@ class WatchReport(OneResult):
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
             name = promise.text.partition(" >=")[0].partition(" <=")[0]
-            ends = "" if rate.low is None or rate.high is None else f" ({rate.low:.3f} to {rate.high:.3f})"
             return (
-                f"No alarm: {name} is {rate.value:.3f}{ends} so far, from {count(promise.trials)} "
+                f"No alarm: {name} is {_in_range(rate)} so far, from {count(promise.trials)} "
                 f"{promise.counted} {seen}."
             )
         more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
@@ -287,8 +286,8 @@ class WatchReport(OneResult):
                     else ""
                 )
                 sentences.append(
-                    f"The limit is {promise.text}, the {promise.origin}, since a rule may just miss "
-                    f"its target from the start.{itself}"
+                    f"The limit is {promise.text}, not the target of {target}, since an uncertified rule may "
+                    f"just miss its target from the start.{itself}"
                 )
         if any(promise.alarmed_at is not None for promise in self.promises):
             sentences.append("Stop relying on the rule: find the cause, or fit it again on rows since then.")
@@ -349,9 +348,10 @@ class WatchReport(OneResult):
     def _cautions(self) -> list[str]:
         cautions = []
         if self.known:
-            cautions.append(f"{short_name(self.known[0])} was counted before and is left out.")
+            unit = "batch" if self.state.parameters.day is None else "day"
+            cautions.append(f"{unit} {short_name(self.known[0])} was counted before and is left out.")
         if self.replaced and self.state.parameters.day is None:
-            cautions.append("these rows were counted before with other labels; that batch is replaced.")
+            cautions.append("these rows were counted before with other labels, and that batch is replaced.")
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
@@ -363,7 +363,10 @@ class WatchReport(OneResult):
         if self.unwatched:
             cautions.append(f"{rows_of(self.unwatched)} are of groups without a target of their own.")
         if self.added and not any(promise.trials for promise in self.promises):
-            cautions.append("these batches have no row that a target is about.")
+            cautions.append(
+                "no row of these batches counts for a target, such as a flagged row with a label for a "
+                "precision: check the label column."
+            )
         return cautions
 
     def _notes(self) -> list[str]:
@@ -374,12 +377,16 @@ class WatchReport(OneResult):
         notes += [
             f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
             f"probability {delta} at most, however often you look.",
-            f"A change alarm needs {count(int(self.promises[0].change_limit))}. It is false about once in "
-            f"{count(run_length)} batches or less often; it has no level over the lifetime.",
-            "Labels must arrive whether they are right or not; days must be complete when they are counted.",
+            f"An alarm of a drop needs evidence of {count(int(self.promises[0].change_limit))}. A false "
+            "one occurs "
+            f"once in {count(run_length)} batches at most; over a long time, some will occur.",
+            "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
+            "complete when they are counted.",
         ]
         if not isinstance(self.state.parameters.cluster, msgspec.UnsetType):
-            notes.append("All rows of a customer's first batch count; those of later batches do not.")
+            notes.append(
+                "The rows of a customer count in the first batch that has any, and not in later ones."
+            )
         if any(promise.dependence is not None and promise.dependence.left_out for promise in self.promises):
             notes.append(
                 "The days of the calibration rows are left out: rows of the days watched go together more "
@@ -432,6 +439,13 @@ class WatchReport(OneResult):
             subject="{rules} watched on {inputs}.",
             action=action,
         )
+
+
+def _in_range(rate: Estimate) -> str:
+    """Format a rate with its range, if that says anything."""
+    if rate.value is None or rate.low is None or rate.high is None or rate.high - rate.low >= 1:
+        return "undefined" if rate.value is None else f"{rate.value:.3f}"
+    return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f})"
 
 
 def _batches(number: int) -> str:

@@ -66,5 +66,6 @@ def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
         notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")
     large = [str(index + 1) for index, size in enumerate(count.tolist()) if size > n_max]
     if large:
-        notes.append(f"bins with more than {n_max} rows, because of ties or merges: {', '.join(large)}.")
+        subject = f"bin {large[0]} has" if len(large) == 1 else f"bins {', '.join(large)} have"
+        notes.append(f"{subject} more than {n_max:,} rows, because of ties or merges.")
     return notes

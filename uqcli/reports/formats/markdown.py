@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.escaping import visible
+from uqcli.base.wording import capitalised
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format, RunContext
 
@@ -21,7 +22,7 @@ def to_markdown(document: Document, made_from: Table | None = None, heading: str
 
     buffer = io.StringIO()
     buffer.write(f"# {_plain(heading or document.title)}\n")
-    listed_cautions = [f"Caution: {sentence}" for sentence in document.cautions]
+    listed_cautions = [f"Caution: {capitalised(sentence)}" for sentence in document.cautions]
     answer = [document.title] if heading else []
     for note in (*answer, *document.lead, *listed_cautions, *document.notes):
         buffer.write(f"\n{_paragraph(note)}\n")

@@ -13,6 +13,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Final
 
+from uqcli.base.wording import capitalised
 from uqcli.reports.document import Document, Figure, HeadCard, Table
 from uqcli.reports.failure import escaped
 from uqcli.reports.figures import to_page_svg
@@ -63,7 +64,7 @@ def to_html(
         choice,
         *(_figure(figure, number) for number, figure in enumerate(document.figures)),
         *map(_table, tables),
-        _folded("Cautions", _items(document.cautions[1:])),
+        _folded("Further cautions", _items([capitalised(sentence) for sentence in document.cautions[1:]])),
         _folded("Details", "".join(map(_table, details)) + _items(document.notes)),
         _folded(made_from.title, _table(made_from, titled=False)) if made_from else "",
     ]
@@ -106,7 +107,7 @@ def _card(card: HeadCard, heading: str, document: Document, step: str, names: Ma
         f"{f'<small>{escaped(number.interval)}</small>' if number.interval else ''}</dd></div>\n"
         for number in card.numbers
     )
-    caution = f"<p>Caution: {_sentence(document.cautions[0])}</p>\n" if document.cautions else ""
+    caution = f"<p>Caution: {_sentence(capitalised(document.cautions[0]))}</p>\n" if document.cautions else ""
     command = card.action or step.removeprefix("Next: ")
     known = "{" not in card.subject or all(names.get(name) for name in _PLACEHOLDER.findall(card.subject))
     subject = _PLACEHOLDER.sub(lambda name: names[name[1]], card.subject) if known else ""
