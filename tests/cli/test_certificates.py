@@ -149,7 +149,10 @@ def test_a_group_without_a_certificate_flags_nothing(uqcli, files, tmp_path):
     assert groups["south"]["thresholds"] == [None]
     assert "certificate" not in groups["south"]
     assert report["metrics"]["groups_without_rule"] == 1
-    assert any("the rule flags nothing in south, since no rule is certified there" in note for note in report["notes"])
+    assert any(
+        "the rule flags nothing in south, since no rule is certified there" in note
+        for note in report["notes"]
+    )
 
 
 @pytest.mark.thorough

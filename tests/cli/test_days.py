@@ -142,7 +142,7 @@ def test_days_of_times_are_their_dates(uqcli, rows):
     refused = uqcli(*BOUNDARY, "--day", "hour")
     assert (refused.code, "dates such as 2026-03-31" in refused.err) == (3, True)
     both = uqcli(*BOUNDARY, "--day", "day", "--cluster", "day")
-    assert (both.code, "--cluster with --day" in both.err) == (2, True)
+    assert (both.code, "--cluster and --day cannot be combined" in both.err) == (2, True)
 
 
 def test_a_rule_is_evaluated_by_its_own_days(uqcli, rows):

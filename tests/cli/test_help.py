@@ -110,7 +110,7 @@ def test_examples_run(line, folder, uqcli, monkeypatch):
     assert (program, outcome.code, outcome.err) == ("uqcli", 0, ""), outcome.out
 
 
-@pytest.mark.parametrize(("words", "max_lines"), [(["--help"], 45), (["boundary", "--help"], 84)])
+@pytest.mark.parametrize(("words", "max_lines"), [(["--help"], 45), (["boundary", "--help"], 110)])
 def test_help_fits_the_screen_and_shows_no_python_types(words, max_lines, monkeypatch, uqcli):
     monkeypatch.setenv("COLUMNS", "80")
     text = uqcli(*words).out.decode()

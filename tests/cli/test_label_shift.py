@@ -75,7 +75,8 @@ def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_dra
     assert made.json["metrics"]["target_precision"] is None
     assert made.json["metrics"]["expected"] == {"precision": None, "recall": None}
     assert any(
-        "the precision on the target data is unknown: the new rows are no mixture" in note for note in made.json["notes"]
+        "the precision on the target data is unknown: the new rows are no mixture" in note
+        for note in made.json["notes"]
     )
     saved = json.loads((files / "target.json").read_text())
     assert saved["target"]["precision"] is None
@@ -130,7 +131,8 @@ def test_sets_for_label_shift_are_not_tested_with_weights_that_are_refuted(uqcli
     found = uqcli("evaluate", "sets.json", "new.csv", "--shift", "shift.json", "--json").json
     assert found["verdict"] is None
     assert any(
-        "coverage of target data is not tested: the new rows are no mixture" in note for note in found["notes"]
+        "coverage of target data is not tested: the new rows are no mixture" in note
+        for note in found["notes"]
     )
 
 

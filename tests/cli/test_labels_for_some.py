@@ -243,7 +243,7 @@ def test_calibrators_are_measured_by_sampling_weights_without_tests(uqcli, files
     two = ("evaluate", "map.json", "map.json", "weighted.parquet", "--sampling-weight", "w")
     assert uqcli(*two, "-q", "--report", "two.md").code == 0
     refused = uqcli(*line, "--bootstrap", "20")
-    assert (refused.code, "--sampling-weight with --bootstrap" in refused.err) == (2, True)
+    assert (refused.code, "--sampling-weight and --bootstrap cannot be combined" in refused.err) == (2, True)
 
 
 def test_prediction_sets_have_no_sampling_weights(uqcli, files):

@@ -96,7 +96,7 @@ def test_groups_and_classes_have_the_same_metrics(uqcli, frame):
 def test_what_needs_rows_that_count_alike_is_refused(uqcli, options, reason):
     outcome = uqcli(*LINE, "w", *options.split())
     assert outcome.code == 2
-    assert f"{options.split()[0]} with --sampling-weight" in outcome.err
+    assert f"{options.split()[0]} and --sampling-weight cannot be combined" in outcome.err
     assert reason in outcome.err
 
 

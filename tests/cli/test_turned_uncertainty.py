@@ -173,7 +173,8 @@ def test_hr_assumes_a_direction(uqcli, frame):
     line = ("boundary", "raw.csv", "--precision", "0.7", "--algorithm", "hr", "--verbose")
     said = {
         column: re.search(
-            "sign reversed, the uncertainty would gain .* try --uncertainty=(.*)[.]", uqcli(*line, column).out.decode()
+            "sign reversed, the uncertainty would gain .* try --uncertainty=(.*)[.]",
+            uqcli(*line, column).out.decode(),
         )
         for column in ("--uncertainty=n_prior", "--uncertainty=-n_prior")
     }

@@ -382,7 +382,7 @@ def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Col
     """
     given = _given(**{CLUSTER: cluster, DAY: day})
     if len(given) > 1:
-        raise UsageError("cluster and day", expected="one of them")
+        raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")
     return given
 
 
@@ -504,7 +504,9 @@ def find_boundary(
     by = None if group is None else GROUP
     if is_by_class(score):
         if group is not None:
-            raise UsageError("group with class probabilities", expected="one of them")
+            raise UsageError(
+                "group and class probabilities cannot be combined", remedy="leave one of them out"
+            )
         data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **more})
         data, by = data.as_predictions(first_uncertainty), PREDICTED
     else:

@@ -104,7 +104,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         [0.5]
         """
         if options is not None and (fitted or logit or undersampled != 1):
-            raise UsageError("options and its attributes together", expected="one of them")
+            raise UsageError("options and its attributes cannot be combined", remedy="leave one of them out")
         method = choice("method", CalibrationChoice, fitted.pop("method", defaults.CALIBRATION_METHOD))
         tries_all = method is CalibrationChoice.ALL
         if method not in (CalibrationChoice.ALL, CalibrationChoice.AUTO):

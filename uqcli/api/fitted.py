@@ -216,7 +216,7 @@ class Fitted(Generic[ModelT]):
             Attributes of ``EvaluateRequest``.
         """
         if cluster is not None and day is not None:
-            raise UsageError("cluster and day", expected="one of them")
+            raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")
         segments = by_name(audit)
         dependent = (CLUSTER, cluster) if day is None else (DAY, day)
         more = [*segments.items(), ("by", by), dependent]

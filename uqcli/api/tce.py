@@ -156,7 +156,7 @@ def calibration_error(
     (0.0, 0.15)
     """
     if options is not None and measured:
-        raise UsageError("options and its attributes together", expected="one of them")
+        raise UsageError("options and its attributes cannot be combined", remedy="leave one of them out")
     segments = by_name(audit)
     by = None if group is None else unused(_GROUP, segments)
     more = segments if by is None else {**segments, by: group}

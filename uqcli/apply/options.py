@@ -35,7 +35,7 @@ class ApplyRequest:
     top: int | None = option(
         "N", "Flag the first N rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
     )
-    per: str | None = option("COL", "With --top: N rows of each value of COL.")
+    per: str | None = option("COL", "With --top: flag N rows of each value of this column.")
     data: DataRequest = filled()
     artifact: str = filled()
     output: RowOutput = RowOutput()

@@ -76,7 +76,7 @@ def decimal(
     if value is None and _LONG_DECIMAL.fullmatch(text):
         digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
     raise UsageError(
-        f"{name} '{_shortened(text)}{unit}'",
+        f"{name} is '{_shortened(text)}{unit}'",
         expected=f"a decimal number {' and '.join(bounds)}{digits}",
         remedy=remedy,
     )
@@ -150,7 +150,7 @@ def size(name: str, text: str, maximum: int = MAX_BINS) -> int:
         It is not a whole number from 1 to ``maximum``.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
-        raise UsageError(f"{name} '{_shortened(text)}'", expected=f"a whole number from 1 to {maximum}")
+        raise UsageError(f"{name} is '{_shortened(text)}'", expected=f"a whole number from 1 to {maximum:,}")
     return check_size(name, int(text), maximum)
 
 
@@ -163,5 +163,5 @@ def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:
         It is not from 1 to ``maximum``.
     """
     if not 1 <= value <= maximum:
-        raise UsageError(f"{name} {value}", expected=f"a whole number from 1 to {maximum}")
+        raise UsageError(f"{name} is {value:,}", expected=f"a whole number from 1 to {maximum:,}")
     return value

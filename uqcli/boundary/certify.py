@@ -243,7 +243,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
             f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
         )
     if request.constraint.margin:
-        raise UsageError("--margin beside --certify", expected="one of them")
+        raise UsageError("--margin and --certify cannot be combined", remedy="leave one of them out")
     if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
         raise UsageError(
             f"--certify with {len(request.compared)} columns in --uncertainty",
@@ -251,7 +251,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
             remedy="choose it on other rows first",
         )
     if request.curve is not None:
-        raise UsageError("--frontier beside --certify", expected="one of them")
+        raise UsageError("--frontier and --certify cannot be combined", remedy="leave one of them out")
     if request.grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     if not request.constraint.rule.is_promise:
@@ -264,7 +264,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     ):
         raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
     if request.by is not None and request.bound is not GroupBound.EACH:
-        raise UsageError("--certify with --bound overall", expected="one of them", remedy="add --bound each")
+        raise UsageError("--certify and --bound overall cannot be combined", remedy="add --bound each")
     return delta
 
 

@@ -64,7 +64,7 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> No
     if request.by == request.data.roles.cluster:
         raise UsageError(f"{option} and --by {request.by}", expected="different columns")
     if request.constraint.margin:
-        raise UsageError(f"{option} with --margin", expected="one of them")
+        raise UsageError(f"{option} and --margin cannot be combined", remedy="leave one of them out")
     if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
         raise UsageError(
             f"{option} with --algorithm {request.searched}",
@@ -75,7 +75,7 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> No
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:
     for other in others:
         if given[other]:
-            raise UsageError(f"{option} with {other}", expected="one of them")
+            raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
 
 
 def _require_algorithm(option: str, request: BoundaryRequest, supported: tuple[Algorithm, ...]) -> None:

@@ -66,40 +66,53 @@ class BoundaryRequest:
         metavar="NAME",
         papers="ew-dpmt (for cells of equal size), mist, gmt or hr.",
     )
-    compare: bool = flag("Test if uncertainty helps; keep the best.")
-    certify: str | None = option("DELTA", "Certify the bound, at risk DELTA.")
-    margin: str | None = option("Z", "Exceed --precision by Z standard errors.")
-    review: str | None = option("M|P%", "Leave M rows or P% for review.")
-    miss: str | None = option("F", "Review few; miss at most F of positives.")
-    by: str | None = option("COL", "Thresholds for each group of this column.")
+    compare: bool = flag("Test whether the uncertainty helps, and keep the better rule.")
+    certify: str | None = option(
+        "DELTA",
+        "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %).",
+    )
+    margin: str | None = option(
+        "Z", "Exceed --precision by Z standard errors, so that new data miss it less often."
+    )
+    review: str | None = option("M|P%", "Send M rows, or P% of all, just below the thresholds to review.")
+    miss: str | None = option(
+        "F", "Send the fewest rows to review so that at most F of positives are cleared."
+    )
+    by: str | None = option("COL", "Find thresholds for each group of this column.")
     bound: GroupBound = choice(
-        f"Bound overall or each. (default: {defaults.GROUP_BOUND})",
+        "Meet the target over all groups together (overall) or in every group (each). (default: "
+        f"{defaults.GROUP_BOUND})",
         defaults.GROUP_BOUND,
         metavar="NAME",
         stated=True,
     )
-    min_group: int = option("N", "Minimum rows of a group.", defaults.MIN_GROUP_ROWS, min=1)
-    shift: SavedShift | None = option("FILE", "Meet the bound under these class weights.", typed=str | None)
+    min_group: int = option("N", "Rows that a group needs for its own rule.", defaults.MIN_GROUP_ROWS, min=1)
+    shift: SavedShift | None = option(
+        "FILE",
+        "Meet the target in data with other class frequencies: a file written by uqcli shift.",
+        typed=str | None,
+    )
     uncertainty_bins: int | Literal["auto"] | None = option(
         "K|auto",
-        f"K ({defaults.UNCERTAINTY_BINS}), or auto: 1, 2, 4 or 8 (for smooth).",
+        f"Number of uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}; for smooth auto, the "
+        "best of 1, 2, 4 and 8)",
         parse=_size_or(AUTO),
     )
     score_bins: int | Literal["all"] | None = option(
         "L|all",
-        f"Score bins, or all scores. (default: {defaults.SCORE_BINS})",
+        f"Number of score bins, or all scores. (default: {defaults.SCORE_BINS})",
         parse=_size_or(ALL_SCORES),
     )
     binning: Binning | None = option(
         "NAME",
-        "shared (for smooth) or equi-weight.",
+        "Bins: shared (for smooth) or equi-weight.",
         papers="equi-span (equal widths).",
         typed=GridBinning | None,
         parse=lambda _, name: Binning(name),
     )
-    grid: str | None = option("FILE", "Use a saved grid instead of rows.")
-    frontier: str | None = option("FILE", "Save recall by alerts (.csv, .parquet).")
-    seed: int = option("S", "Seed of the splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
+    grid: str | None = option("FILE", "Use a grid saved by uqcli bin instead of rows.")
+    frontier: str | None = option("FILE", "Save the recall at each number of alerts (.csv, .parquet).")
+    seed: int = option("S", "Seed of the random splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
     data: DataRequest = filled()
     constraint: Constraint = filled()
     limit: ReviewLimit | None = None

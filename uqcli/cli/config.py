@@ -102,7 +102,7 @@ def _file_options(layer: Mapping[str, Any]) -> Settings:
     if layer.get("no_config") is not None and parse_flag("no-config", layer["no_config"]):
         settings["no_config"] = True
     if len(settings) == 2:
-        raise UsageError("--config and --no-config together", expected="one of them")
+        raise UsageError("--config and --no-config cannot be combined", remedy="leave one of them out")
     return settings
 
 

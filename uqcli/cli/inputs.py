@@ -71,11 +71,11 @@ def labelled_data(
 
     classes = None if probabilities is None else class_columns(probabilities)
     if classes is not None:
-        refuse_typed(("score",), "with --proba", "one of them")
+        refuse_typed(("score",), "and --proba cannot be combined", remedy="leave one of them out")
         refuse_typed(("positive",), "with --proba", "labels that name the classes")
     weight = None if columns.no_weight else columns.weight
     if columns.no_weight:
-        refuse_typed(("weight",), "with --no-weight", "one of them")
+        refuse_typed(("weight",), "and --no-weight cannot be combined", remedy="leave one of them out")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
         data_without_columns(inputs, reading, running),
@@ -202,7 +202,7 @@ def column_overrides(
     from uqcli.rules.columns import ColumnOverrides
 
     if labels is not None and labels.no_weight:
-        refuse_typed(("weight",), "with --no-weight", "one of them")
+        refuse_typed(("weight",), "and --no-weight cannot be combined", remedy="leave one of them out")
     proba = class_columns(classes)
     overrides = ColumnOverrides(
         score=columns.score, uncertainty=columns.uncertainty, proba=proba, typed=typed()

@@ -38,10 +38,10 @@ class InputOptions:
     format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
     decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
-    null_value: list[str] | None = option("TEXT", "Another CSV text that means null (repeatable).")
+    null_value: list[str] | None = option("TEXT", "A further text that means null in CSV (repeatable).")
     on_invalid: OnInvalid = option(
         "ACTION",
-        "Null, NaN, inf: error, drop, keep.",
+        "What to do with null, NaN, inf: error, drop, keep.",
         defaults.ON_INVALID,
     )
 
@@ -52,8 +52,8 @@ class LabelsOptions:
 
     panel: ClassVar = _COLUMNS
 
-    labels: str | None = option("FILE", "Labels in a second file, with --on.")
-    on: str | None = option("ID", "Column of ids, in the inputs and in --labels.")
+    labels: str | None = option("FILE", "Read labels from this file, joined by --on.")
+    on: str | None = option("ID", "Column of ids that the inputs and --labels share.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +63,14 @@ class FitColumns(LabelsOptions):
     panel: ClassVar = _COLUMNS
 
     score: str = option("COL", "Score column.", defaults.SCORE)
-    uncertainty: str = option("COL", "Uncertainty (=-COL turned).", defaults.UNCERTAINTY)
-    label: str = option("COL", "Label column: 0/1, true/false.", defaults.LABEL)
+    uncertainty: str = option("COL", "Uncertainty; =-COL if low is uncertain.", defaults.UNCERTAINTY)
+    label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
     weight: str | None = option(
         "COL",
-        "Row counts, not sampling weights. (default: none)",
+        "Column that says how many rows each row stands for. (default: none)",
     )
     no_weight: bool = flag("Count each row once, whatever is configured.")
-    positive: str | None = option("VALUE", "Text of the positive label.")
+    positive: str | None = option("VALUE", "Label that means positive, such as yes.")
 
 
 ROW_OPTIONS: Final = tuple(field.name for group in (FitColumns, InputOptions) for field in fields(group))
@@ -83,7 +83,7 @@ class ClusterColumn:
 
     panel: ClassVar = _COLUMNS
 
-    cluster: str | None = option("COL", "Dependent rows, such as a customer's.")
+    cluster: str | None = option("COL", "Column that groups dependent rows, e.g. customer_id.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +92,7 @@ class SamplingWeights:
 
     panel: ClassVar = _COLUMNS
 
-    sampling_weight: str | None = option("COL", "1 / the probability that a row is in the file.")
+    sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,7 +101,7 @@ class DependenceColumns(ClusterColumn):
 
     panel: ClassVar = _COLUMNS
 
-    day: str | None = option("COL", "Dates or times: rows of a day are dependent.")
+    day: str | None = option("COL", "Column of dates or times, if rows of a day are dependent.")
 
     @property
     def chosen(self) -> tuple[str | None, bool]:
@@ -115,7 +115,7 @@ class DependenceColumns(ClusterColumn):
         if self.cluster is None or self.day is None:
             return self.cluster or self.day, self.day is not None
         if is_typed("cluster") is is_typed("day"):
-            raise UsageError("--cluster with --day", expected="one of them")
+            raise UsageError("--cluster and --day cannot be combined", remedy="leave one of them out")
         return (self.day, True) if is_typed("day") else (self.cluster, False)
 
 
@@ -125,7 +125,7 @@ class ClassProbabilities:
 
     panel: ClassVar = _COLUMNS
 
-    proba: str | None = option("PATTERN", "Class probabilities, 'p_*' or a,b,c.")
+    proba: str | None = option("PATTERN", "Columns of class probabilities: 'p_*' or a,b,c.")
     classes: str | None = option("NAME,...", "Names of the classes, in column order.")
 
 
@@ -169,7 +169,9 @@ class ModelColumns:
     panel: ClassVar = _COLUMNS
 
     score: str | None = option("COL", "Score column. (default: as in the rule)")
-    uncertainty: str | None = option("COL", "Uncertainty column (=-COL turned). (default: as in the rule)")
+    uncertainty: str | None = option(
+        "COL", "Uncertainty column; =-COL if low values are uncertain. (default: as in the rule)"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,7 +180,7 @@ class ModelClasses(ClassProbabilities):
 
     proba: str | None = option(
         "PATTERN",
-        "Class probabilities: 'q_*', where * is the class, or a,b,c in the rule's order. "
+        "Columns of class probabilities: 'q_*', where * is the class, or a,b,c in the rule's order. "
         "(default: as in the rule)",
     )
     classes: str | None = option("NAME,...", "The rule's classes, in the order of the listed columns.")
@@ -193,10 +195,12 @@ class LabelColumns(LabelsOptions):
     label: str | None = option("COL", "Label column. (default: as in the rule)")
     weight: str | None = option(
         "COL",
-        "Row counts, not sampling weights. (default: as in the rule)",
+        "Column that says how many rows each row stands for. (default: as in the rule)",
     )
     no_weight: bool = flag("Count each row once, whatever the rule or a configuration says.")
-    positive: str | None = option("VALUE", "Text of the positive label. (default: as in the rule)")
+    positive: str | None = option(
+        "VALUE", "Label that means positive, such as yes. (default: as in the rule)"
+    )
 
 
 RULE_ENDING: Final = ".json"
@@ -258,12 +262,19 @@ class ReportOptions:
     panel: ClassVar = _OUTPUT
 
     json: bool = flag("Print the report as one JSON object.")
-    quiet: bool = flag("Print no table and no message; errors stay.", also="-q")
+    quiet: bool = flag("Print nothing but errors.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
-    report: list[str] | None = option("FILE", f"Also {', '.join(ReportFormat)} (repeatable).")
-    title: str | None = option("TEXT", "Title of .html and .md reports. (default: the result)")
+    report: list[str] | None = option(
+        "FILE",
+        f"Also write the report to FILE; its ending sets the format: {', '.join(ReportFormat)} (repeatable).",
+    )
+    title: str | None = option("TEXT", "Title of .html and .md reports. (default: the answer)")
     fail_if: list[str] | None = option(
-        "GATE", {name: f"Exit 6 if it holds, such as '{gate}' (repeatable)." for name, gate in GATES.items()}
+        "GATE",
+        {
+            name: f"End with exit code 6 if this holds, such as '{gate}' (repeatable)."
+            for name, gate in GATES.items()
+        },
     )
 
 
@@ -281,4 +292,7 @@ class RunOptions:
     spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)")
     debug: bool = flag("Show a traceback on errors.")
     no_config: bool = flag("Read no configuration file.")
-    config: str | None = option("FILE", "Configuration file. (default: nearest upwards)")
+    config: str | None = option(
+        "FILE",
+        "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)",
+    )

@@ -132,7 +132,7 @@ def clear_typed() -> None:
     _debug.set(False)
 
 
-def refuse_typed(names: Sequence[str], where: str, expected: str) -> None:
+def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: str = "") -> None:
     """Refuse typed options that a run cannot use.
 
     Raises
@@ -142,4 +142,4 @@ def refuse_typed(names: Sequence[str], where: str, expected: str) -> None:
     """
     for name in names:
         if is_typed(name):
-            raise UsageError(f"--{name.replace('_', '-')} {where}", expected=expected)
+            raise UsageError(f"--{name.replace('_', '-')} {where}", expected=expected, remedy=remedy)

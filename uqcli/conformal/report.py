@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -86,7 +87,9 @@ class ConformalReport(OneResult):
             ],
             next="evaluate {rule} TEST.csv",
             card=self._card(),
-            figures=[thresholds_figure(self.artifact)] if len(set(self.artifact.thresholds)) > 1 else [],
+            figures=[
+                replace(thresholds_figure(self.artifact), on_page=len(set(self.artifact.thresholds)) > 1)
+            ],
         )
 
     def _title(self) -> str:

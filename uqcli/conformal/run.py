@@ -56,7 +56,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
     alpha = parse_alpha(request.alpha)
     caution_confidence("--alpha", float(alpha))
     if request.shift is not None and request.target is not None:
-        raise UsageError("--shift and --target together", expected="one of them")
+        raise UsageError("--shift and --target cannot be combined", remedy="leave one of them out")
     shift = None if request.shift is None else load_shift(request.shift)
     if request.target is None:
         return _fitted(request, alpha, shift)

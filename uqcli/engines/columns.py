@@ -180,6 +180,8 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
         guess = f"{guess}rename it, since its characters only look alike, or "
     if "," in name and all(part.strip() in columns for part in name.split(",")):
         guess = f"{_option_of(role)} takes one column: write their values into one, and "
+    if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
+        option = f"--delimiter {'tab' if marks[0] == chr(9) else repr(marks[0])}, if it separates the columns"
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
         option = f"{option}, or --proba '{pattern}' for class probabilities"
     return MissingColumnError(

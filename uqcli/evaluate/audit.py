@@ -52,8 +52,7 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
         raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
     if request.cluster is not None:
         raise UsageError(
-            f"--audit of probabilities with {request.option}",
-            expected="one of them",
+            f"--audit of probabilities and {request.option} cannot be combined",
             remedy="a test of errors over few clusters does not hold its level at many segments",
         )
     read, _ = read_labelled(

@@ -41,12 +41,15 @@ class EvaluateRequest:
     panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})
 
     shift: SavedShift | None = option(
-        "SHIFT.json", "Also measure precision or coverage under these class weights.", typed=str | None
+        "SHIFT.json", "Also measure precision or coverage with these class weights.", typed=str | None
     )
     by: str | None = option("COL", "Also measure each group of this column.")
-    sampling_weight: str | None = option("COL", "1 / the probability that a row is in the file.")
+    sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
     audit: tuple[str, ...] = option(
-        "COL,...", "Test each value of these columns, and each pair of values.", (), parse=names
+        "COL,...",
+        "Test the rule in each segment: each value of these columns and each pair of values.",
+        (),
+        parse=names,
     )
     data: DataRequest = filled()
     artifacts: tuple[str, ...] = filled()

@@ -110,9 +110,9 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
     for (design, subject), why in REFUSED.items():
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
-            raise UsageError(f"{option} with {other}", expected="one of them", remedy=why)
+            raise UsageError(f"{option} and {other} cannot be combined", remedy=why)
     if request.sampling_weight is not None and request.resampling.bootstrap:
-        raise UsageError("--sampling-weight with --bootstrap", expected="one of them", remedy=NO_RESAMPLES)
+        raise UsageError("--sampling-weight and --bootstrap cannot be combined", remedy=NO_RESAMPLES)
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:

@@ -29,12 +29,14 @@ class ExportRequest:
 
     panel: ClassVar = "Program"
 
-    to: ExportTarget = choice("sql, python or onnx.", REQUIRED, metavar="TARGET")
+    to: ExportTarget = choice("Language: sql, python or onnx.", REQUIRED, metavar="TARGET")
     dialect: SqlDialect = choice(
-        "duckdb, sqlite, postgres, bigquery, snowflake or spark.", SqlDialect.DUCKDB, metavar="NAME"
+        "Dialect of SQL: duckdb, sqlite, postgres, bigquery, snowflake or spark.",
+        SqlDialect.DUCKDB,
+        metavar="NAME",
     )
     table: str | None = option("NAME", "Write a query of this table, not the expression alone.")
-    output: str | None = option("FILE", "File of the program. (default: standard output)", also="-o")
+    output: str | None = option("FILE", "Write the program here. (default: standard output)", also="-o")
     check: list[str] | None = option(
         "INPUT", "Compare with the rule on these rows and at every threshold (repeatable)."
     )

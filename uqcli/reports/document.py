@@ -160,6 +160,8 @@ class Figure:
         Draws into an empty matplotlib figure, wide or narrow, and returns its texts on hover.
     required
         Whether a page is useless without it; other figures are skipped if nothing can be drawn.
+    on_page
+        Whether pages show it. One of a single number is drawn by ``--plot`` only.
     """
 
     title: str
@@ -169,6 +171,7 @@ class Figure:
     narrow_height: float
     draw: Callable[[Canvas], Sequence[HoverText]]
     required: bool = False
+    on_page: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)

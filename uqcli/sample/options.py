@@ -35,13 +35,19 @@ class SampleRequest:
     panel: ClassVar = "Sample"
 
     for_: SampleGoal = choice("What the labels are for: precision or recall.", REQUIRED, metavar="GOAL")
-    budget: int | None = option("N", "Rows to label; for recall, on average.", min=1, max=defaults.MAX_ROWS)
-    plan: float | None = option("WIDTH", "State how many labels give an interval of this width.")
+    budget: int | None = option(
+        "N", "Number of rows to label; for recall, on average.", min=1, max=defaults.MAX_ROWS
+    )
+    plan: float | None = option("WIDTH", "Write no rows; say how many labels give an interval of this width.")
     calibrator: str | CalibratorArtifact | None = option(
-        "FILE", "Calibrator that gives the rates for recall. (default: the scores)", typed=str | None
+        "FILE",
+        "Calibrator whose probabilities plan a sample for recall. (default: the scores)",
+        typed=str | None,
     )
     label: str | None = option("COL", "Label column; only rows without a label are drawn.")
-    keep_labelled: bool = flag("Write rows that have a label as well, with weight 1, to evaluate both.")
+    keep_labelled: bool = flag(
+        "Also write the rows that have a label, with weight 1, so that evaluate uses all."
+    )
     data: DataRequest = filled()
     rule: str | BoundaryArtifact = filled()
     label_may_be_missing: bool = False

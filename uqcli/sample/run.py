@@ -128,8 +128,12 @@ def _check(request: SampleRequest) -> None:
     check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)
     if (request.budget is None) == (request.plan is None):
-        given = "neither --budget nor --plan" if request.budget is None else "--budget and --plan"
-        raise UsageError(given, expected="one of them")
+        if request.budget is None:
+            raise UsageError(
+                "neither --budget nor --plan is given",
+                remedy="give --budget ROWS, or --plan WIDTH to plan one",
+            )
+        raise UsageError("--budget and --plan cannot be combined", remedy="leave one of them out")
     if request.plan is not None and not 0 < request.plan < 1:
         raise UsageError(f"--plan {request.plan:g}", expected="a width between 0 and 1, such as 0.1")
     if request.keep_labelled and request.label is None:

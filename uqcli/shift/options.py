@@ -44,7 +44,7 @@ class ShiftRequest:
     prior: tuple[float, ...] | None = option(
         "Q,...", "known: class priors of the new data, in class order.", parse=numbers
     )
-    day: str | None = option("COL", "Days, in both: rows of a day depend on each other.")
+    day: str | None = option("COL", "Column of days in both files, if rows of a day are dependent.")
     data: DataRequest = filled()
     cluster: str | None = None
     resampling: OptionalResampling = OptionalResampling()

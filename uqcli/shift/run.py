@@ -152,7 +152,7 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 def _check(request: ShiftRequest) -> None:
     check_confidence(request.resampling.confidence)
     if request.day is not None and request.cluster is not None:
-        raise UsageError("--day with --cluster", expected="one of them")
+        raise UsageError("--day and --cluster cannot be combined", remedy="leave one of them out")
     has_prior = request.prior is not None
     if has_prior != (request.estimator is ShiftEstimator.KNOWN):
         raise UsageError(

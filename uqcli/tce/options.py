@@ -102,7 +102,10 @@ class TceRequest:
 
     by: str | None = option("COL", "Also measure each group of this column.")
     audit: tuple[str, ...] = option(
-        "COL,...", "Test each value of these columns, and each pair of values.", (), parse=names
+        "COL,...",
+        "Test the score in each segment: each value of these columns and each pair of values.",
+        (),
+        parse=names,
     )
     data: DataRequest = filled()
     measure: MeasureOptions = MeasureOptions()

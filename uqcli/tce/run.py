@@ -127,7 +127,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     """
     for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
         if given:
-            raise UsageError(f"{option} with --cluster", expected="one of them")
+            raise UsageError(f"{option} and --cluster cannot be combined", remedy="leave one of them out")
     scores = ClusteredScores.read(request.data.without("uncertainty"))
     errors = errors_of_clusters(scores, request.measure, request.resampling)
     own_options = [_with_bounds(errors.drawn, request.measure)]
@@ -173,7 +173,7 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
     )
     for option, given, why in refused:
         if given:
-            raise UsageError(f"{option} with {WEIGHTS}", expected="one of them", remedy=why)
+            raise UsageError(f"{option} and {WEIGHTS} cannot be combined", remedy=why)
     data = with_sampling_weights(request.data.without("uncertainty").grouped_by(request.by), column)
     read, source = read_labelled(data)
     if not read.classes:

@@ -70,7 +70,7 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     """
     if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
-            "not exactly one of Beta parameters and members is given",
+            "the Beta parameters or the members must be given, and not both",
             expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
         )
     if members is not None:

@@ -40,23 +40,32 @@ class WatchRequest:
 
     panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})
 
-    state: str | None = option("FILE", "Keep the counts of all batches here.")
+    state: str | None = option("FILE", "Keep the counts of all batches in this file, from run to run.")
     day: str | None = option("COL", "Count each day, week or number of this column once.")
-    matured: int | None = option("N", "Count a day N days later, when its labels are complete.", min=0)
-    replace: bool = flag("Count days, or batches, again whose labels differ now.")
-    strict: bool = flag("End with exit 2 if a batch is counted already.")
-    forget: str | None = option("BATCH", "Take back a batch: its digest or day.")
-    acknowledge: bool = flag("Clear the alarms, and count from now on only.")
-    bound: str | None = option("S", "Bound to watch. (default: certified, or expected, or the target)")
+    matured: int | None = option("N", "Count a day only N days later, when its labels are complete.", min=0)
+    replace: bool = flag("Count a day or batch again if its labels have changed.")
+    strict: bool = flag("End with exit code 2 if a batch was counted before.")
+    forget: str | None = option("BATCH", "Take a batch out of the counts: its digest or day.")
+    acknowledge: bool = flag("Clear the alarms and start counting anew.")
+    bound: str | None = option(
+        "S",
+        "Limit to watch. (default: what is certified, else the lower end of what was expected, "
+        "else the target)",
+    )
     delta: str | None = option(
-        "D", f"Risk of a false alarm over the lifetime. (default: {defaults.WATCH_DELTA})"
+        "D",
+        f"Chance that a rule that meets its target ever rings the alarm. (default: {defaults.WATCH_DELTA})",
     )
     run_length: int | None = option(
-        "A", f"Mean batches until a false change alarm. (default: {defaults.RUN_LENGTH})", min=1
+        "A", f"Mean number of batches until a false alarm of a drop. (default: {defaults.RUN_LENGTH})", min=1
     )
     confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
-    calibrator: str | None = option("FILE", "Expect precision and recall from its calibration rows.")
-    shift: SavedShift | None = option("FILE", "Class weights of the new rows, by shift.", typed=str | None)
+    calibrator: str | None = option(
+        "FILE", "Calibrator from which to expect precision and recall before labels arrive."
+    )
+    shift: SavedShift | None = option(
+        "FILE", "Class weights of the new rows: a file written by uqcli shift.", typed=str | None
+    )
     data: DataRequest = filled()
     artifact: str = ""
     rule: Saved | None = None

@@ -107,7 +107,7 @@ def promises_of(
     elif isinstance(rule, ConformalArtifact):
         promises = _of_sets(rule, delta)
     else:
-        raise ArtifactError(f"a rule file of kind {rule.kind}", expected="kind boundary or conformal")
+        raise ArtifactError(f"the rule file is of kind {rule.kind}", expected="kind boundary or conformal")
     if bound is None:
         return promises
     if len(promises) > 1:

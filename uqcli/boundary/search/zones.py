@@ -73,7 +73,7 @@ def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
     Fraction(1, 20)
     """
     if review is not None and miss is not None:
-        raise UsageError("--review with --miss", expected="one of them")
+        raise UsageError("--review and --miss cannot be combined", remedy="leave one of them out")
     if miss is not None:
         miss = share_text(miss)
         return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=decimal("--miss", miss, at_most=1))

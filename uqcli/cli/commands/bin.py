@@ -51,7 +51,7 @@ def bin_(
     from uqcli.bin.run import run
 
     if request.merge and request.edges is not None:
-        raise UsageError("--merge and --edges together", expected="one of them")
+        raise UsageError("--merge and --edges cannot be combined", remedy="leave one of them out")
     request = replace(request, n_min=sizes.n_min, n_max=sizes.n_max)
     if request.merge or request.edges is not None:
         _refuse_shape(request)

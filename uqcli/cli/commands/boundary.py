@@ -43,13 +43,13 @@ class ConstraintOptions:
 
     panel: ClassVar = "Constraint: one, or precision and recall; none lists what each would bring"
 
-    precision: str | None = option("S,...", "Highest recall at precision S or more; or a list.")
-    recall: str | None = option("R", "Highest precision at recall R or more.")
-    max_selected: str | None = option("M|P%", "Highest recall with at most M rows or P% flagged.")
-    max_fpr: str | None = option("F", "Highest recall at false-positive rate F or less.")
-    min_specificity: str | None = option("S", "Highest recall at specificity S or more.")
-    gain: str | None = option("G|COL", "Highest value: a true positive gains G.")
-    cost: str | None = option("C|COL", "Highest value: a false positive costs C.")
+    precision: str | None = option("S,...", "Maximize recall at precision S or more; or a list.")
+    recall: str | None = option("R", "Maximize precision at recall R or more.")
+    max_selected: str | None = option("M|P%", "Maximize recall with M rows or P% flagged at most.")
+    max_fpr: str | None = option("F", "Maximize recall at false-positive rate F or less.")
+    min_specificity: str | None = option("S", "Maximize recall at specificity S or more.")
+    gain: str | None = option("G|COL", "Maximize the net value: a true positive gains G.")
+    cost: str | None = option("C|COL", "Maximize the net value: a false positive costs C.")
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[str, ...], ...]:
@@ -167,10 +167,10 @@ def _key(request: BoundaryRequest, data: DataRequest) -> str | None:
     from uqcli.engines.request import PREDICTED
 
     if data.roles.class_columns is not None:
-        refuse_typed(("by",), "with --proba", "one of them: predicted classes are the groups")
+        refuse_typed(("by",), "and --proba cannot be combined", remedy="predicted classes are the groups")
         return PREDICTED
     if request.by is None:
-        refuse_typed(("bound", "min_group"), "without --by or --proba", "one of them")
+        refuse_typed(("bound", "min_group"), "is given without --by or --proba", remedy="add one of them")
     return request.by
 
 
@@ -220,5 +220,7 @@ def _refuse_row_options(inputs: list[str] | None, request: BoundaryRequest) -> N
     }
     for name, value in options.items():
         if value is not None:
-            raise UsageError(f"{name} with --grid", expected="one of them: the saved grid sets rows and bins")
+            raise UsageError(
+                f"{name} and --grid cannot be combined", remedy="the saved grid sets rows and bins"
+            )
     refuse_typed(ROW_OPTIONS, "with --grid", "no options for rows: the saved grid already holds counts")

@@ -42,7 +42,7 @@ def sample(
 
     refuse_swapped(artifact, inputs)
     if request.plan is not None:
-        refuse_typed(("output", "budget"), "with --plan", "one of them: a plan writes no rows")
+        refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
     provenance = check_outputs(
         reporting,
         None if request.plan is not None else rows.target,

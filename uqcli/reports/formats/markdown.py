@@ -28,7 +28,7 @@ def to_markdown(document: Document, made_from: Table | None = None, heading: str
         buffer.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
         buffer.write(_markdown_table(table))
-    for figure in document.figures:
+    for figure in (figure for figure in document.figures if figure.on_page):
         picture = base64.b64encode(to_svg(figure).encode()).decode()
         buffer.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
         buffer.write(f"\n{_paragraph(figure.caption)}\n")

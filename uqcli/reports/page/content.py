@@ -20,7 +20,7 @@ from uqcli.reports.provenance import Provenance
 def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
     """Return the document of a page, with the run's checks, error and remarks, and its provenance."""
     document, made_from = report.document(), context.provenance.table(report.payload())
-    figures = [figure for figure in document.figures if figure.required or can_draw()]
+    figures = [figure for figure in document.figures if figure.on_page and (figure.required or can_draw())]
     tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
     failed = [check.in_words for check in context.checks if check.fails]
     is_unsaved = context.provenance.unwritten and not failed and context.failure is None
