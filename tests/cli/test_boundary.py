@@ -540,7 +540,7 @@ def test_one_frontier_serves_several_bounds_and_needs_passed_checks(compared_row
         (("--frontier", "f"), "known ending"),
         (("--frontier", "-"), "known ending"),
         (("--frontier", "f.csv", "--algorithm", "st"), "without a grid"),
-        (("--frontier", "f.csv", "--certify", "0.1"), "beside --certify"),
+        (("--frontier", "f.csv", "--certify", "0.1"), "and --certify cannot be combined"),
         (("--frontier", "f.csv", "-o", "f.csv"), "f.csv"),
     ],
 )

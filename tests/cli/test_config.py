@@ -63,7 +63,7 @@ BROKEN = {
     "unknown command": ("[bondary]\nprecision = 0.6\n", "unknown command 'bondary'", 2),
     "no table": ("precision = 0.6\n", "table", 2),
     "not TOML": ("[boundary\n", "not TOML", 2),
-    "bad value": ("[boundary]\nprecision = 2\n", "precision '2'", 2),
+    "bad value": ("[boundary]\nprecision = 2\n", "precision is '2'", 2),
     "bad choice": ('[boundary]\nprecision = 0.5\nalgorithm = "best"\n', "best", 2),
 }
 

@@ -118,7 +118,7 @@ def test_a_rule_is_shown_applied_and_exported(uqcli, files):
     ("options", "found"),
     [
         (("--min-specificity", "1.5"), "min-specificity is '1.5'; expected a decimal number of at least 0"),
-        (("--min-specificity", "high"), "min-specificity 'high'"),
+        (("--min-specificity", "high"), "min-specificity is 'high'"),
         (("--min-specificity", "0.9", "--recall", "0.5"), "more than one constraint given"),
         (
             ("--min-specificity", "0.9", "--gain", "1", "--cost", "1"),

@@ -199,7 +199,7 @@ def test_the_environment_can_name_the_configuration_file(uqcli, tmp_path, monkey
     assert constraint_of(uqcli(*BOUNDARY, "--config", "uqcli.toml"))[1] == "0.5"
     assert "targets" in uqcli(*BOUNDARY, "--no-config").json
     monkeypatch.setenv("UQCLI_BOUNDARY_NO_CONFIG", "1")
-    assert "together" in uqcli(*BOUNDARY).err
+    assert "cannot be combined" in uqcli(*BOUNDARY).err
     monkeypatch.delenv("UQCLI_BOUNDARY_CONFIG")
     assert "targets" in uqcli(*BOUNDARY).json
     assert constraint_of(uqcli(*BOUNDARY, "--config", "other.toml"))[1] == "0.55"

@@ -135,7 +135,7 @@ def test_a_calibrator_gives_the_rates(uqcli, files):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--for", "recall"), "one of them"),
+        (("--for", "recall"), "give --budget N or --plan WIDTH"),
         (("--for", "recall", "--budget", "9", "--plan", "0.1"), "--plan"),
         (("--for", "recall", "--plan", "1"), "a width between 0 and 1"),
         (("--for", "recall", "--plan", "0.1", "-o", "x.csv"), "writes no rows"),
@@ -156,7 +156,7 @@ def test_rows_without_flags_or_rates_are_refused(uqcli, files, tmp_path):
     frame.with_columns(score=pl.col("score") * 9).write_csv(tmp_path / "large.csv")
     for name, goal, message in (
         ("none.csv", "precision", "no row is flagged"),
-        ("large.csv", "recall", "add --calibrator"),
+        ("large.csv", "recall", "give --calibrator"),
     ):
         outcome = uqcli("sample", "rule.json", name, "--for", goal, "--budget", "9", "-o", "x.csv")
         assert outcome.code == 3

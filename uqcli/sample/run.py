@@ -131,7 +131,7 @@ def _check(request: SampleRequest) -> None:
         if request.budget is None:
             raise UsageError(
                 "neither --budget nor --plan is given",
-                remedy="give --budget ROWS, or --plan WIDTH to plan one",
+                remedy="give --budget N or --plan WIDTH",
             )
         raise UsageError("--budget and --plan cannot be combined", remedy="leave one of them out")
     if request.plan is not None and not 0 < request.plan < 1:
