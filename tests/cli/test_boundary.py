@@ -387,7 +387,9 @@ def test_the_default_chooses_bins_and_reports_expected_metrics(compared_rows, tm
         assert report["parameters"]["binning"] == "shared"
         assert len(report["thresholds"]) == report["parameters"]["uncertainty_bins"]
         assert len(report["thresholds"]) in bins
-        assert ("One threshold: no clear gain from uncertainty bins." in shown) == (bins == {1})
+        assert ("Uncertainty bins bring no clear gain, so the rule is one threshold." in shown) == (
+            bins == {1}
+        )
         expected = report["metrics"]["expected"]
         content = json.loads((tmp_path / "b.json").read_bytes())
         assert content["expected"] == expected

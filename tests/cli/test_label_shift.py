@@ -75,7 +75,7 @@ def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_dra
     assert made.json["metrics"]["target_precision"] is None
     assert made.json["metrics"]["expected"] == {"precision": None, "recall": None}
     assert any(
-        "the precision on the target data is unknown: the new rows are no mixture" in note
+        "the precision on the target data is unknown: the new rows are not a mixture" in note
         for note in made.json["notes"]
     )
     saved = json.loads((files / "target.json").read_text())
@@ -86,7 +86,8 @@ def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_dra
     tested = uqcli("evaluate", "rule.json", "new.csv", *shifted, "--json")
     assert tested.json["metrics"]["target_precision"] == {"value": None, "low": None, "high": None}
     assert any(
-        "on target data is not tested: the new rows are no mixture" in note for note in tested.json["notes"]
+        "on target data is not tested: the new rows are not a mixture" in note
+        for note in tested.json["notes"]
     )
 
     sets = uqcli("evaluate", "sets.json", "new.csv", *shifted, "--json").json
@@ -98,7 +99,9 @@ def test_nothing_is_promised_from_weights_that_are_refuted(uqcli, files, few_dra
     found = uqcli(*watched, "--json").json
     assert found["metrics"]["expected_precision"] is None
     assert found["metrics"]["expected_recall"] is None
-    assert any("no precision can be expected: the new rows are no mixture" in note for note in found["notes"])
+    assert any(
+        "no precision can be expected: the new rows are not a mixture" in note for note in found["notes"]
+    )
 
     gates = {
         (*fit, *shifted, "-o", "other.json"): ("target_precision < 0.1", "expected.precision.low < 0.1"),
@@ -131,7 +134,7 @@ def test_sets_for_label_shift_are_not_tested_with_weights_that_are_refuted(uqcli
     found = uqcli("evaluate", "sets.json", "new.csv", "--shift", "shift.json", "--json").json
     assert found["verdict"] is None
     assert any(
-        "coverage of target data is not tested: the new rows are no mixture" in note
+        "coverage of target data is not tested: the new rows are not a mixture" in note
         for note in found["notes"]
     )
 

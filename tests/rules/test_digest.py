@@ -89,7 +89,7 @@ def test_an_edited_rule_file_is_shown_but_not_applied(saved, capfd, tmp_path):
     shown = capfd.readouterr().out
     assert "Caution: The rule file was edited after it was written." in shown
     assert "ertified" not in shown
-    assert "Guaranteed coverage" not in shown
+    assert "guaranteed coverage is" not in shown
     assert run(["show", "a.json", "--json"]) == 0
     report = json.loads(capfd.readouterr().out)
     assert (report["digest"], report["seal"]) == (None, "edited")

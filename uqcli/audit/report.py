@@ -147,8 +147,9 @@ class Audit:
             deviate = f"{count(len(self.deviating))} of {_segments(number)}"
             verb, named = ("deviates", "It is") if len(self.deviating) == 1 else ("deviate", "The worst is")
             return (
-                f"{deviate} {verb}. {named} {worst.label}: {self._rates(worst)}, in "
-                f"{rows_of(worst.rows)} ({p_text(worst.p_holm)}, corrected)."
+                f"{deviate} {verb}. {named} {worst.label}: {_percent(worst.observed / worst.rows)} of its "
+                f"{rows_of(worst.rows)} are {self.what} ({self.against} "
+                f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
         power = " They have too few rows for any deviation to be found."

@@ -199,7 +199,7 @@ class ShiftEstimator(StrEnum):
 
 
 class ConfusionForm(StrEnum):
-    """ConfusionForm matrix of BBSE: of predicted classes (hard) or of probabilities (soft)."""
+    """Confusion matrix of BBSE: of predicted classes (hard) or of probabilities (soft)."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -273,7 +273,7 @@ class EngineName(StrEnum):
 class ArtifactKind(StrEnum):
     """Kinds of rule files."""
 
-    # each has a module of its name in artifacts
+    # each has a rule file, or a state, declared in rules/registry.py
 
     GRID = "grid"
     BOUNDARY = "boundary"

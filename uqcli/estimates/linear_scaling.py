@@ -120,7 +120,7 @@ def fit_coefficients(
 
     first = unchanged if start is None else start
     if precondition is None:
-        precondition = _precondition(logits, share, ridge) if is_full else _as_it_is
+        precondition = _precondition(logits, share, ridge) if is_full else _unchanged
     flat = minimum(loss, first.ravel(), tolerance=tolerance, precondition=precondition)
     return flat.reshape(unchanged.shape)
 
@@ -149,7 +149,7 @@ def _precondition(logits: Matrix, share: Floats, ridge: Matrix) -> Callable[[Flo
     return multiplied
 
 
-def _as_it_is(gradient: Floats) -> Floats:
+def _unchanged(gradient: Floats) -> Floats:
     return gradient
 
 

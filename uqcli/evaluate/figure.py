@@ -69,8 +69,9 @@ def _is_known(rate: Estimate) -> bool:
 
 def _about_targets(confidence: float) -> str:
     return (
-        f"A target to the left of its {100 * confidence:g} % interval is met, one to the right is missed. "
-        "Inside the interval neither is significant."
+        f"A target (red) outside its {100 * confidence:g} % interval is met or missed "
+        "significantly. Inside the "
+        "interval, the data show neither."
     )
 
 

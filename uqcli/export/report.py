@@ -42,8 +42,8 @@ class Differences:
     not_run: str | None = None
 
     @property
-    def none(self) -> bool:
-        """Whether the program computes all that the rule does, alike."""
+    def agree(self) -> bool:
+        """Whether the program and the rule agree in all rows, and no column is missing."""
         return not self.rows and not self.missing
 
     def sentence(self) -> str:
@@ -146,7 +146,7 @@ class ExportReport(OneResult):
                 verdict=None
                 if self.differences is None
                 else Verdict(text="agrees with the rule", tone="good")
-                if self.differences.none
+                if self.differences.agree
                 else Verdict(text="differs from the rule", tone="bad"),
             ),
         )

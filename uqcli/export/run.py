@@ -79,7 +79,7 @@ def run(request: ExportRequest) -> Exported:
 
 
 def _failure(differences: Differences | None) -> GateError | None:
-    if differences is None or differences.none:
+    if differences is None or differences.agree:
         return None
     return GateError([f"check failed: {differences.sentence()}"])
 

@@ -192,7 +192,7 @@ class OverviewReport(OneResult):
             f"95 % interval {low.removesuffix(' %')} to {high}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct values; "
             f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
-            f"Calibration: {self._calibration_sentence()}",
+            self._calibration_sentence(),
         ]
         if self.content.by_role:
             taken = " and ".join(
@@ -206,8 +206,8 @@ class OverviewReport(OneResult):
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""
         if self.calibration is None:
-            return "not tested, since scores outside 0 to 1 are not probabilities."
-        return self.calibration.document().title
+            return "Calibration is not tested, since scores outside 0 to 1 are not probabilities."
+        return self.calibration.document().title.replace("Not calibrated. ", "The score is not calibrated. ")
 
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""

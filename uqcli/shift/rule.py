@@ -68,7 +68,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         p_value = None if isinstance(self.mixture_p, msgspec.UnsetType) else self.mixture_p
         if p_value is None or p_value >= MIXTURE_LEVEL:
             return ""
-        tested = f"the new rows are no mixture of the labelled classes ({p_text(p_value)})"
+        tested = f"the new rows are not a mixture of the labelled classes ({p_text(p_value)})"
         return f"{tested}, so more than class priors changed"
 
     def contradiction(self) -> str | None:

@@ -30,6 +30,7 @@ from uqcli.watch.figure import LONGEST_NAME, rates_over_time
 from uqcli.watch.state import WatchArtifact, short_name
 
 _MAX_LOG10 = 300.0
+_NOT_KEPT = "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,8 +277,8 @@ class WatchReport(OneResult):
         return f"Alarm: {alarms[0]}{more}."
 
     def _lead(self) -> list[str]:
-        """State what is tested in place of the target, and what to do after an alarm."""
-        sentences = []
+        """State what to do after an alarm, and what is tested in place of the target."""
+        sentences = [after] if (after := self._after_alarm()) else []
         for promise in self.promises:
             _, is_expected, target = promise.origin.partition("expected of target ")
             if is_expected:
@@ -290,16 +291,16 @@ class WatchReport(OneResult):
                     f"The limit is {promise.text}, not the target of {target}, since an uncertified rule may "
                     f"just miss its target from the start.{itself}"
                 )
-        if any(promise.alarmed_at is not None for promise in self.promises):
-            sentences.append("Stop relying on the rule: find the cause, or fit it again on rows since then.")
-        elif self.alarms():
-            sentences.append("Find what changed. If the rule is still right, count anew with --acknowledge.")
         sentences += [self._evidence(), *self._about_units()]
-        if not self.kept:
-            sentences.append(
-                "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
-            )
-        return sentences
+        return sentences if self.kept else [*sentences, _NOT_KEPT]
+
+    def _after_alarm(self) -> str:
+        """State what to do after an alarm; empty without one."""
+        if any(promise.alarmed_at is not None for promise in self.promises):
+            return "Stop relying on the rule: find the cause, or fit it again on rows since then."
+        if self.alarms():
+            return "Find what changed. If the rule is still right, count anew with --acknowledge."
+        return ""
 
     def _evidence(self) -> str:
         """State the evidence against the worst promise, and how much an alarm needs."""
@@ -431,8 +432,8 @@ class WatchReport(OneResult):
             second,
             KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
         ]
-        lead = self._lead()
-        action = lead[0] if lead else "Count the next batch when its labels are complete."
+        next_batch = "Count the next batch when its labels are complete." if self.kept else _NOT_KEPT
+        action = self._after_alarm() or next_batch
         return HeadCard(
             title=self._title(),
             verdict=verdict,

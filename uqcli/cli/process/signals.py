@@ -76,13 +76,13 @@ def _end(code: int, outcome: str) -> None:
         time.sleep(_TIMEOUT_SECONDS)  # the process ends by itself unless something blocks it
     else:
         remove_temporaries()
-        os.write(2, f"error: {outcome}; {_what_changed()}\n".encode("utf-8", "backslashreplace"))
+        os.write(2, f"error: {outcome}; {_state_of_outputs()}\n".encode("utf-8", "backslashreplace"))
         write_signal_failure(code, outcome)
         run_cleanup()
     os._exit(code)
 
 
-def _what_changed() -> str:
+def _state_of_outputs() -> str:
     changes = [
         f"{verb}: {', '.join(map(repr, names))}"
         for verb, names in (("written before", replaced_files()), ("may be written", pending_files()))

@@ -49,8 +49,8 @@ def operating_point_section(document: Document, line: str) -> str:
 {rows}</tbody>
 </table>
 </div>
-<p>Make it: <code></code></p>
-<p>A rule that you choose is drawn in yellow. All other numbers on this page stay those of the report.</p>
+<p>Command: <code></code></p>
+<p>The slider changes this table and the yellow line; everything else stays as reported.</p>
 <script type="application/json" id="operating-points">{content}</script>
 </section>
 """
