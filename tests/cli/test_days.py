@@ -214,6 +214,10 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     assert advice_of(uqcli, *command, "--engine", "spark") is None
     rule = load(str(tmp_path / "rule.json"))
     assert not rule.known_doubts
+    next_line = next(
+        line for line in uqcli("overview", f"a.{ending}").out.decode().splitlines() if "Next: " in line
+    )
+    assert "--day day" in next_line  # what a caution advises stands in the command to paste
 
 
 def test_only_customers_that_are_alike_need_a_caution(uqcli, tmp_path):

@@ -102,6 +102,11 @@ def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: 
     )
 
 
+def added_option(caution: str) -> str:
+    """Return the option that a caution of dependence says to add; empty if it names none."""
+    return caution.partition("too narrow. Add ")[2].removesuffix(".")
+
+
 def _words(name: str) -> set[str]:
     """Return the words of a name in lower case, also without the ending of their plural.
 

@@ -12,6 +12,7 @@ from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, percent, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
+from uqcli.boundary.dependent_columns import added_option
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.estimates.estimate import Estimate
@@ -207,7 +208,7 @@ class OverviewReport(OneResult):
         """Return the answer of ``tce``."""
         if self.calibration is None:
             return "Calibration is not tested, since scores outside 0 to 1 are not probabilities."
-        return self.calibration.document().title.replace("Not calibrated. ", "The score is not calibrated. ")
+        return self.calibration.document().title
 
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
@@ -259,9 +260,11 @@ class OverviewReport(OneResult):
             return []
         example, lines = self.targets.example, list[str]()
         if example:
-            uncertainty = self._uncertainty_option()
-            lines.append(self._command("boundary", f"{example}{uncertainty} -o boundary.json"))
-            lines.append(self._command("boundary", f"{example}{uncertainty} --certify 0.1 -o certified.json"))
+            columns = "".join(
+                [self._uncertainty_option(), *(f" {added_option(c)}" for c in self._cautions())]
+            )
+            lines.append(self._command("boundary", f"{example}{columns} -o boundary.json"))
+            lines.append(self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json"))
         if self.calibration is None:
             lines.append(self._command("calibrate", "--logit -o calibrator.json"))
         else:

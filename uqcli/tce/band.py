@@ -197,8 +197,7 @@ def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) ->
 
     def rows_by_bin(item: tuple[int, tuple[Floats, Ints]]) -> Floats:
         _, bins, count = distances(item)
-        rows: Floats = np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1)
-        return rows
+        return np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1).astype(np.float64)
 
     def inside(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
         distance, bins, count = distances(item)
