@@ -196,7 +196,7 @@ def test_silence_says_what_would_have_been_shown(uqcli, tmp_path):
     frame.head(40).with_columns(kind=pl.lit("a")).write_csv(tmp_path / "small.csv")
     outcome = uqcli("tce", "small.csv", "--audit", "kind", "--json").json
     assert (outcome["audit"], outcome["metrics"]["segments"]["p"]) == ([], None)
-    assert "No segment has 50 rows." in outcome["notes"]
+    assert "No segment has 50 rows, so none was tested." in outcome["notes"]
 
 
 @pytest.mark.parametrize(

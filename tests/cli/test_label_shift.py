@@ -195,7 +195,7 @@ def test_times_of_a_day_are_one_day(uqcli, files, few_draws):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--day", "day", "--cluster", "customer"), 2, "--day with --cluster"),
+        (("--day", "day", "--cluster", "customer"), 2, "--day and --cluster"),
         (("--day", "customer"), 3, "expected dates such as 2026-03-31"),
         (("--day", "date"), 3, "--day"),
         (("--cluster", "client"), 3, "client"),

@@ -67,7 +67,7 @@ class FitColumns(LabelsOptions):
     label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
     weight: str | None = option(
         "COL",
-        "Column that says how many rows each row stands for. (default: none)",
+        "Column of row counts (not sampling weights). (default: none)",
     )
     no_weight: bool = flag("Count each row once, whatever is configured.")
     positive: str | None = option("VALUE", "Label that means positive, such as yes.")
@@ -195,7 +195,7 @@ class LabelColumns(LabelsOptions):
     label: str | None = option("COL", "Label column. (default: as in the rule)")
     weight: str | None = option(
         "COL",
-        "Column that says how many rows each row stands for. (default: as in the rule)",
+        "Column of row counts (not sampling weights). (default: as in the rule)",
     )
     no_weight: bool = flag("Count each row once, whatever the rule or a configuration says.")
     positive: str | None = option(

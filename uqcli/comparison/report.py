@@ -262,8 +262,7 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
         return []
     return [
         f"the test still rejects {tce:.1f} % of {whose} predictions, whose average error is "
-        f"{100 * ece:.2g} points "
-        "(ECE): if that is too much, fit another map with calibrate --method all."
+        f"{ece:.2g} (ECE): if that is too much, fit another map with calibrate --method all."
     ]
 
 

@@ -139,11 +139,10 @@ class GroupEvaluation:
         test = f"{rate}{p_text(worst.p_value)}{corrected}"
         if self.broken:
             missing = len(self.broken)
+            groups = f"{tested} {'' if tested == len(self.groups) else 'tested '}groups"
             if missing == 1:
-                return [f"1 of {len(self.groups)} groups misses {self.bound}: {name} ({test})."]
-            return [
-                f"{missing} of {len(self.groups)} groups miss {self.bound}; the worst is {name} ({test})."
-            ]
+                return [f"1 of {groups} misses {self.bound}: {name} ({test})."]
+            return [f"{missing} of {groups} miss {self.bound}; the worst is {name} ({test})."]
         detectable = ""
         if worst.detectable is not None:
             detectable = f" A rate of {worst.detectable:.3f} there would have been detected (80 % power)."

@@ -191,7 +191,7 @@ class OverviewReport(OneResult):
         facts = [
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} are positive ({share_of_all}, "
             f"95 % interval {low.removesuffix(' %')} to {high}).",
-            f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct values; "
+            f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
             f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
             self._calibration_sentence(),
         ]
