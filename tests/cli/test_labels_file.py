@@ -102,7 +102,7 @@ def test_unusable_labels_are_refused(uqcli, files, artifact, tmp_path, labels, c
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("--labels", "labels.csv"), 2, "--labels without --on"),
+        (("--labels", "labels.csv"), 2, "--labels is given without --on"),
         (("--on", "id"), 2, "without --labels"),
         (("--labels", "-", "--on", "id"), 2, "standard input"),
         (("--labels", "missing.csv", "--on", "id"), 3, "missing.csv"),

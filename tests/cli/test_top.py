@@ -165,7 +165,7 @@ def test_rules_that_do_not_order_rows_are_refused(uqcli, rule, tmp_path, fit, fo
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        (("--per", "day"), "--per without --top"),
+        (("--per", "day"), "--per is given without --top"),
         (("--top", "0"), "--top"),
         (("--top", "2.5"), "--top"),
         (("--top", "9" * 20), "--top"),

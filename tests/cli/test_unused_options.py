@@ -36,7 +36,7 @@ def files(prepared, tmp_path, monkeypatch):
 UNUSED = {
     "tce rows.csv --title Scores": "--title without a page to head; expected --report FILE.html or FILE.md",
     "tce rows.csv --title Scores --report r.json": "--title without a page",
-    "tce rows.csv --spark sc://host:1": "--spark without --engine spark",
+    "tce rows.csv --spark sc://host:1": "--spark is given without --engine spark",
     "tce rows.csv --binning quantile --n-min 5": "quantile; expected --binning pava-bc",
     "tce rows.csv --binning pava --n-max 5": "--n-max with --binning pava",
     "tce rows.csv --binning equispaced --bin-sizes paper": "--bin-sizes with --binning equispaced",

@@ -140,6 +140,17 @@ def money(value: float | None) -> str:
     return "-" if value is None else f"{value:,.2f}"
 
 
+def rounded_money(value: float) -> str:
+    """Format an amount for a sentence: without decimals from 1,000.
+
+    Examples
+    --------
+    >>> rounded_money(194500.25), rounded_money(12.5)
+    ('194,500', '12.50')
+    """
+    return money(value) if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def number(value: float) -> str:
     """Format a score or an edge with 6 significant digits."""
     return f"{value:.6g}"

@@ -14,7 +14,7 @@ import msgspec
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.counts import Cells
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, money, percent, rows_of, share
+from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.comparison_report import (
     VERDICTS,
@@ -504,11 +504,11 @@ class BoundaryReport(OneResult):
         if value is None or len(self.candidates) > 1:
             return []
         single = None if self._single is boundary else self._value_of(self._single)
-        beside = "" if single is None else f" (one threshold: {_whole(single[0])})"
+        beside = "" if single is None else f" (one threshold: {rounded_money(float(single[0]))})"
         caught = (
             "" if value[1] is None else f"; it captures {percent(value[1])} of the gain from all positives"
         )
-        return [f"Net value on the calibration set: {_whole(value[0])}{beside}{caught}."]
+        return [f"Net value on the calibration set: {rounded_money(float(value[0]))}{beside}{caught}."]
 
     @property
     def recalibrated(self) -> str:
@@ -887,11 +887,6 @@ class BoundaryReport(OneResult):
             f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
             f"{share(closest.recall)} ({count(closest.selected)} flagged)"
         )
-
-
-def _whole(amount: Fraction) -> str:
-    """Format an amount for a sentence: without decimals from 1,000."""
-    return money(float(amount)) if abs(amount) < 1000 else f"{float(amount):,.0f}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

@@ -91,7 +91,7 @@ def check_outputs(
     if not has_page:
         refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
     if running.engine is not EngineName.SPARK:
-        refuse_typed(("spark",), "without --engine spark", "both")
+        refuse_typed(("spark",), "is given without --engine spark", remedy="add --engine spark")
     if has_page and has_figures:
         require_drawing()
     if plot is not None:

@@ -101,10 +101,10 @@ def labels_file(options: LabelsOptions) -> LabelsFile | None:
     from uqcli.engines.request import LabelsFile
 
     if options.labels is None:
-        refuse_typed(("on",), "without --labels", "both")
+        refuse_typed(("on",), "is given without --labels", remedy="add --labels")
         return None
     if options.on is None:
-        raise UsageError("--labels without --on", expected="both")
+        raise UsageError("--labels is given without --on", remedy="add --on")
     if is_stdin(options.labels):
         raise UsageError("--labels is standard input", expected="a file", remedy="save it first")
     return LabelsFile(file=options.labels, on=options.on)
@@ -147,7 +147,7 @@ def class_columns(options: ClassProbabilities) -> ClassColumns | None:
     from uqcli.engines.request import ClassColumns
 
     if options.proba is None:
-        refuse_typed(("classes",), "without --proba", "both")
+        refuse_typed(("classes",), "is given without --proba", remedy="add --proba")
         return None
     names = None if options.classes is None else tuple(name.strip() for name in options.classes.split(","))
     return ClassColumns(columns=options.proba, names=names)

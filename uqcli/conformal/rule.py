@@ -313,7 +313,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return f"The guaranteed coverage is {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
         whom = {
             "marginal": "over all classes together, not in each class",
-            "label-conditional": "of each class"
+            "label-conditional": "in each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]

@@ -13,7 +13,7 @@ from uqcli.base.defaults import CONFIDENCE, LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, money, p_text
+from uqcli.base.wording import count, p_text, rounded_money
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
@@ -521,7 +521,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
     text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
     if constraint.is_utility:
         value = None if measured.value is None else measured.value.value.value
-        return None, f"has a value of {money(value)}."
+        return None, f"has a value of {'-' if value is None else rounded_money(value)}."
     if is_precision and measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
     bounded = _bounded_rate(constraint, measured)

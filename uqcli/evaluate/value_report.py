@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import money, percent
+from uqcli.base.wording import percent
 from uqcli.estimates.estimate import Estimate, direction, ends_of, money_change
 from uqcli.reports.document import Metrics
 
@@ -93,4 +93,5 @@ def worth_more(names: Sequence[str], difference: MeasuredValue, otherwise: str) 
         low=min(abs(estimate.low or 0.0), abs(estimate.high or 0.0)),
         high=max(abs(estimate.low or 0.0), abs(estimate.high or 0.0)),
     )
-    return [f"{better} is worth {money(size.value)}{ends_of(size, ',.2f')} more on these rows: use it."]
+    worth = f"{_rounded(size.value)} ({_rounded(size.low)} to {_rounded(size.high)})"
+    return [f"{better} is worth {worth} more on these rows: use it."]

@@ -309,10 +309,10 @@ class TceReport(OneResult):
         undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
+            missed = f"errors below about {100 * error:.0f} % of" if error < 1 else "errors even larger than"
             sentences.append(
-                f"there are few {rare}, so the tests miss errors below about {100 * error:.0f} % of their "
-                "rate: "
-                "use more labelled rows to see smaller ones."
+                f"there are few {rare}, so the tests miss {missed} their rate: use more labelled rows to see "
+                "smaller ones."
             )
         return [*sentences, *self.warnings]
 

@@ -346,7 +346,7 @@ def constraint_from(**options: str | None) -> Constraint:
         ((name, value),) = given.items()
         return parse_constraint(ConstraintKind(name.replace("_", "-")), value)
     if gain is None or cost is None:
-        raise UsageError("only one of --gain and --cost given", expected="both")
+        raise UsageError("only one of --gain and --cost is given", remedy="add the other")
     return utility(gain, cost)
 
 

@@ -39,7 +39,7 @@ def apply(
     """Add a saved rule's decisions, probabilities or sets to files."""
     refuse_swapped(artifact, inputs)
     if request.top is None:
-        refuse_typed(("per",), "without --top", "both")
+        refuse_typed(("per",), "is given without --top", remedy="add --top")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     provenance = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
     from uqcli.apply.run import run

@@ -47,7 +47,7 @@ def watch(
     refuse_swapped(artifact, inputs)
     _check(request, inputs)
     if request.calibrator is None:
-        refuse_typed(("shift",), "without --calibrator", "both")
+        refuse_typed(("shift",), "is given without --calibrator", remedy="add --calibrator")
     reads = Reads.from_options(
         inputs,
         rules=[artifact, request.calibrator, request.shift],
@@ -81,8 +81,10 @@ def _check(request: WatchRequest, inputs: list[str] | None) -> None:
         There is such an option.
     """
     if request.state is None:
-        refuse_typed(("forget", "acknowledge", "strict", "replace"), "without --state", "both")
+        refuse_typed(
+            ("forget", "acknowledge", "strict", "replace"), "is given without --state", remedy="add --state"
+        )
     if not inputs and request.forget is None and not request.acknowledge:
         raise UsageError("no INPUT", expected="at least one file, or - for standard input")
     if request.day is None:
-        refuse_typed(("matured",), "without --day", "both")
+        refuse_typed(("matured",), "is given without --day", remedy="add --day")
