@@ -40,6 +40,9 @@ def write_files():
     rows.with_columns(score=pl.when(pl.col("score") < 0.01).then(None).otherwise("score")).write_csv(
         "null.csv"
     )
+    named = pl.Series(["no", "yes", "unknown"]).gather(rng.integers(0, 3, n))
+    rows.select(risk="score", bad=named).write_csv("tabs.csv", separator="\t")
+    rows.select("score", label=named).write_csv("three.csv")
     Path("two.csv.gz").write_bytes(gzip.compress(Path("two.csv").read_bytes()))
     Path("folder").mkdir()
     rows[:1000].write_parquet("folder/a.parquet")
@@ -173,6 +176,23 @@ def test_the_first_command_saves_a_rule_by_pasting(uqcli):
         Path("boundary.json").unlink()
 
 
+def test_a_refused_rule_leaves_an_older_file_and_says_so(uqcli):
+    Path("rule.json").write_text("{}")
+    command = ("boundary", "two.csv", "--precision", "0.99", "--certify", "0.05", "-o", "rule.json")
+    refused = uqcli(*command)
+    assert refused.code == 4
+    assert "rule.json was left as it was" in " ".join(refused.out.decode().split())
+    assert Path("rule.json").read_text() == "{}"
+    Path("rule.json").unlink()
+    assert "was left as it was" not in uqcli(*command).out.decode()
+
+
+def test_a_delimiter_that_one_command_recognises_all_do(uqcli):
+    command = ("tabs.csv", "--score", "risk", "--label", "bad", "--positive", "yes")
+    assert uqcli(*command).code == 0
+    assert uqcli("boundary", *command, "--max-selected", "10%").code == 0
+
+
 @pytest.mark.parametrize(
     ("line", "part"),
     [
@@ -181,6 +201,7 @@ def test_the_first_command_saves_a_rule_by_pasting(uqcli):
         ("constant.csv", "all scores are equal"),
         ("rows.csv", "--cluster customer_id"),
         ("null.csv --on-invalid drop", "were left out"),
+        ("three.csv --positive yes", "every label but 'yes' is negative: 'no', 'unknown'"),
     ],
 )
 def test_what_is_odd_is_said(uqcli, line, part):

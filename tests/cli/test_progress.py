@@ -97,7 +97,7 @@ def test_an_error_removes_the_bar(rows):
     last_line = re.sub(
         r"\x1b\[[\d?]*[A-Za-z]", "", terminal_text.rstrip().splitlines()[-1]
     )  # without the codes that remove the bar
-    assert last_line.startswith("error: column 'score' has 1 unreadable value")
+    assert last_line.startswith("error: column 'score' has an unreadable value")
 
 
 def test_progress_is_reported_after_each_step():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
 from uqcli.base.errors import GateError, UsageError
+from uqcli.base.escaping import printable
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream
 from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads, check_conflicts
@@ -203,7 +205,8 @@ def deliver(
             stream.write(to_json(report, error))
         elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
-            to_terminal(document, stream, end=f"{wrote} {step}".strip(), verbose=options.verbose)
+            kept = _older_file(output) if stopped else ""
+            to_terminal(document, stream, end=f"{wrote} {kept or step}".strip(), verbose=options.verbose)
             warnings = () if stream.isatty() else warnings
         stream.flush()
     except BrokenPipeError:
@@ -216,6 +219,13 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _older_file(output: str | None) -> str:
+    """State that a failed run left an older output as it was, lest it be taken for this run's."""
+    if output is None or not can_queue(output) or not os.path.exists(output):  # noqa: PTH110  any bytes
+        return ""
+    return f"{printable(output)} was left as it was: it holds the result of an earlier run."
 
 
 def _write(

@@ -14,7 +14,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "overview": (
             "uqcli holdout.csv",
-            "uqcli overview holdout.csv --report overview.html",
+            "uqcli overview holdout.csv --score old_model,new_model --report overview.html",
         ),
         "boundary": (
             "uqcli boundary holdout.csv --precision 0.9 -o boundary.json",

@@ -237,10 +237,13 @@ class Columns:
         Names, without those that an input repeats.
     numeric
         Those of numbers, with more than two different ones in the first rows if they can be read.
+    texts
+        Different texts in the first rows, if they can be read, of the columns of text that hold few.
     """
 
     names: tuple[str, ...]
     numeric: tuple[str, ...]
+    texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]

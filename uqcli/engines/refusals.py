@@ -186,7 +186,7 @@ def no_positive(value: str, column: str) -> DataError:
     return DataError(
         f"label '{value}' never appears in column '{column}'",
         expected="the text of the positive label",
-        remedy="check --positive",
+        remedy="check --positive; if it is right, all rows are negative",
     )
 
 

@@ -360,10 +360,11 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
 
     def requested_columns(self) -> tuple[str, ...]:
-        """Return the column names, and patterns, before any input is opened."""
+        """Return the names and patterns of the columns that must exist, before any input is opened."""
         patterns = [self.pattern, None if self.class_columns is None else self.class_columns.columns]
         listed = [name.strip() for pattern in patterns if pattern for name in pattern.split(",")]
-        return (*self.columns(), *listed)
+        required = self.without("uncertainty") if self.may_lack_uncertainty else self
+        return (*required.columns(), *listed)
 
     def columns(self) -> list[str]:
         """Return the column names, without duplicates."""

@@ -26,12 +26,15 @@ class FoundColumns:
         Columns of numbers that could be an uncertainty.
     dates, customers
         Columns whose equal values may mark dependent rows.
+    negative
+        Labels in the first rows that are not the positive one, if that is named.
     """
 
     by_role: dict[str, str]
     proposed: tuple[str, ...]
     dates: tuple[str, ...]
     customers: tuple[str, ...]
+    negative: tuple[str, ...]
 
 
 def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, FoundColumns]:
@@ -57,6 +60,7 @@ def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, Found
         proposed=_proposed(request, columns, (*keys.dates, *keys.others)),
         dates=keys.dates,
         customers=keys.others,
+        negative=_negative(data.positive_value, columns.texts.get(roles.label or "", ())),
     )
     return request, found
 
@@ -77,6 +81,10 @@ def _usual_columns(request: OverviewRequest, columns: Columns, roles: Sequence[s
         if role not in {*request.named, *columns.names} and not is_elsewhere and len(fitting) == 1:
             found[role] = fitting[0]
     return found
+
+
+def _negative(positive: str | None, labels: Sequence[str]) -> tuple[str, ...]:
+    return () if positive is None else tuple(label for label in labels if label != positive)
 
 
 def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -68,6 +68,11 @@ class ScoreSummary:
         return self.lowest >= 0 and self.highest <= 1
 
     @property
+    def may_be_percentages(self) -> bool:
+        """Whether the scores look like probabilities in percent."""
+        return self.lowest >= 0 and 1 < self.highest <= 100
+
+    @property
     def prevalence(self) -> Estimate:
         """Share of positive rows, with its exact interval."""
         return proportion_estimate(self.positives, self.rows, CONFIDENCE)
@@ -231,10 +236,13 @@ class OverviewReport(OneResult):
             )
         elif score.auc is not None and score.auc < 0.5:
             odd.append("low scores are more often positive; check --label, --positive and the score's sign.")
-        if not score.is_probability and score.lowest >= 0 and 1 < score.highest <= 100:
+        if score.may_be_percentages:
             odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
         elif not score.is_probability:
             odd.append("the scores are not probabilities; uqcli calibrate --logit makes some from them.")
+        if len(found.negative) > 1:
+            listed = first_of([f"'{printable(label, 20)}'" for label in found.negative], 4)
+            odd.append(f"every label but '{printable(self.positive or '', 20)}' is negative: {listed}.")
         few = min(score.positives, score.rows - score.positives)
         if 0 < few < _FEW_POSITIVES:
             name = "positive" if few == score.positives else "negative"
@@ -266,7 +274,8 @@ class OverviewReport(OneResult):
             lines.append(self._command("boundary", f"{example}{columns} -o boundary.json"))
             lines.append(self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json"))
         if self.calibration is None:
-            lines.append(self._command("calibrate", "--logit -o calibrator.json"))
+            if not self.score.may_be_percentages:
+                lines.append(self._command("calibrate", "--logit -o calibrator.json"))
         else:
             lines.append(self._command("tce", "--report calibration.html"))
         return lines

@@ -68,14 +68,14 @@ def calibrated_within(metrics: Metrics) -> str:
     within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
     assert isinstance(proved, float)  # always known
     most = "" if within is None else f"by at most {within:.2g} on 95 % of rows"
-    falls = " The rate of positives does not rise with the score." if within is None else ""
+    falls = " The rate of positives does not rise everywhere with the score." if within is None else ""
     if proved >= _LEAST:
         beside = f", and {most}" if most else ""
         return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
     above = f" above {_LEAST:g}" if proved else ""
     shown = "" if detectable is None else f"; these rows could have shown one of {detectable:.2g}"
     upper = f" With 95 % confidence the score is off {most}." if most else ""
-    return f"No error{above} is proved{shown}.{upper}{falls}"
+    return f"A band for all scores at once proves no error{above}{shown}.{upper}{falls}"
 
 
 def _percent(rows: int, total: int) -> str:
@@ -91,7 +91,7 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
     if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([errors.argmax()])
-        where = f"Scores are {side} throughout, most of all {_score_range(bins, farthest)}"
+        where = f"Many scores are {side}, most of all {_score_range(bins, farthest)}"
         return f"{where}: {_rates(bins, farthest, side)}."
     return f"Scores {_score_range(bins, run)} are {side}: {_rates(bins, run, side)}."
 

@@ -24,6 +24,9 @@ from uqcli.engines.request import DataRequest, Roles
 _FIRST: Final = 1000
 """Rows by which texts are told from dates."""
 
+_FEW: Final = 10
+"""Most different texts that are listed."""
+
 _DATE: Final = r"^\d{4}-\d{2}-\d{2}"
 
 
@@ -48,7 +51,13 @@ def columns_of(request: DataRequest) -> Columns:
         names = shared_names([source.columns for source in sources])
         first = _first_rows(sources[0], names)
     numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
-    return Columns(names=tuple(names), numeric=tuple(numeric))
+    texts = {
+        name: tuple(_texts(first.get_column(name)).unique().sort())
+        for name, kind in first.schema.items()
+        if kind == pl.String
+    }
+    few = {name: values for name, values in texts.items() if len(values) <= _FEW}
+    return Columns(names=tuple(names), numeric=tuple(numeric), texts=few)
 
 
 def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:

@@ -97,8 +97,11 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     positive: Bools = parsed == 1
     wrong = ~(positive | (parsed == 0) | null)
     if wrong.any():
-        advice = "0/1 or true/false", "name the positive label with --positive VALUE"
-        raise unreadable(batch, column, series.cast(pl.String), wrong, advice)
+        text = series.cast(pl.String)
+        names = [printable(name, _MAX_CHARACTERS) for name in text.filter(pl.Series(wrong)).unique().sort()]
+        of = f", such as {names[0]} or {names[1]}" if len(names) > 1 else ""
+        advice = "0/1 or true/false", f"name the positive label with --positive VALUE{of}"
+        raise unreadable(batch, column, text, wrong, advice)
     return positive, null
 
 
@@ -130,14 +133,14 @@ def unreadable(
 ) -> DataError:
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = advice
-    row, count = int(np.argmax(wrong)), int(wrong.sum())
+    row = int(np.argmax(wrong))
     if batch.footer is not None and row == len(wrong) - 1:
         return refusals.footer(batch.footer, batch.location(row))
     if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
         remedy = refusals.TRUNCATED_REMEDY
     return DataError(
-        f"column '{column}' has {count} unreadable {'value' if count == 1 else 'values'}, "
-        f"first '{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}",
+        f"column '{column}' has an unreadable value, "
+        f"'{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}",
         expected=expected,
         remedy=remedy,
     )
