@@ -97,7 +97,7 @@ def test_order_and_file_splits_do_not_matter(uqcli, files, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (("same.csv", "--shift", "shift.json"), 2, "--shift without --calibrator"),
+        (("same.csv", "--shift", "shift.json"), 2, "--shift is given without --calibrator"),
         (("same_labelled.csv", "--calibrator", "map.json"), 2, "--calibrator with labelled rows"),
         (("same.csv", "--calibrator", "rule.json"), 5, "kind boundary"),
         (("same.csv", "--calibrator", "none.json"), 3, "none.json"),

@@ -162,9 +162,9 @@ def test_each_group_is_tested_without_being_asked(uqcli, files, tmp_path):
     ("options", "code", "found"),
     [
         (("--by", "region", "--algorithm", "mist"), 2, "--by with --algorithm mist"),
-        (("--by", "region", "--certify", "0.1"), 2, "--certify with --bound overall"),
-        (("--by", "region", "--compare"), 2, "--by with --compare"),
-        (("--by", "region", "--review", "5%"), 2, "--by with --review"),
+        (("--by", "region", "--certify", "0.1"), 2, "--certify and --bound overall cannot be combined"),
+        (("--by", "region", "--compare"), 2, "--by and --compare cannot be combined"),
+        (("--by", "region", "--review", "5%"), 2, "--by and --review cannot be combined"),
         (("--bound", "each"), 2, "--bound is given without --by or --proba"),
         (("--by", "region", "--min-group", "5000"), 3, "no group has 5000 rows"),
         (("--by", "regoin"), 3, "regoin"),

@@ -200,8 +200,8 @@ def test_what_cannot_be_certified_is_exit_4(uqcli, files, tmp_path, options, fou
     [
         (("--max-selected", "5%"), "--certify with --max-selected"),
         (("--gain", "2", "--cost", "1"), "--certify with --gain and --cost"),
-        (("--precision", "0.6", "--by", "region"), "--certify with --bound overall"),
-        (("--precision", "0.6", "--margin", "1"), "--margin beside --certify"),
+        (("--precision", "0.6", "--by", "region"), "--certify and --bound overall cannot be combined"),
+        (("--precision", "0.6", "--margin", "1"), "--margin and --certify cannot be combined"),
     ],
 )
 def test_other_bounds_have_no_certificate(uqcli, files, options, found):

@@ -173,13 +173,13 @@ def test_the_clusters_of_each_group_are_certified_at_its_part_of_the_risk(uqcli,
     notes = " ".join(report["notes"])
     assert "positive by one of their alerts drawn at random in each of 2 groups" in notes
     assert "This is not the precision of all alerts" in notes
-    assert "It requires independent clusters" in notes
+    assert "The guarantee requires independent clusters" in notes
     assert list(saved(tmp_path, "rule.json")["dependence"]["promises"]) == [
         f"precision[{name}]" for name in FITTED
     ]
     out_of_reach = uqcli(*command[:-1], "0.0001")
-    assert (out_of_reach.code, "kept for the test" in out_of_reach.err) == (4, True)
-    assert "labelled clusters are needed in a group" in out_of_reach.err
+    assert (out_of_reach.code, "kept aside for the test" in out_of_reach.err) == (4, True)
+    assert "labelled clusters in a group" in out_of_reach.err
     assert uqcli(*command[:5], "--cluster", "customer", "--certify", "0.2").code == 2  # one bound overall
 
 
