@@ -88,7 +88,7 @@ def test_equal_rules_have_no_difference(uqcli, folder):
     )
     assert (
         uqcli("show", first_rule, second_rule).out.decode().splitlines()[0]
-        == "one.json and two.json are equal"
+        == "one.json and two.json are equal."
     )
 
 

@@ -62,6 +62,9 @@ def test_rules_state_the_value_that_their_decisions_have(uqcli, files, tmp_path,
     assert saved["source"]["columns"] | {"gain": "amount", "cost": "work"} == saved["source"]["columns"]
     measured = uqcli("evaluate", "r.json", "fit.csv", "--json").json["metrics"]
     assert (measured["value"]["value"], measured["value_caught"]["value"]) == (value, caught)
+    first = uqcli("evaluate", "r.json", "fit.csv").out.decode().splitlines()[0]
+    assert first.startswith("The flagged rows are worth ")
+    assert first.endswith(" of the gain from all positives.")
 
 
 def test_applying_needs_no_amounts(uqcli, files, tmp_path):

@@ -453,6 +453,12 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     assert "Add --bound 0.7 to be alarmed below the target itself" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
+    alarmed = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.99", "--report", "page.html")
+    assert alarmed.code == 6
+    assert alarmed.out.decode().splitlines()[1].startswith("Stop relying on the rule: ")
+    page = (tmp_path / "page.html").read_text()
+    assert '<p class="action">Next: Stop relying on the rule: ' in page
+    assert "<svg" not in page  # one batch is no curve
 
 
 def fed(uqcli, *names):

@@ -106,13 +106,14 @@ class ShowTwoReport(OneResult):
     def _title(self) -> str:
         first, second = short_names(self.names)
         if self.changed is not None:
-            alike = f"{first} and {second} flag the same of {rows_of(self.changed.rows)}"
-            changed = f"{count(self.changed.changed)} of {rows_of(self.changed.rows)} change sides"
+            alike = f"{first} and {second} flag the same rows among {rows_of(self.changed.rows)}."
+            of_rows = f"{count(self.changed.changed)} of {rows_of(self.changed.rows)}"
+            changed = f"{first} and {second} decide {of_rows} differently."
             return changed if self.changed.changed else alike
         differences = len(self._differences)
         if not differences:
-            return f"{first} and {second} are equal"
-        return f"{first} and {second} differ in {differences} field{'' if differences == 1 else 's'}"
+            return f"{first} and {second} are equal."
+        return f"{first} and {second} differ in {differences} field{'' if differences == 1 else 's'}."
 
     def _rows(self) -> list[Table]:
         """Numbers of rows that each rule flags, alone and together."""
