@@ -103,7 +103,8 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         left, right = panels(canvas, [1.15, 1])
         left.set_gid("plane")
         draw_map(left, cells, boundaries, narrow=is_narrow(canvas))
-        _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()))
+        columns = 1 if is_narrow(canvas) else _MAX_CURVES
+        _draw_curves(right, levels, span, _names(cells.uncertainty_edges.tolist()), columns)
         right.set_xlabel("score")
         return _texts(left, levels, _names(cells.uncertainty_edges.tolist()))
 
@@ -114,7 +115,7 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         caption=_caption(boundaries),
         width=10.5,
         height=4.4,
-        narrow_height=7.0,
+        narrow_height=7.6,
         draw=draw,
     )
 
@@ -245,7 +246,7 @@ def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) 
 
 
 def _draw_curves(
-    axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str]
+    axes: Axes, levels: Sequence[_Level], span: tuple[float, float], names: Sequence[str], columns: int
 ) -> None:
     first = (
         0 if len(levels) <= _MAX_CURVES else (len(levels) - 1) // 3
@@ -269,4 +270,4 @@ def _draw_curves(
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     if len(levels) > 1:
         style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0}
-        axes.legend(title="uncertainty", alignment="left", ncols=_MAX_CURVES, columnspacing=1.0, **style)
+        axes.legend(title="uncertainty", alignment="left", ncols=columns, columnspacing=1.0, **style)
