@@ -84,7 +84,10 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool, explained:
     _standard(axes["standard"], panel, top)
     if not explained:
         axes["side"].xaxis.set_major_locator(_few_ticks())
-        axes["bins"].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderpad=0)
+        columns = 1 if narrow else 2
+        axes["bins"].legend(
+            loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderpad=0
+        )
         axes["standard"].legend(loc="upper left", frameon=False)
 
 
@@ -182,7 +185,7 @@ def _number_bins(axes: Axes, bins: int) -> None:
 
 
 def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
-    axes.set_title("All rows", loc="left")
+    axes.set_title("All", loc="left")
     if shape.low == shape.high:
         axes.barh([shape.low], [shape.count.sum()], height=0.02 * top, color=GREY)
     else:
@@ -205,9 +208,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
     if panel.rejected is not None:
-        axes.bar(
-            number, panel.rejected.rows, color=RED, width=0.8, label="rows whose prediction the test rejects"
-        )
+        axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected by the test")
     axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.05 * highest)
@@ -216,7 +217,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
 
 
 def _standard(axes: Axes, panel: Panel, top: float) -> None:
-    axes.set_title("Rate of positives against the score")
+    axes.set_title("Positive rate by score")
     standard = panel.diagram.reliability
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), label="calibrated")
     if panel.band is not None:
