@@ -140,5 +140,5 @@ def test_a_saved_constraint_is_parsed_once():
         is SavedConstraint(kind=RECALL, value="0.7").parsed()
     )
     for _ in range(2):
-        with pytest.raises(UsageError, match="recall '7'"):
+        with pytest.raises(UsageError, match="recall is '7'"):
             SavedConstraint(kind=RECALL, value="7").parsed()

@@ -129,11 +129,11 @@ def test_a_limit_that_new_rows_exceed_is_a_broken_promise(uqcli, files, tmp_path
     ("options", "found"),
     [
         (("--recall", "0.8", "--review", "5%"), "--review with --recall"),
-        (("--precision", "0.8", "--review", "5%", "--miss", "0.1"), "--review with --miss"),
+        (("--precision", "0.8", "--review", "5%", "--miss", "0.1"), "--review and --miss"),
         (("--precision", "0.8", "--review", "5%", "--algorithm", "mist"), "--review with --algorithm mist"),
-        (("--precision", "0.8", "--miss", "0.1", "--shift", "w.json"), "--miss with --shift"),
+        (("--precision", "0.8", "--miss", "0.1", "--shift", "w.json"), "--miss and --shift"),
         (("--precision", "0.8", "--review", "0"), "--review '0'"),
-        (("--precision", "0.8", "--miss", "1.5"), "--miss '1.5'"),
+        (("--precision", "0.8", "--miss", "1.5"), "--miss is '1.5'"),
     ],
 )
 def test_impossible_options_are_refused(uqcli, files, options, found):

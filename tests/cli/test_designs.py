@@ -230,8 +230,8 @@ def test_groups_of_few_clusters_are_not_tested(uqcli, rules, customers, tmp_path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ((*CLUSTERS, "--shift", "shift.json"), "--cluster with --shift"),
-        ((*WEIGHTS, "--audit", "country"), "--sampling-weight with --audit"),
+        ((*CLUSTERS, "--shift", "shift.json"), "--cluster and --shift cannot be combined"),
+        ((*WEIGHTS, "--audit", "country"), "--sampling-weight and --audit cannot be combined"),
     ],
 )
 def test_what_cannot_hold_is_refused_with_its_reason(uqcli, rules, options, message):

@@ -40,7 +40,7 @@ CASES = {
     "sample rule.json fit.csv --for precision": (2, "neither --budget nor --plan"),
     "sample rule.json fit.csv --budget 5": (2, "Missing option '--for'. Choose from: precision, recall"),
     "sample rule.json fit.csv --plan 0.1": (2, "Missing option '--for'. Choose from: precision, recall"),
-    "sample rule.json fit.csv --for recall --budget 5 --plan 0.1": (2, "one of them: a plan writes no rows"),
+    "sample rule.json fit.csv --for recall --budget 5 --plan 0.1": (2, "cannot be combined; a plan writes no rows"),
     "boundary fit.csv --recal 0.5": (
         2,
         "No such option: --recal; did you mean --recall? see uqcli boundary --help",
@@ -69,7 +69,7 @@ CASES = {
     "boundary fit.csv -precision 0.8": (2, "No such option: -precision; did you mean --precision? see"),
     "boundary fit.csv -p 0.8": (2, "No such option: -p; see uqcli boundary --help"),
     "boundary fit.csv --precision": (2, "requires an argument; see uqcli boundary --help"),
-    "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected '200%'; expected"),
+    "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected is '200%'; expected"),
     "watch rule.json fit.csv --state bad.state": (
         5,
         "expected the state of a watch; name another --state FILE",

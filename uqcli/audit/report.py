@@ -148,7 +148,7 @@ class Audit:
             verb, named = ("deviates", "It is") if len(self.deviating) == 1 else ("deviate", "The worst is")
             return (
                 f"{deviate} {verb}. {named} {worst.label}: {_percent(worst.observed / worst.rows)} of its "
-                f"{rows_of(worst.rows)} are {self.what} ({self.against} "
+                f"{rows_of(worst.rows)} are {self._named} ({self.against} "
                 f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
@@ -159,6 +159,11 @@ class Audit:
         elif self.min_clusters:  # over clusters, what would be shown is not known
             power = ""
         return f"None of {_segments(number)} deviates significantly.{power}"
+
+    @property
+    def _named(self) -> str:
+        """What rows with the outcome are."""
+        return self.what.replace("true positive", "true positives")
 
     def _rates(self, segment: Segment) -> str:
         """State the observed and the expected rate."""

@@ -462,7 +462,12 @@ class EvaluateReport(Evaluated):
             split = [sentence.partition(": ") for sentence in sentences]
             return [_said_of(short.get(name, name), verdict) for name, _, verdict in split]
         plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
-        return [capitalised(_said_of("the rule", sentence)) for sentence in plain_sentences]
+        said = [_said_of("the rule", sentence) for sentence in plain_sentences]
+        ((_, artifact, measured),) = self.results
+        missed = None if measured.zones is None else measured.zones.miss.value
+        if missed is not None and _least_caught(artifact) is not None:
+            said = [f"{percent(missed)} of positives are missed: {sentence}" for sentence in said]
+        return [capitalised(sentence) for sentence in said]
 
     def _card(self) -> HeadCard:
         if len(self.results) == 1:

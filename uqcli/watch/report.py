@@ -378,9 +378,9 @@ class WatchReport(OneResult):
         notes += [
             f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
             f"probability {delta} at most, however often you look.",
-            f"An alarm of a drop needs evidence of {count(int(self.promises[0].change_limit))}. A false "
-            "one occurs "
-            f"once in {count(run_length)} batches at most; over a long time, some will occur.",
+            f"An alarm of a drop needs evidence of {count(int(self.promises[0].change_limit))}. On "
+            "average, a false one "
+            f"occurs once in {count(run_length)} batches or less often, so over a long time some will.",
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]
