@@ -214,4 +214,4 @@ def test_the_page_draws_no_rate_that_is_unknown_and_no_interval_that_is_not_ther
     )
     page = (tmp_path / "days.html").read_text()
     assert '"Precision and Recall: r.json"' in page
-    assert "A target to the left of its" not in page
+    assert "A target (red) outside its" not in page

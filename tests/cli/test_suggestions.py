@@ -40,7 +40,10 @@ CASES = {
     "sample rule.json fit.csv --for precision": (2, "neither --budget nor --plan"),
     "sample rule.json fit.csv --budget 5": (2, "Missing option '--for'. Choose from: precision, recall"),
     "sample rule.json fit.csv --plan 0.1": (2, "Missing option '--for'. Choose from: precision, recall"),
-    "sample rule.json fit.csv --for recall --budget 5 --plan 0.1": (2, "cannot be combined; a plan writes no rows"),
+    "sample rule.json fit.csv --for recall --budget 5 --plan 0.1": (
+        2,
+        "cannot be combined; a plan writes no rows",
+    ),
     "boundary fit.csv --recal 0.5": (
         2,
         "No such option: --recal; did you mean --recall? see uqcli boundary --help",
