@@ -340,7 +340,7 @@ def test_compare_ranks_columns_and_uses_the_best(compared_rows, tmp_path, uqcli)
 def test_compare_gives_its_advice_first(compared_rows, uqcli):
     line = ("boundary", compared_rows, "--precision", "0.6", "--uncertainty", "noise")
     tested = uqcli(*line, "--compare").out.decode()
-    assert "No evidence that 'noise' helps" in tested
+    assert "Does the uncertainty 'noise' help? No evidence of it" in tested
     assert "--compare tests whether" not in uqcli(*line, "--compare", "--verbose").out.decode()
     assert "--compare tests whether" in uqcli(*line, "--algorithm", "vw-dpmt", "--verbose").out.decode()
     assert uqcli(*line, "--compare", "--fail-if", "gain.equal_alerts < 0.5").code == 6
@@ -397,8 +397,8 @@ def test_the_default_chooses_bins_and_reports_expected_metrics(compared_rows, tm
         assert expected["precision"]["value"] <= report["metrics"]["precision"]
         pattern = re.compile(f"{expected['recall']['value']:.3f} .?\\[{expected['recall']['low']:.3f}, ")
         for text in (shown, (tmp_path / "r.md").read_text(), uqcli("show", "b.json").out.decode()):
-            assert "90 % ranges" in text
-            assert "expected on new data" in text
+            assert "90 % range" in text
+            assert "On new data expect " in text
             assert pattern.search(text)
     assert uqcli(*line, "useful", "-q", "--fail-if", "expected.precision.low < 0.99").code == 6
 
@@ -462,7 +462,7 @@ def test_under_a_utility_gains_are_in_its_unit(compared_rows, uqcli):
     positives = report["metrics"]["positives"]
     assert gain["value_equal_alerts"]["low"] == pytest.approx(5 * positives * gain["equal_alerts"]["low"])
     assert gain["value"]["low"] <= gain["value"]["value"] <= gain["value"]["high"]
-    assert "utility +" in " ".join(report["notes"])
+    assert "net value +" in " ".join(report["notes"])
     assert uqcli(*line, "useful", "-q", "--fail-if", "gain.value.low > 0").code == 6
     precision_report = uqcli(
         "boundary", compared_rows, "--precision", "0.6", "--compare", "--uncertainty", "useful", "--json"
@@ -477,7 +477,7 @@ def test_compare_reports_every_bound(compared_rows, uqcli):
     notes = " ".join(uqcli(*command, "--json").json["notes"])
     for bound in ("0.5", "0.6"):
         assert re.search(rf"precision >= {bound} \+\d\S+ \[\S+ \S+\] (<= )?0\.\d+ helps", shown)
-        assert f"precision >= {bound}: Uncertainty 'useful' helps" in notes
+        assert f"precision >= {bound}: Does the uncertainty 'useful' help? Yes: " in notes
 
 
 @pytest.mark.parametrize("columns", ["a,a", "a,", ","])

@@ -185,7 +185,7 @@ def test_calibration_that_does_not_help_is_reported(uqcli, rows):
     notes = uqcli("calibrate", "good.csv", "--json").json["notes"]
     assert "No significant change" in notes[0]
     worse = uqcli("calibrate", "good.csv", "--undersampled", "5", "--json").json["notes"]
-    assert "rises by" in worse[0]
+    assert "rises from" in worse[0]
 
 
 def test_mist_reports_errors_by_score_bin(uqcli, rows):

@@ -59,7 +59,7 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
     assert any(note.startswith("Certified: ") for note in report["notes"])
     shown = uqcli("show", "rule.json", "--verbose").out.decode()
     assert "at a risk of 10 %" in shown
-    assert "rows kept for it" in " ".join(shown.split())
+    assert "rows kept aside" in " ".join(shown.split())
     kept = uqcli("evaluate", "rule.json", "test.csv", "--json").json
     assert kept["metrics"]["promise_broken"] == 0
     assert any(f"certified {text}" in note for note in kept["notes"])
@@ -71,7 +71,7 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
 @pytest.mark.thorough
 def test_recall_costs_precision_and_says_so(uqcli, files):
     report = uqcli("boundary", "fit.csv", "--recall", "0.6", "--certify", "0.1", "--json").json
-    assert any("Without a certificate precision is" in note for note in report["notes"])
+    assert any("The guarantee costs at most about" in note for note in report["notes"])
 
 
 def test_a_certificate_that_costs_nothing_names_no_cost(uqcli, tmp_path):
@@ -168,7 +168,7 @@ def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_
     groups = json.loads((tmp_path / "rule.json").read_text())["groups"]
     assert [name for name in groups if "certificate" in groups[name]] == ["north"]
     assert "The target holds in each of these groups that has a rule." in report["notes"]
-    assert any("in 1 of 2 groups on new data, at a risk of 10 %" in note for note in report["notes"])
+    assert any("on new data in 1 of 2 groups (10 % risk" in note for note in report["notes"])
     uqcli("show", "rule.json", "--report", "page.html", "-q")
     assert "recall &gt;= 0.6 on new rows in 1 of 2 groups" in (tmp_path / "page.html").read_text()
     evaluated = uqcli("evaluate", "rule.json", "rtest.csv", "--json").json
