@@ -146,7 +146,9 @@ def test_each_group_is_tested_without_being_asked(uqcli, files, tmp_path):
     tested = {group["name"]: group["tested"] for group in report["groups"]}
     assert tested == {"10": True, "9": True, "north, east": True, "(any other)": False}
     assert sum(group["rows"] for group in report["groups"]) == report["metrics"]["rows"]
-    assert "without a rule of their own, not tested: (any other) (360)." in report["notes"]
+    assert (
+        "these groups are without a rule of their own and not tested: (any other) (360)." in report["notes"]
+    )
     assert report["metrics"]["promise_broken"] == int(report["metrics"]["groups_below"] > 0)
     assert "groups" not in uqcli("evaluate", "overall.json", "test.csv", "--json").json
     by_other = uqcli("evaluate", "overall.json", "test.csv", "--by", "region", "--json").json
