@@ -155,7 +155,8 @@ class GroupEvaluation:
             if self.bound and group.p_value is None:
                 by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
         cautions = [
-            f"these groups are {reason}: {first_of(names, _MAX_NAMED)}."
+            f"these groups are {reason.replace(', not tested', ' and not tested')}: "
+            f"{first_of(names, _MAX_NAMED)}."
             for reason, names in by_reason.items()
         ]
         if self.labels_missing and self.worst is not None:
