@@ -14,6 +14,7 @@ from scipy.optimize import isotonic_regression
 
 from tests.oracles.boundary import isotonic_values
 from tests.oracles.pava_bc import blocks as bounded
+from uqcli.base import blockwise
 from uqcli.base.defaults import SMALL_WORK
 from uqcli.kernels import pava
 from uqcli.kernels.compile import Kernel
@@ -38,6 +39,15 @@ def test_blocks_equal_those_of_the_oracle(cells):
 def test_fit_equals_scipy(cells):
     rates, weights = [p / n for p, n in cells], [n for _, n in cells]
     np.testing.assert_allclose(fitted(cells), isotonic_regression(rates, weights=weights).x, atol=1e-12)
+
+
+@given(CELLS)
+def test_blocks_of_ranges_are_inside_those_of_all(cells):
+    expected = fitted(cells)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pava, "_MAX_SIZE", 3)
+        patch.setattr(blockwise, "VALUES_PER_PART", 1)
+        assert fitted(cells).tolist() == expected.tolist()
 
 
 def test_no_cells_give_no_blocks():

@@ -40,9 +40,11 @@ def check(ranges, keys):
     assert index.tolist() == np.maximum(np.searchsorted(ranges.starts, keys, side="right") - 1, 0).tolist()
     assert (keys <= ranges.ends[index]).all()
     if not ranges.splits:
-        count = np.zeros(ranges.size, dtype=np.int64)
-        ranges.whole.count(keys, count)
-        assert count.tolist() == np.bincount(index, minlength=ranges.size).tolist()
+        size, middle = ranges.size, len(keys) // 2
+        count = np.zeros(2 * size, dtype=np.int64)
+        ranges.whole.count(keys, np.array([0, middle, len(keys)]), count)
+        groups = (np.arange(len(keys)) >= middle) * size
+        assert count.tolist() == np.bincount(index + groups, minlength=2 * size).tolist()
 
 
 @FORMS

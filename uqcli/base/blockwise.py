@@ -38,14 +38,19 @@ def parts(stop: int, size: int = 0) -> list[slice]:
 
 def each_part(work: Callable[[slice], T], stop: int, size: int = 0) -> list[T]:
     """Apply a function to every part of positions 0 to stop-1, in order, in threads if there are many."""
-    step = max(1, _values_per_task() // (size or VALUES_PER_PART))
-    cut = parts(stop, size)
-    tasks = [cut[first : first + step] for first in range(0, len(cut), step)]
+    return each_slice(work, parts(stop, size))
+
+
+def each_slice(work: Callable[[slice], T], slices: Sequence[slice]) -> list[T]:
+    """Apply a function to slices, in order, in threads if they are many or long."""
+    step = max(1, values_per_task() // max([1, *(part.stop - part.start for part in slices)]))
+    tasks = [slices[first : first + step] for first in range(0, len(slices), step)]
     by_task = _in_threads(lambda several: [work(part) for part in several], tasks)
     return [result for results in by_task for result in results]
 
 
-def _values_per_task() -> int:
+def values_per_task() -> int:
+    """Return the number of values that a thread takes at once: some parts."""
     return VALUES_PER_PART * max(_PARTS_PER_TASK, 2 * threads())
 
 
@@ -68,9 +73,9 @@ def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: 
     """
 
     def sums(positions: slice) -> list[list[float]]:
-        return [_part_sums(array) for array in terms(positions)]
+        return [part_sums(array) for array in terms(positions)]
 
-    step = _values_per_task()
+    step = values_per_task()
     tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
     by_task = _in_threads(sums, tasks)
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
@@ -80,7 +85,7 @@ def elementwise(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Apply an elementwise function, in threads to several parts at once if there are many values."""
-    step = _values_per_task()
+    step = values_per_task()
     if len(values) <= step:
         return function(values)
     result = np.empty_like(values)
@@ -93,7 +98,7 @@ def elementwise(
     return result
 
 
-def _part_sums(terms: NDArray[np.float64]) -> list[float]:
+def part_sums(terms: NDArray[np.float64]) -> list[float]:
     """Sum each part of an array, all in the same order of additions."""
     whole = len(terms) - len(terms) % VALUES_PER_PART
     sums: list[float] = terms[:whole].reshape(-1, VALUES_PER_PART).sum(axis=1).tolist()

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from uqcli.base.blockwise import VALUES_PER_PART, sums_before, sums_by_part
+from uqcli.base.blockwise import each_slice, part_sums, sums_before, sums_by_part, values_per_task
 from uqcli.base.choices import CalibrationTest
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
@@ -69,13 +69,17 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
 
-    def part_sum(part: slice) -> tuple[int, int, float]:
+    def sums(part: slice) -> tuple[int, int, list[float]]:
         rows = counts.count[part]
-        return int(rows.sum()), int(counts.positives[part].sum()), float((counts.value[part] * rows).sum())
+        return int(rows.sum()), int(counts.positives[part].sum()), part_sums(counts.value[part] * rows)
 
-    sums = [tuple(zip(*rows, strict=True)) or ((), (), ()) for rows in _by_bin(part_sum, start)]
-    count, positives = (np.array([sum(columns[i]) for columns in sums], dtype=np.int64) for i in (0, 1))
-    score_sum = np.array([math.fsum(columns[2]) for columns in sums])
+    bins = _by_bin(sums, start)
+    count, positives = (
+        np.array([sum(part[i] for part in parts) for parts in bins], np.int64) for i in (0, 1)
+    )
+    score_sum = np.array(
+        [math.fsum(itertools.chain.from_iterable(part[2] for part in parts)) for parts in bins]
+    )
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(
@@ -182,11 +186,14 @@ def _mean(counts: ValueCounts, loss: Loss) -> float:
 
 
 def _by_bin(work: Callable[[slice], T], start: Ints) -> list[list[T]]:
-    """Apply a function to each part of the values of each bin."""
-    return [
-        [work(slice(part, min(part + VALUES_PER_PART, stop))) for part in range(first, stop, VALUES_PER_PART)]
+    """Apply a function to slices of whole parts of the values of each bin."""
+    step = values_per_task()
+    bins = [
+        [slice(part, min(part + step, stop)) for part in range(first, stop, step)]
         for first, stop in itertools.pairwise(start.tolist())
     ]
+    results = iter(each_slice(work, list(itertools.chain.from_iterable(bins))))
+    return [list(itertools.islice(results, len(slices))) for slices in bins]
 
 
 def mean_metrics(by_class: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.base.blockwise import sums_from
+from uqcli.base.blockwise import each_slice, parts, sums_from
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.kernels.compile import kernel
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""
+
+_MAX_SIZE = 1 << 20
+"""Size of the ranges that threads pool first."""
 
 _STEPS = 4
 """Steps of a kernel per element."""
@@ -36,7 +39,14 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
         Position of the first element of each block, ascending.
     """
     first: Ints | None = None
-    if _STEPS * len(count) <= UNCOMPILED_WORK:  # machine code needs no help
+    if len(count) > _MAX_SIZE:  # the blocks of ranges are inside those of all
+
+        def blocks_of(part: slice) -> Ints:
+            return part.start + isotonic_blocks(positives[part], count[part])
+
+        first = np.concatenate(each_slice(blocks_of, parts(len(count), _MAX_SIZE)))
+        positives, count = sums_from(positives, first), sums_from(count, first)
+    elif _STEPS * len(count) <= UNCOMPILED_WORK:  # machine code needs no help
         first, positives, count = _pooled_runs(positives, count)
     starts = np.empty(len(count), dtype=np.int64)
     stacks = np.empty_like(starts), np.empty_like(starts)

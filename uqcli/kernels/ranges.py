@@ -43,21 +43,38 @@ def assign_parts(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, inde
         index[row] = first[range_index] + (np.int64(offset & mask) >> fine[range_index])
 
 
-def _counted_arrays(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, count: Ints) -> None:
+def _counted_arrays(
+    keys: Keys, cuts: Ints, low: int, shift: int, first: Ints, fine: Ints, size: int, count: Ints
+) -> None:
     index = np.empty(len(keys), dtype=np.int64)
     _part_arrays(keys, low, shift, first, fine, index)
-    _count_arrays(index, count)
+    for group in range(len(cuts) - 1):
+        _count_arrays(index[cuts[group] : cuts[group + 1]], count[group * size : (group + 1) * size])
 
 
 @kernel_beside(_counted_arrays)
-def count_parts(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, count: Ints) -> None:
-    """Add the number of keys in each part to the counts (see ``assign_parts``)."""
+def count_parts(
+    keys: Keys, cuts: Ints, low: int, shift: int, first: Ints, fine: Ints, size: int, count: Ints
+) -> None:
+    """Add the number of keys in each part to the counts of each group (see ``assign_parts``).
+
+    Parameters
+    ----------
+    cuts
+        Start of each group, and the number of keys.
+    size
+        Number of parts.
+    count : shape (groups * size,)
+        Output.
+    """
     mask = np.uint64((1 << shift) - 1)
     last = np.uint64(len(first) - 1)
-    for row in range(len(keys)):
-        offset = np.uint64(max(keys[row], low) - low)
-        range_index = min(offset >> np.uint64(shift), last)
-        count[first[range_index] + (np.int64(offset & mask) >> fine[range_index])] += 1
+    for group in range(len(cuts) - 1):
+        for row in range(cuts[group], cuts[group + 1]):
+            offset = np.uint64(max(keys[row], low) - low)
+            range_index = min(offset >> np.uint64(shift), last)
+            part = first[range_index] + (np.int64(offset & mask) >> fine[range_index])
+            count[group * size + part] += 1
 
 
 def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:

@@ -11,27 +11,29 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any, Final
 
-_SPECIAL: Final = "scipy.special"
+_FUNCTIONS: Final = {"scipy.special": "scipy.special._ufuncs", "scipy.linalg": ""}
+"""Packages, and the module of each with the compiled functions that are loaded at once."""
 
 
 def import_less() -> None:
     """Load only the compiled functions of ``scipy.special``, until something else of it is used (0.1 s).
 
-    Its other parts need linear algebra and a copy of numpy with all that numpy imports on demand.
+    Its other parts need linear algebra and a copy of numpy with all that numpy imports on demand. From
+    scipy 1.18 on, so do its compiled functions (0.5 s), for a module
+    of ``scipy.linalg`` that needs no others.
     """
     sys.meta_path.insert(0, _Finder())
 
 
 class _Finder(MetaPathFinder):
-    """Finds ``scipy.special``; other modules are left to other finders."""
+    """Finds these packages; other modules are left to other finders."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
         """Find the package as usual, with another loader."""
-        if fullname != _SPECIAL:
+        if fullname not in _FUNCTIONS:
             return None
-        sys.meta_path.remove(self)
         spec = PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader)
@@ -51,7 +53,8 @@ class _Loader(Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """See Loader."""
-        functions = vars(importlib.import_module(f"{_SPECIAL}._ufuncs"))
+        compiled = _FUNCTIONS[module.__name__]
+        functions = vars(importlib.import_module(compiled)) if compiled else {}
         light = {name: value for name, value in functions.items() if not name.startswith("_")}
 
         def rest(name: str) -> Any:

@@ -117,9 +117,10 @@ class Ranges:
         assign_parts.run(len(keys) // ROWS_PER_STEP, keys, self.low, self.shift, self.first, self.fine, index)
         return index
 
-    def count(self, keys: Keys, totals: Ints) -> None:
-        """Add the number of keys in each part to the totals."""
-        count_parts.run(len(keys) // ROWS_PER_STEP, keys, self.low, self.shift, self.first, self.fine, totals)
+    def count(self, keys: Keys, cuts: Ints, totals: Ints) -> None:
+        """Add the number of keys of each group in each part to totals, of shape (groups * parts,)."""
+        work, numbers = len(keys) // ROWS_PER_STEP, (self.low, self.shift, self.first, self.fine, self.size)
+        count_parts.run(work, keys, cuts, *numbers, totals)
 
     @cached_property
     def starts(self) -> Keys:
@@ -358,9 +359,7 @@ class _Counter:
         """
         keys = part.keys[self.role]
         if part.weight is None and not part.amounts and not self.ranges.splits:
-            for group_index, sides in enumerate(part.sides()):
-                for label, rows in enumerate(sides):
-                    self.ranges.whole.count(keys[rows], totals[0, label, group_index])
+            self.ranges.whole.count(keys, part.cuts, totals.reshape(-1))
             return
         range_index = self.ranges.indices_of(keys)
         for group_index, sides in enumerate(part.sides()):
