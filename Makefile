@@ -96,6 +96,9 @@ bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMAN
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \
 		$(if $(RUNS),--runs $(RUNS)) $(if $(OUT),--out $(OUT))
 
+bench-cores: $(STAMP) ## time large jobs with 1, 2, 4 ... cores, alone on the machine: ROWS=1e8 RUNS=3
+	$(BIN)/python -m tests.benchmarks.cores $(if $(ROWS),--rows $(ROWS)) $(if $(RUNS),--runs $(RUNS))
+
 reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=1 STUDY=bins AGAIN=1
 	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
 		$(if $(STUDY),--study $(STUDY))

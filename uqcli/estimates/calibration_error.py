@@ -74,11 +74,10 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
         return int(rows.sum()), int(counts.positives[part].sum()), part_sums(counts.value[part] * rows)
 
     bins = _by_bin(sums, start)
-    count, positives = (
-        np.array([sum(part[i] for part in parts) for parts in bins], np.int64) for i in (0, 1)
-    )
+    count = np.array([sum(rows for rows, _, _ in parts) for parts in bins], dtype=np.int64)
+    positives = np.array([sum(rows for _, rows, _ in parts) for parts in bins], dtype=np.int64)
     score_sum = np.array(
-        [math.fsum(itertools.chain.from_iterable(part[2] for part in parts)) for parts in bins]
+        [math.fsum(itertools.chain.from_iterable(scores for _, _, scores in parts)) for parts in bins]
     )
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count

@@ -42,7 +42,8 @@ def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     if len(count) > _MAX_SIZE:  # the blocks of ranges are inside those of all
 
         def blocks_of(part: slice) -> Ints:
-            return part.start + isotonic_blocks(positives[part], count[part])
+            inside: Ints = isotonic_blocks(positives[part], count[part]) + part.start
+            return inside
 
         first = np.concatenate(each_slice(blocks_of, parts(len(count), _MAX_SIZE)))
         positives, count = sums_from(positives, first), sums_from(count, first)
