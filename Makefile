@@ -14,7 +14,7 @@ UQCLI := $(BIN)/uqcli
 SAMPLE := sample_data/census
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

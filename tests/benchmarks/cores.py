@@ -1,4 +1,4 @@
-"""Times of large jobs by number of cores, beside a scan: ``make bench-cores``, alone on the machine (Linux)."""
+"""Times of large jobs by number of cores, beside a scan: ``make bench-cores``, alone on Linux."""
 
 import argparse
 import os
