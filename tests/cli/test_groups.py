@@ -57,5 +57,5 @@ def test_values_are_parsed_and_others_have_the_declared_default():
 
 
 def test_an_error_names_the_option():
-    with pytest.raises(UsageError, match="bins 'three'"):
+    with pytest.raises(UsageError, match="bins is 'three'"):
         with_groups(command)(**{**GIVEN, "bins": "three"})

@@ -21,7 +21,7 @@ ROWS = "0.1,0.2,1\n0.3,0.2,0\n"
         ((HEADER + ROWS).encode() + b'\0\0"\0\0', "NUL bytes"),
         (b"\0" * 5000, "NUL bytes"),
         ((HEADER + ROWS).encode("latin1") + "é,1,1".encode("latin1"), "iconv -f latin1"),
-        ((HEADER + ROWS + "x" * 5000 + ",1,1\n").encode(), "first 'xxxx"),
+        ((HEADER + ROWS + "x" * 5000 + ",1,1\n").encode(), "unreadable value, 'xxxx"),
     ],
 )
 def test_errors_say_why_an_input_is_no_csv(uqcli, tmp_path, content, message):

@@ -199,6 +199,6 @@ def test_errors_of_places_say_what_to_do(uqcli, tmp_path):
 
 
 def test_a_single_column_with_semicolons_is_given_a_delimiter(uqcli, tmp_path):
-    (tmp_path / "semicolons.csv").write_text("score;label\n0,1;1\n")
+    (tmp_path / "semicolons.csv").write_text("risk;bad\n0,1;1\n")
     outcome = uqcli("boundary", "semicolons.csv", "--precision", "0.7")
     assert (outcome.code, "give --delimiter ';', if it separates the columns" in outcome.err) == (3, True)

@@ -885,8 +885,8 @@ class BoundaryReport(OneResult):
             return f"the highest recall at precision {bound} is {share(closest.recall)}, below {recall}"
         return (
             f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
-            f"{share(closest.recall)} ({count(closest.selected)} flagged); boundary without a bound lists what "
-            "these rows allow"
+            f"{share(closest.recall)} ({count(closest.selected)} flagged); boundary without a bound "
+            "lists what these rows allow"
         )
 
 
