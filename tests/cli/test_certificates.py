@@ -71,13 +71,13 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
 @pytest.mark.thorough
 def test_recall_costs_precision_and_says_so(uqcli, files):
     report = uqcli("boundary", "fit.csv", "--recall", "0.6", "--certify", "0.1", "--json").json
-    assert any("The guarantee costs at most about" in note for note in report["notes"])
+    assert any("Without the guarantee, a rule of this kind has about" in note for note in report["notes"])
 
 
 def test_a_certificate_that_costs_nothing_names_no_cost(uqcli, tmp_path):
     rows(12, 300).write_csv(tmp_path / "few.csv")
     report = uqcli("boundary", "few.csv", "--precision", "0.6", "--certify", "0.3", "--json").json
-    assert not any("The guarantee costs" in note for note in report["notes"])
+    assert not any("Without the guarantee" in note for note in report["notes"])
 
 
 def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):

@@ -328,7 +328,7 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
-    rate = f"alert rate {100 * fit['selected'] / fit['rows']:.2f} % on the calibration set."
+    rate = f"it flagged {100 * fit['selected'] / fit['rows']:.2f} % of its calibration set."
     assert f"Boundary (smooth) for target precision >= 0.7; {rate}" in text
 
 

@@ -33,7 +33,7 @@ CASES = {
     "boundary fit.csv --threshold 0.5": (2, "did you mean --precision or --recall"),
     "conformal fit.csv --coverage 0.9": (2, "did you mean --alpha?"),
     "fit fit.csv": (2, "did you mean boundary or calibrate?"),
-    "fti.csv": (2, "No such command 'fti.csv'; no file has this name, either"),
+    "fti.csv": (2, "No such command 'fti.csv'; no file has this name either"),
     "overview classes.csv": (3, "or take uqcli tce with --proba 'p_*' for class probabilities"),
     "boundaries fit.csv": (2, "did you mean boundary?"),
     "simulate posterior --rows 5": (2, "take a file of sample_data/"),

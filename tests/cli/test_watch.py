@@ -576,7 +576,10 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     trials, effective = metrics["trials"], round(metrics["trials"] / used["apart"])
     assert "Rows of one day depend on each other" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
-    assert f"Rows of one day depend on each other, so that {trials:,} alerts count as {effective:,}." in shown
+    assert (
+        f"Rows of one day are alike: {trials:,} alerts tell as much as {effective:,} independent ones."
+        in shown
+    )
 
 
 def test_one_file_without_days_is_taken_as_independent_rows_and_says_so(uqcli, files, tmp_path):

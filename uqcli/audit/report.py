@@ -145,9 +145,9 @@ class Audit:
         if self.deviating:
             worst = self.segments[0]
             deviate = f"{count(len(self.deviating))} of {_segments(number)}"
-            verb, named = ("deviates", "It is") if len(self.deviating) == 1 else ("deviate", "The worst is")
+            verb, named = ("deviates", "") if len(self.deviating) == 1 else ("deviate", "the worst is ")
             return (
-                f"{deviate} {verb}. {named} {worst.label}: {_percent(worst.observed / worst.rows)} of its "
+                f"{deviate} {verb}: {named}{worst.label}. {_percent(worst.observed / worst.rows)} of its "
                 f"{rows_of(worst.rows)} are {self._named} ({self.against} "
                 f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
@@ -229,7 +229,7 @@ class Audit:
             Figure(
                 title=f"Segments by deviation: {', '.join(printable(name, 30) for name in self.columns)}",
                 caption=f"Red: deviates at level {self.level:g}, corrected for "
-                f"{_segments(len(self.segments))}. The intervals of all segments hold together. "
+                f"{_segments(len(self.segments))}. The intervals hold for all segments at once. "
                 "The figure shows the most significant ones.",
                 width=10.5,
                 height=height,
@@ -248,13 +248,16 @@ def _segments(number: int) -> str:
     return "1 segment" if number == 1 else f"{count(number)} segments"
 
 
+_ACTION = "Look at the segments below before you rely on all rows together."
+
+
 def with_audit(document: Document, audit: Audit | None) -> Document:
     """Add an audit to the readable form of a report: its verdict, table and figure."""
     if audit is None:
         return document
     card = document.card
     if card is not None and audit.deviating:
-        card = replace(card, verdict=Verdict(text="a segment deviates", tone="bad"))
+        card = replace(card, verdict=Verdict(text="a segment deviates", tone="bad"), action=_ACTION)
     return replace(
         document,
         lead=[*document.lead, audit.lead()],

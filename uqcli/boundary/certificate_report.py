@@ -85,7 +85,8 @@ class Certification:
         own, other = (rate or 0.0 for rate in rates)
         if own >= other:
             return ""
-        return f"The guarantee costs at most about {100 * (other - own):.1f} points of {name}."
+        points = f"{100 * (other - own):.1f} points"
+        return f"Without the guarantee, a rule of this kind has about {points} more {name}."
 
     def notes(self, boundary: FittedBoundary) -> list[str]:
         """State the rows of the fit and of the test, and the conditions of the guarantee."""

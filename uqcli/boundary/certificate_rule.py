@@ -228,7 +228,7 @@ def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
     """State what a risk means, and what a certificate requires."""
     return (
         "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
-        "rule, the share among the certified ones is higher.",
+        "rule, more of these certificates are wrong.",
         f"The guarantee requires independent {units} from the same source.",
         f"Fix bound, risk, seed ({seed}) and bins before you look at the data; a second try voids the "
         "certificate.",

@@ -717,7 +717,7 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            "about half of such rules flag more than this share of new data: lower the limit to allow for it."
+            "about half of such rules flag more than this share of new data: lower it if that must not be."
         ]
 
     def _table(self) -> Table:
@@ -745,7 +745,7 @@ class BoundaryReport(OneResult):
         if self.equal_alerts is not None:
             rows.append(("one threshold, as many alerts", *fit_cells(self.equal_alerts)))
         if self.certification and self.certification.uncertified:
-            rows.append(("best rule without a guarantee", *fit_cells(self.certification.uncertified.fit)))
+            rows.append(("this kind, without a guarantee", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
 
     @property

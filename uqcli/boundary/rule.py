@@ -944,8 +944,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
         target = self._target_text(", certified" if self.risk else "")
-        rate = f"{100 * self.alert_rate:.2f} %"
-        return f"Boundary ({self.algorithm}) for {target}; alert rate {rate} on the calibration set"
+        share_flagged = f"{100 * self.alert_rate:.2f} % of its calibration set"
+        return f"The rule is a boundary ({self.algorithm}) for {target}; it flagged {share_flagged}"
 
     def _target_text(self, certified: str = "") -> str:
         constraint = self.constraint.parsed()

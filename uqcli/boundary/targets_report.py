@@ -96,7 +96,7 @@ class TargetsReport(OneResult):
         example = self.example
         return Document(
             title=self.sentence(),
-            lead=[f"Choose a line, and add its option with the value, such as {example}."] if example else [],
+            lead=[f"Choose a line and add its option, such as {example}."] if example else [],
             tables=self.tables(),
             cautions=self._cautions(),
             notes=self._notes(),

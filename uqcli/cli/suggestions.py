@@ -58,7 +58,7 @@ def meant_command(word: str, commands: Iterable[str]) -> str:
     if word in _REMOVED:
         return _REMOVED[word]
     if "." in word or "/" in word:
-        return "no file has this name, either"
+        return "no file has this name either"
     return _did_you_mean(_COMMANDS.get(word) or _similar(word, list(commands)))
 
 

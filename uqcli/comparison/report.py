@@ -261,8 +261,8 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
     return [
-        f"the test still rejects {tce:.1f} % of {whose} predictions, whose average error is "
-        f"{ece:.2g} (ECE): if that is too much, fit another map with calibrate --method all."
+        f"the test still rejects {tce:.1f} % of {whose} predictions; the average error of all "
+        f"rows is {ece:.2g} (ECE). If that is too much, try calibrate --method all."
     ]
 
 

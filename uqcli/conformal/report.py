@@ -97,7 +97,7 @@ class ConformalReport(OneResult):
         if self.artifact.unsealed:
             return self.artifact.guarantee()
         return (
-            f"Each set contains the true class for at least {100 * (1 - self.artifact.alpha):g} % "
+            f"The sets contain the true class for at least {100 * (1 - self.artifact.alpha):g} % "
             f"of {self._subject()}, on average."
         )
 

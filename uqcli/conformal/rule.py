@@ -312,7 +312,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if self.groups is not None:
             return f"The guaranteed coverage is {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
         whom = {
-            "marginal": "over all classes together, not in each class",
+            "marginal": "over all classes together (a single class may have less)",
             "label-conditional": "in each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",

@@ -139,7 +139,11 @@ class EvaluateCalibratorReport(Evaluated):
             actions = {"good": apply_command(name), "bad": "Do not use it."}
             size = rows_of(measured.rows)
             subject = "{rules} tested on {inputs}: " + f"{size}, before and after calibration."
-            return replace(card, subject=subject, action=actions.get(tone, "Keep the scores as they are."))
+            return replace(
+                card,
+                subject=subject,
+                action=actions.get(tone, "Add --bootstrap 1000 to test whether it helps."),
+            )
         advice = self._advice()
         best, *_ = sort_by_log_loss(
             [

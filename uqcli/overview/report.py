@@ -223,7 +223,7 @@ class OverviewReport(OneResult):
         if not self.content.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)
-        return f"Uncertainty: none is named; --uncertainty COL,... tests what you choose of {listed}."
+        return f"No uncertainty is named: --uncertainty COL,... tests whether columns help, such as {listed}."
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
@@ -254,10 +254,11 @@ class OverviewReport(OneResult):
         if found.customers:
             odd.append(
                 f"{printable(found.customers[0], 24)} may mark rows that depend on each other; "
-                f"--cluster {printable(found.customers[0], 24)} takes them together."
+                f"boundary --cluster {printable(found.customers[0], 24)} takes them together."
             )
         elif found.dates:
-            odd.append(f"{printable(found.dates[0], 24)} holds days; --day takes the rows of one together.")
+            name = printable(found.dates[0], 24)
+            odd.append(f"{name} holds days; boundary --day {name} takes the rows of one day together.")
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
         return odd

@@ -135,11 +135,11 @@ class SampleReport(OneResult):
         sentences = []
         if self.width is not None:
             sentences.append(
-                f"Labelling them gives the {self.goal} within about +-{50 * self.width:.2g} points "
+                f"Labelling them gives the {self.goal} to within about {50 * self.width:.2g} points "
                 f"({level} {100 * self.width:.2g} points wide)."
             )
         if self.goal == "precision":
-            sentences[-1:] = [f"{' '.join(sentences[-1:])} They cannot show the recall.".strip()]
+            sentences[-1:] = [f"{' '.join(sentences[-1:])} These labels cannot show the recall.".strip()]
             weighted = " --sampling-weight sampling_weight" if self.kept else ""
         else:
             weighted = " --sampling-weight sampling_weight"

@@ -190,7 +190,7 @@ class ShiftReport(OneResult):
             f"{count(self.target_rows)} unlabelled target rows.",
             action=""
             if self.shift_p is None or self.shift_p < _LEVEL
-            else "Keep the rule; labels of some target rows would show more.",
+            else "Nothing needs to change; label some target rows to be surer.",
             verdict=verdict,
             numbers=[
                 KeyNumber(

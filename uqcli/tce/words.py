@@ -114,8 +114,9 @@ def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    score = f"{mean:.2f}" if 0.01 <= mean <= 0.99 else f"{mean:.3g}"
-    positive = f"{100 * rate:.2g} %" if rate < 0.995 else f"{100 * rate:.3g} %"
+    digits = next((n for n in range(2, 6) if f"{mean:.{n}g}" != f"{rate:.{n}g}"), 6)  # until they differ
+    score = f"{mean:.{digits}f}" if 0.01 <= mean <= 0.99 else f"{mean:.{digits + 1}g}"
+    positive = f"{100 * rate:.{digits if rate < 0.995 else digits + 1}g} %"
     if (mean > rate) != (side == "too high"):
         return f"not all of them, since the rows there have a mean score of {score} and {positive} positives"
     only = "only " if side == "too high" else ""

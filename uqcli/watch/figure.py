@@ -48,7 +48,7 @@ def rates_over_time(promises: Sequence[Any], confidence: float, *, is_day: bool)
     return Figure(
         title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
         caption="The line is the rate of all batches so far, the band its confidence sequence. Points are "
-        "single batches. A band beyond the red line is no alarm yet, which needs more evidence."
+        "single batches. A band beyond the red line is not yet an alarm, which needs more evidence."
         + (
             f" The worst {_MAX_PANELS} of {len(promises)} targets are drawn."
             if promises[_MAX_PANELS:]

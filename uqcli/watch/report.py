@@ -308,7 +308,7 @@ class WatchReport(OneResult):
         if not worst.batches:
             return f"{against}."
         return (
-            f"{against}; of a recent drop: {_evidence(_log10(worst.change))} (alarm at "
+            f"{against}. Evidence of a recent drop: {_evidence(_log10(worst.change))} (alarm at "
             f"{worst.change_limit:,.6g})."
         )
 
@@ -327,10 +327,9 @@ class WatchReport(OneResult):
             return [
                 f"Rows of one {unit} may depend on each other, so the evidence starts with the second {unit}."
             ]
-        trials, effective = f"{count(worst.trials)} {worst.counted}", round(worst.trials / together.used)
-        return [
-            f"Rows of one {unit} depend on each other, so that {trials} count as {count(max(effective, 1))}."
-        ]
+        trials = f"{count(worst.trials)} {worst.counted}"
+        effective = count(max(round(worst.trials / together.used), 1))
+        return [f"Rows of one {unit} are alike: {trials} tell as much as {effective} independent ones."]
 
     def _table(self) -> Table:
         rows = [
@@ -356,8 +355,8 @@ class WatchReport(OneResult):
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
-                f"{self.unit}s resemble the one before (correlation {spells[0].lag:.2f}), which the "
-                "evidence allows for in part only. Watch weeks: give --day a column of weeks."
+                f"each {self.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
+                "evidence corrects for this only in part. Watch weeks: give --day a column of weeks."
             )
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")

@@ -165,7 +165,7 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     if saved.artifact != _digest_of(rule):
         raise UsageError(
             f"'{request.state}' is the state of another rule",
-            expected="that of this rule",
+            expected="the state of this one",
             remedy=_OTHER,
         )
     return saved
