@@ -329,7 +329,7 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
     rate = f"it flagged {100 * fit['selected'] / fit['rows']:.2f} % of its calibration set."
-    assert f"Boundary (smooth) for target precision >= 0.7; {rate}" in text
+    assert f"The rule is a boundary (smooth) for target precision >= 0.7; {rate}" in text
 
 
 def test_hostile_file_names_are_quoted(uqcli, data, tmp_path):

@@ -574,7 +574,7 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     assert used["together"] > 2 * used["apart"]
     shown = uqcli(*WATCH, "together.csv", "--day", "day").out.decode()
     trials, effective = metrics["trials"], round(metrics["trials"] / used["apart"])
-    assert "Rows of one day depend on each other" in shown
+    assert "Rows of one day are alike" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
     assert (
         f"Rows of one day are alike: {trials:,} alerts tell as much as {effective:,} independent ones."
@@ -599,7 +599,7 @@ def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, 
     assert "the evidence starts with the second batch" in shown
     outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
     assert outcome.code == 6, outcome.err
-    assert (outcome.code, "Rows of one day depend on each other" in outcome.out.decode()) == (6, True)
+    assert (outcome.code, "Rows of one day are alike" in outcome.out.decode()) == (6, True)
 
 
 def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_path):
