@@ -96,7 +96,7 @@ def test_the_action_shows_the_report_and_passes(installed, tmp_path):
         installed, tmp_path, command=line, **{"fail-if": "recall < 0.2\n\nrows < 100\n"}
     )
     assert process.returncode == 0, process.stderr
-    assert summary.startswith("# Boundary (smooth) for target precision")
+    assert summary.startswith("# Flags 2,723 of 14,653 rows")
     assert (tmp_path / "rule.json").exists()
 
 
