@@ -9,7 +9,7 @@ from uqcli.base.counts import pool
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.ranking import auc, average_precision
-from uqcli.overview.scores import alerts_at, paired_intervals
+from uqcli.overview.scores import curve_of, paired_intervals
 
 RUNS = 100
 BOUNDS = [parse_constraint(ConstraintKind.PRECISION, text) for text in ("0.5", "0.7", "0.9")]
@@ -31,10 +31,7 @@ def differences(first, second, label):
         "average_precision": [average_precision(each) for each in counts],
         "brier": loss,
         "log_loss": logs,
-        **{
-            f"recall_at_{bound.value}": [alerts_at(bound, each)[0] / label.sum() for each in counts]
-            for bound in BOUNDS
-        },
+        **{f"recall_at_{bound.value}": [curve_of(each).recall(bound) for each in counts] for bound in BOUNDS},
     }
     return {name: second - first for name, (first, second) in values.items()}
 

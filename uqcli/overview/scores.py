@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from typing import Final
 
 import numpy as np
@@ -20,6 +19,7 @@ from uqcli.base.draws import Purpose, generator, hashes
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.progress import with_progress
+from uqcli.boundary.permutation import Curve
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.targets import MOST_PRECISIONS, usual_precisions
 from uqcli.engines.open import reusable_streams
@@ -59,10 +59,11 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
     refuse_weightless(rows.weight)
     counts = {role: rows.counts(rows.numbers[role]) for role in roles}
     total, positives = rows.size, int(counts["score"].positives.sum())
+    curves = list(map(curve_of, counts.values()))
     reached = [
         bound
         for bound in usual_precisions(positives, total)
-        if any(alerts_at(bound, each)[1] >= _MIN_ALERTS for each in counts.values())
+        if any(_alerts(bound, curve) >= _MIN_ALERTS for curve in curves)
     ][-MOST_PRECISIONS:]
     metrics = {role: _metrics(each, reached) for role, each in counts.items()}
     resampled = _part(rows, defaults.SEED)
@@ -90,28 +91,19 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
     )
 
 
-def alerts_at(bound: Constraint, counts: ValueCounts) -> tuple[int, int]:
-    """Return the true positives and the flagged rows of the best threshold with a precision; 0 without one.
+def curve_of(counts: ValueCounts) -> Curve:
+    """Return the curve of the alerts of each threshold, the highest first.
 
-    They are those of ``boundary --algorithm st``.
+    The best point of it under a bound is that of ``boundary --algorithm st``.
     """
-    hits, selected = np.cumsum(counts.positives[::-1]), np.cumsum(counts.count[::-1])
-    precision: Fraction = bound.numbers[0]
-    meets = np.flatnonzero((hits * precision.denominator >= precision.numerator * selected) & (hits > 0))
-    if not len(meets):
-        return 0, 0
-    best = meets[np.argmax(hits[meets])]  # of equal hits the first, which flags the fewest rows
-    return int(hits[best]), int(selected[best])
+    return Curve.summed(counts.count[::-1], counts.positives[::-1])
 
 
 def _metrics(counts: ValueCounts, bounds: Sequence[Constraint]) -> dict[str, float | None]:
     """Return the metrics of a score; losses only if it is a probability."""
-    positives = int(counts.positives.sum())
     is_probability = counts.value[0] >= 0 and counts.value[-1] <= 1
-    recalls = {}
-    for bound in bounds:
-        hits, selected = alerts_at(bound, counts)
-        recalls[_name(bound)] = hits / positives if selected else None
+    curve = curve_of(counts)
+    recalls = {_name(bound): curve.recall(bound) or None for bound in bounds}  # a rule finds a positive
     return {
         "auc": auc(counts),
         "average_precision": average_precision(counts),
@@ -174,7 +166,7 @@ def paired_intervals(
 
     draws = list(with_progress(parallel_map(draw, range(RESAMPLINGS)), "resampling", RESAMPLINGS))
     estimates = paired.with_errors()
-    found = {
+    intervals = {
         name: studentised_interval(
             estimate["difference"], [errors[name]["difference"] for errors, _ in draws], defaults.CONFIDENCE
         )
@@ -182,19 +174,20 @@ def paired_intervals(
     }
     rates = np.stack([differences for _, differences in draws])
     names = ["average_precision", *map(_name, bounds)]
-    few = [False, *(_has_few_alerts(paired.counts(), bound) for bound in bounds)]
+    curves = list(map(curve_of, paired.counts()))
+    few = [False, *(min(_alerts(bound, curve) for curve in curves) < _MIN_ALERTS for bound in bounds)]
     for index, name in enumerate(names):
         if not few[index]:
-            found[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
-    return found
+            intervals[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
+    return intervals
 
 
-def _has_few_alerts(sides: Sequence[ValueCounts], bound: Constraint) -> bool:
-    return any(alerts_at(bound, counts)[1] < _MIN_ALERTS for counts in sides)
+def _alerts(bound: Constraint, curve: Curve) -> int:
+    """Return the flagged rows of the best threshold under a bound; 0 without one."""
+    return int(curve.alerts[curve.alerts_at(bound) or 0])
 
 
 def _rates(counts: ValueCounts, bounds: Sequence[Constraint]) -> Floats:
     """Return the average precision, and the recall at each precision, 0 where none is reached."""
-    positives = max(int(counts.positives.sum()), 1)
-    recalls = [alerts_at(bound, counts)[0] / positives for bound in bounds]
-    return np.array([average_precision(counts) or 0.0, *recalls])
+    curve = curve_of(counts)
+    return np.array([average_precision(counts) or 0.0, *(curve.recall(bound) for bound in bounds)])
