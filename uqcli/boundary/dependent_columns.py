@@ -65,8 +65,10 @@ def dependent_columns(data: DataRequest) -> Keys:
     )
 
 
-def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]) -> str:
-    """Caution that flagged rows of one day or customer are alike, by the first rows; empty if they are not.
+def dependence_caution(
+    data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]
+) -> tuple[str, str]:
+    """Caution that flagged rows of one day or customer are alike, by the first rows.
 
     Parameters
     ----------
@@ -74,11 +76,15 @@ def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: 
         Request with the columns of the rule and the label.
     takes_option
         Whether the option that names a column can be added to those of the run.
+
+    Returns
+    -------
+    The caution, and the option to add; empty texts if rows are not alike, or the run does not take it.
     """
     keys = dependent_columns(data)
     columns = (*keys.dates, *keys.others)[:_MAX_COLUMNS]
     if not columns:
-        return ""
+        return "", ""
     chosen = Keys(
         dates=tuple(name for name in columns if name in keys.dates),
         others=tuple(name for name in columns if name in keys.others),
@@ -91,20 +97,16 @@ def dependence_caution(data: DataRequest, rule: BoundaryArtifact, takes_option: 
     }
     column = max(columns, key=lambda name: effects[name])  # the first of equal ones
     if not effects[column]:
-        return ""
-    is_day = column in keys.dates
-    same, option = (f"one day ({column})", "day") if is_day else (f"one {column}", "cluster")
-    remedy = f" Add --{option} {shlex.quote(column)}." if takes_option(column) else ""
+        return "", ""
+    same, name = (f"one day ({column})", "day") if column in keys.dates else (f"one {column}", "cluster")
+    option = f"--{name} {shlex.quote(column)}" if takes_option(column) else ""
+    remedy = f" Add {option}." if option else ""
     times = f"{effects[column]:.2g}"
-    return (
+    sentence = (
         f"flagged rows of {same} are alike: their precision varies {times} times as much as that of "
         f"independent rows, so ranges are too narrow.{remedy}"
     )
-
-
-def added_option(caution: str) -> str:
-    """Return the option that a caution of dependence says to add; empty if it names none."""
-    return caution.partition("too narrow. Add ")[2].removesuffix(".")
+    return sentence, option
 
 
 def _words(name: str) -> set[str]:

@@ -152,6 +152,8 @@ class BoundaryReport(OneResult):
         Numbers of clusters, or days; None if rows are independent, or with a certificate.
     alike
         Caution that rows of one day or customer are alike, though taken as independent; empty for none.
+    alike_option
+        Option that takes them together; empty if none can be added.
     other_direction
         What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
     lacks_uncertainty
@@ -185,6 +187,7 @@ class BoundaryReport(OneResult):
     other_direction: OtherDirection | None = None
     clusters: ClusterNumbers | None = None
     alike: str = ""
+    alike_option: str = ""
     lacks_uncertainty: bool = False
     equal_alerts: Confusion[int] | None = None
 

@@ -137,7 +137,8 @@ def _with_all_rows(
         if sentence:
             doubt(sentence)
     if request.data.roles.cluster is None and request.grid is None:
-        result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
+        sentence, option = _alike(fitted, request)
+        result = replace(result, report=replace(result.report, alike=sentence, alike_option=option))
     rule = with_all_rows(fitted, request.data)
     with_units = with_between(rule, request.data)
     if rule is fitted:
@@ -148,10 +149,10 @@ def _with_all_rows(
     return replace(result, report=report, artifact=with_units)
 
 
-def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> str:
-    """Caution if flagged rows of one day or customer are alike; empty for all bounds but the first."""
+def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> tuple[str, str]:
+    """See ``dependence_caution``; empty for all bounds but the first."""
     if request.bounds and request.constraint != request.bounds[0]:
-        return ""
+        return "", ""
 
     def takes_option(column: str) -> bool:
         clustered = replace(request, data=request.data.clustered_by(column))

@@ -120,7 +120,9 @@ def evaluate(
             name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
         }
         groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target)
-    alike = "" if cluster is not None else dependence_caution(data, rules[0], lambda _: request.takes_option)
+    alike = ""
+    if cluster is None:
+        alike, _ = dependence_caution(data, rules[0], lambda _: request.takes_option)
     claims = tuple(_claim(*result) for result in results)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)

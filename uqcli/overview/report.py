@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
 from uqcli.audit.report import with_audit
@@ -12,7 +13,6 @@ from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, percent, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
-from uqcli.boundary.dependent_columns import added_option
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.estimates.estimate import Estimate
@@ -152,9 +152,13 @@ class OverviewReport(OneResult):
             "notes": [self.sentence(), *self._cautions()],
         }
 
+    @cached_property
+    def _calibration_document(self) -> Document | None:
+        return None if self.calibration is None else self.calibration.document()
+
     def document(self) -> Document:
         """Return the readable form."""
-        tce = None if self.calibration is None else self.calibration.document()
+        tce = self._calibration_document
         targets = self.targets.document()
         whose = "These rows" if self.comparison is None else "By the score alone: these rows"
         tables = self.targets.tables(whose)
@@ -211,9 +215,9 @@ class OverviewReport(OneResult):
 
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""
-        if self.calibration is None:
+        if self._calibration_document is None:
             return "Calibration is not tested, since scores outside 0 to 1 are not probabilities."
-        return self.calibration.document().title
+        return self._calibration_document.title
 
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
@@ -227,7 +231,7 @@ class OverviewReport(OneResult):
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
-        score, found, odd = self.score, self.content, list[str]()
+        score, content, odd = self.score, self.content, list[str]()
         if score.distinct == 1:
             odd.append("all scores are equal, so they cannot rank the rows.")
         elif score.auc is not None and score.auc == 1:
@@ -240,8 +244,8 @@ class OverviewReport(OneResult):
             odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
         elif not score.is_probability:
             odd.append("the scores are not probabilities; uqcli calibrate --logit makes some from them.")
-        if len(found.negative) > 1:
-            listed = first_of([f"'{printable(label, 20)}'" for label in found.negative], 4)
+        if len(content.negative) > 1:
+            listed = first_of([f"'{printable(label, 20)}'" for label in content.negative], 4)
             odd.append(f"every label but '{printable(self.positive or '', 20)}' is negative: {listed}.")
         few = min(score.positives, score.rows - score.positives)
         if 0 < few < _FEW_POSITIVES:
@@ -251,13 +255,13 @@ class OverviewReport(OneResult):
             )
         if 1 < score.distinct <= _FEW_SCORES < score.rows:
             odd.append(f"only {score.distinct} scores differ, so few rules are possible.")
-        if found.customers:
+        if content.customers:
             odd.append(
-                f"{printable(found.customers[0], 24)} may mark rows that depend on each other; "
-                f"boundary --cluster {printable(found.customers[0], 24)} takes them together."
+                f"{printable(content.customers[0], 24)} may mark rows that depend on each other; "
+                f"boundary --cluster {printable(content.customers[0], 24)} takes them together."
             )
-        elif found.dates:
-            name = printable(found.dates[0], 24)
+        elif content.dates:
+            name = printable(content.dates[0], 24)
             odd.append(f"{name} holds days; boundary --day {name} takes the rows of one day together.")
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
@@ -269,9 +273,8 @@ class OverviewReport(OneResult):
             return []
         example, lines = self.targets.example, list[str]()
         if example:
-            columns = "".join(
-                [self._uncertainty_option(), *(f" {added_option(c)}" for c in self._cautions())]
-            )
+            columns = self._uncertainty_option()
+            columns += "".join(f" {alike.alike_option}" for alike in self._alike() if alike.alike_option)
             lines.append(self._command("boundary", f"{example}{columns} -o boundary.json"))
             lines.append(self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json"))
         if self.calibration is None:
@@ -308,11 +311,15 @@ class OverviewReport(OneResult):
         dropped = points.dropped_options | {"--audit", "--uncertainty"}
         return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
 
+    def _alike(self) -> list[BoundaryReport]:
+        """Return the report whose caution of dependent rows is shown, if there is one."""
+        return [report for report in self.targets.reports if report.alike][:1]
+
     def _cautions(self) -> list[str]:
-        return [report.alike for report in self.targets.reports if report.alike][:1]
+        return [report.alike for report in self._alike()]
 
     def _notes(self) -> list[str]:
-        notes = [] if self.calibration is None else list(self.calibration.document().lead)
+        notes = [] if self._calibration_document is None else list(self._calibration_document.lead)
         if self.comparison is not None:
             notes.append("The rules of the table use the score alone, as boundary --uncertainty-bins 1 does.")
         return notes
