@@ -125,10 +125,9 @@ class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
             parameters = {"sample_weight": weight}
         self.estimator_ = clone(self.estimator).fit(X, label, **parameters)
         method = self._method
-        score: Floats = cross_val_predict(
-            clone(self.estimator), X, label, cv=self.cv, method=method, params=parameters
+        return _of_second_class(
+            cross_val_predict(clone(self.estimator), X, label, cv=self.cv, method=method, params=parameters)
         )
-        return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
 
     @property
     def _method(self) -> str:
@@ -140,8 +139,7 @@ class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
 
     def _predicted(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the scores of the fitted estimator, for the second class if there are two."""
-        score: Floats = getattr(self.estimator_, self._method)(X)
-        return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
+        return _of_second_class(getattr(self.estimator_, self._method)(X))
 
     def _with_uncertainty(self, score: Floats, X: ArrayLike) -> _Scores:  # noqa: N803
         key = self.uncertainty_column
@@ -445,6 +443,11 @@ class BoundaryClassifier(_OverScores):
         with _as_value_errors():
             positive = self.calibrator_.predict(scores.score)
         return np.stack([1 - positive, positive], axis=1)
+
+
+def _of_second_class(score: Floats) -> Floats:
+    """Return the scores for the second class if there are columns of two, else all."""
+    return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
 
 
 def _whole_numbers(sample_weight: ArrayLike | None, rows: int) -> Ints | None:

@@ -128,15 +128,15 @@ class TargetsReport(OneResult):
         """State what the lowest and the highest precision bring."""
         if not self.positives:
             return "No row is positive, so no rule can be found."
-        found = [
+        recalls = [
             (report.constraint.value, percent(report.chosen.boundary.fit.recall))
             for report in self.of_kind(ConstraintKind.PRECISION)
             if report.chosen.boundary is not None
         ]
-        if not found:
+        if not recalls:
             rate = percent(self.positives / self.rows)
             return f"No usual precision above the positive rate ({rate}) is reached."
-        (low, most), (high, least) = found[0], found[-1]
+        (low, most), (high, least) = recalls[0], recalls[-1]
         alone = "By the score alone, a" if self.lacks_uncertainty else "A"
         also = "" if low == high else f", and {least} at {high}"
         return f"{alone} rule finds {most} of positives at precision {low}{also}."

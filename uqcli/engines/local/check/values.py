@@ -98,8 +98,9 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     wrong = ~(positive | (parsed == 0) | null)
     if wrong.any():
         text = series.cast(pl.String)
-        names = [printable(name, _MAX_CHARACTERS) for name in text.filter(pl.Series(wrong)).unique().sort()]
-        of = f", such as {names[0]} or {names[1]}" if len(names) > 1 else ""
+        names = text.filter(pl.Series(wrong)).unique().sort()[:2].to_list()
+        such_as = " or ".join(printable(name, _MAX_CHARACTERS) for name in names)
+        of = f", such as {such_as}" if len(names) > 1 else ""
         advice = "0/1 or true/false", f"name the positive label with --positive VALUE{of}"
         raise unreadable(batch, column, text, wrong, advice)
     return positive, null
