@@ -102,6 +102,7 @@ def both_ways(uqcli, monkeypatch, *line):
 
 
 @pytest.mark.usefixtures("rule")
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("name", [*COME_BACK, *OTHERS])
 def test_columns_of_every_type_come_back(uqcli, monkeypatch, name):
     column = (COME_BACK | OTHERS)[name]

@@ -159,6 +159,7 @@ def test_groups_with_missing_labels_are_tested_on_their_labelled_flagged_rows(uq
     assert uqcli(*line, "-q", "--fail-if", "groups_below > 0").code == 6
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("gate", ["groups_below > 0", "groups_below < 0", "worst_group.p < 0.05"])
 @pytest.mark.parametrize("case", ["labels are missing", "too small to test"])
 def test_a_gate_on_groups_of_which_none_is_tested_fails_and_says_why(uqcli, files, tmp_path, case, gate):

@@ -68,7 +68,7 @@ def content(path):
     return rule
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("kind", RULES)
 def test_a_minus_turns_a_column_round(uqcli, frame, tmp_path, kind, engine):
