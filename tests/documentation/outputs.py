@@ -1,6 +1,7 @@
 """Writes the outputs that the docs show under their commands (``make outputs``).
 
-An output is a ``text`` block right below a block that is run. It is what a terminal of 80 columns shows.
+An output is a ``text`` block right below a block that is run. It is what a terminal of 80 columns shows, or
+its first lines if ``[...]`` stands in the last line of the block.
 """
 
 import os
@@ -13,6 +14,7 @@ from pathlib import Path
 from tests.documentation.pages import INTERPRETERS, PATH, ROOT, chains
 
 COLUMNS = 80
+_CUT = "[...]"
 
 
 def outputs_of(chain):
@@ -54,12 +56,19 @@ def _read(descriptor):
         pieces.append(piece)
 
 
+def excerpt(shown, old):
+    """Return as many lines of an output as the docs show."""
+    *lines, last = (old or "").splitlines() or [""]
+    return "".join(shown.splitlines(keepends=True)[: len(lines)]) + f"{_CUT}\n" if last == _CUT else shown
+
+
 def write(chain):
     """Replace the shown outputs of a chain by the current ones."""
     for block, shown in zip(chain, outputs_of(chain), strict=True):
         if block.output is not None:
             page = ROOT / block.name.rpartition("-")[0]
             text = page.read_text()
+            shown = excerpt(shown, block.output)
             old_text = f"{block.code}```\n\n```text\n{block.output}```"
             assert text.count(old_text) == 1, block.name
             page.write_text(text.replace(old_text, f"{block.code}```\n\n```text\n{shown}```"))

@@ -160,7 +160,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         )
         rows = [self._line(group, alike=alike) for group in groups]
         totals = self.metrics()
-        size = f"{len(self.count)} x {len(self.count[0])} cells"
+        bins = len(self.count)
+        size = f"{len(self.count[0])} score bins{f' in each of {bins} uncertainty bins' if bins > 1 else ''}"
         return Document(
             title=f"Counted {totals['rows']:,} rows, {totals['positives']:,} positive, in {size} "
             f"({self.binning}).",

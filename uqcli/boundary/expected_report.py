@@ -45,7 +45,7 @@ def expectation(
         values = (estimate.value, estimate.low, estimate.high)
         known = [value for value in values if value is not None]
         low, value, high = min(known), estimate.value, max(known)
-        digits = 2 if high - low >= 0.01 and 0.05 <= value <= 0.95 else 3
+        digits = 2 if (high - low >= 0.01 or len(known) == 1) and 0.05 <= value <= 0.95 else 3
         text = f"{name} {value:.{digits}f}"
         if len(known) == len(values):
             stated = f"{ranges} " if not parts else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
@@ -276,7 +277,7 @@ class BoundaryReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next="evaluate {rule} TEST.csv" if boundary else "",
+            next=f"evaluate {{rule}} TEST.csv{self._dependence_option()}" if boundary else "",
             figures=self._figures(),
             claims=[self.claim, *self._miss_claim()],
             card=self.card,
@@ -349,6 +350,11 @@ class BoundaryReport(OneResult):
         if self.certification is not None or self.constraint.recall is not None or self.constraint.amounts:
             return [figure]
         return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
+
+    def _dependence_option(self) -> str:
+        """Return the option by which the test, too, takes rows of one day or customer as dependent."""
+        role = self.source.dependence
+        return "" if role is None else f" --{role} {shlex.quote(self.source.columns[role])}"
 
     @property
     def _clustered(self) -> bool:
@@ -659,7 +665,7 @@ class BoundaryReport(OneResult):
             if not self._clustered:
                 remedy = f"add --margin 1 to make that about 1 in 6, or {remedy.removeprefix('add ')}"
             often = "that happens to some such rules" if constraint.margin else "that is as likely as not"
-            return [f"the true precision may be just below {bound} ({often}): {remedy}"]
+            return [f"the true precision may be below {bound} ({often}): {remedy}"]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:

@@ -236,9 +236,8 @@ class CalibrateReport(OneResult):
                 f"themselves have {before:.4f}."
             )
         return (
-            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before). The difference from "
-            "the runner-up was not "
-            "tested."
+            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before). Its lead over the "
+            "runner-up was not tested."
         )
 
     def _certainty_cautions(self) -> list[str]:

@@ -24,6 +24,7 @@ from uqcli.reports.failure import Failure
 from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:
+    from uqcli.reports.document import Document
     from uqcli.reports.format import RunContext
     from uqcli.reports.provenance import Provenance
     from uqcli.rules.result import Result
@@ -191,7 +192,7 @@ def deliver(
     files = [name for name in results if name not in ("", STDIO)]
     is_read = bool(options.report) or not (options.json or options.quiet)
     document = report.document() if is_read else None
-    step = "" if document is None else _next_step(document.next, result, provenance, files, stopped=stopped)
+    step = "" if document is None else _next_step(document, result, provenance, files, stopped=stopped)
     context = RunContext(
         provenance=provenance, checks=checks, failure=error, heading=options.title or "", step=step
     )
@@ -321,7 +322,7 @@ def _report_files(
 
 
 def _next_step(
-    template: str,
+    document: Document,
     result: Result[Report, Saved | None],
     provenance: Provenance,
     written: Sequence[str],
@@ -329,9 +330,13 @@ def _next_step(
     stopped: bool,
 ) -> str:
     """Return the command to run next, or the option that saves the rule; empty if neither applies."""
+    template, card = document.next, document.card
     if provenance.unwritten:
-        name = f"-{PLACEHOLDER}.json to save them" if result.several else ".json to save the rule"
+        saved = {"bin": "grid", "calibrate": "calibrator"}.get(provenance.command, "rule")
+        name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
+    if not template and not stopped and card is not None and card.action.startswith("uqcli "):
+        return f"Next: {card.action}"
     if not template or ("{rule}" in template and not written):
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):

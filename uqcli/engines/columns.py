@@ -175,20 +175,23 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     names = _similar(name, columns)
     guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
-    option = option or f"{_option_of(role)} {_VALUES.get(role.partition('.')[0], 'COLUMN')}"
+    kind = _VALUES.get(role.partition(".")[0])
+    typed = f"give {_option_of(role)} {kind}" if kind else f"name one of them with {_option_of(role)}"
+    option = f"give {option}" if option else typed
     if any(_is_composed_otherwise(other, name) for other in names):
         guess = f"{guess}rename it, since its characters only look alike, or "
     if "," in name and all(part.strip() in columns for part in name.split(",")):
         guess = f"{_option_of(role)} takes one column: write their values into one, and "
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
-        option = f"--delimiter {'tab' if marks[0] == chr(9) else repr(marks[0])}, if it separates the columns"
+        mark = "tab" if marks[0] == "\t" else repr(marks[0])
+        option = f"give --delimiter {mark}, if it separates the columns"
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
-        option = f"{option}, or --proba '{pattern}' for class probabilities"
+        option = f"{option}, or give --proba '{pattern}' for class probabilities"
     return MissingColumnError(
         role,
         f"no column '{name}' in {source}, which has {listing(columns)}",
         expected="",
-        remedy=f"{guess}give {option}",
+        remedy=f"{guess}{option}",
         is_misspelt=bool(names),
     )
 

@@ -190,7 +190,7 @@ class OverviewReport(OneResult):
         if middle is None or middle.chosen.boundary is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
         recall = percent(middle.chosen.boundary.fit.recall)
-        return f"A rule finds {recall} of the positives {_at(middle)}; the score has AUC {score.auc:.3f}."
+        return f"One threshold on the score finds {recall} of the positives {_at(middle)}."
 
     def _facts(self) -> list[str]:
         """State what the rows are."""
@@ -211,7 +211,7 @@ class OverviewReport(OneResult):
             facts.append(f"Columns taken by their usual names: {taken}.")
         uncertainty = self._uncertainty_sentence()
         facts += [uncertainty] if uncertainty else []
-        return [*facts, *(f"Odd: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
+        return [*facts, *(f"Note: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
 
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -130,8 +131,17 @@ class ScoresReport(OneResult):
             tables=tables,
             notes=self._notes(),
             card=HeadCard(title=title.removesuffix("."), verdict=Verdict(text="compared on the same rows")),
+            next=self._next(),
             lines=24,
         )
+
+    def _next(self) -> str:
+        """Return the command that looks at the score that ranks better; empty if neither does."""
+        difference = max(self.differences, key=lambda each: each.metrics["auc"].value or 0.0)
+        better = {"higher": difference.name, "lower": difference.against}.get(
+            direction(difference.metrics["auc"])
+        )
+        return f"FILE --score {shlex.quote(better)}" if better else ""
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""

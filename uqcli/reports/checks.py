@@ -174,8 +174,13 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
             expected=f"one of {_listing(f'{check.path}.{path}' for path in _paths(metric))}",
         )
     if metric is _MISSING:
+        from difflib import get_close_matches
+
+        meant = get_close_matches(check.path.lower(), list(_paths(metrics)), n=1)
         raise UsageError(
-            f"--fail-if: no metric '{check.path}'", expected=f"one of {_listing(_paths(metrics))}"
+            f"--fail-if: no metric '{check.path}'",
+            expected=f"one of {_listing(_paths(metrics))}",
+            remedy=f"did you mean {meant[0]}?" if meant else "",
         )
     return None if metric is None else float(metric)
 

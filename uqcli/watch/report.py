@@ -288,7 +288,7 @@ class WatchReport(OneResult):
                 )
                 sentences.append(
                     f"The limit is {promise.text}, not the target of {target}, since an uncertified rule may "
-                    f"just miss its target from the start.{itself}"
+                    f"miss its target slightly from the start.{itself}"
                 )
         sentences += [self._evidence(), *self._about_units()]
         return sentences if self.kept else [*sentences, _NOT_KEPT]

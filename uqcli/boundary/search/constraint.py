@@ -335,12 +335,13 @@ def constraint_from(**options: str | None) -> Constraint:
     if set(given) == {"precision", "recall"} and not has_worth:
         return precision_and_recall(**given)
     if len(given) + has_worth != 1:
-        found = "no constraint given" if not given else "more than one constraint given"
-        names = "--precision, --recall, both of these, --max-selected, --max-fpr, --min-specificity"
+        both = [f"--{name.replace('_', '-')}" for name in given]
+        both += ["--gain and --cost"] if has_worth else []
+        names = "--precision, --recall, --max-selected, --max-fpr, --min-specificity, or --gain and --cost"
         raise UsageError(
-            found,
-            expected=f"exactly one of {names}, or --gain and --cost",
-            remedy="for example --precision 0.7",
+            f"{' and '.join(both)} cannot be combined" if both else "no constraint given",
+            expected=f"one of {names}; only --precision and --recall go together",
+            remedy="leave one out" if both else "for example --precision 0.7",
         )
     if given:
         ((name, value),) = given.items()
