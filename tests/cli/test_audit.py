@@ -202,7 +202,7 @@ def test_silence_says_what_would_have_been_shown(uqcli, tmp_path):
 @pytest.mark.parametrize(
     ("command", "code", "message"),
     [
-        (("tce", "test.csv", "--audit", "town"), 3, "give --audit COLUMN"),
+        (("tce", "test.csv", "--audit", "town"), 3, "name one of them with --audit"),
         (("tce", "test.csv", "--audit", "city,city"), 2, "expected different column names"),
         (("tce", "test.csv", "--audit", "label"), 2, "is the score, the label or the weight"),
         (("tce", "test.csv", "--proba", "p_*", "--audit", "city"), 2, "--audit with --proba"),

@@ -85,7 +85,7 @@ def test_a_label_may_belong_to_several_rows(uqcli, artifact, frame, tmp_path):
     [
         ("id,label\n00001,1\n00001,0\n", 3, "2 rows with an id that repeats, such as '00001'"),
         ("id,label\n,1\n00002,0\n", 3, "1 row without an id"),
-        ("key,label\n00001,1\n", 3, "give --on COLUMN"),
+        ("key,label\n00001,1\n", 3, "name one of them with --on"),
         ("id,y\n00001,1\n", 3, "give --label y"),
         ("id,label\n1,1\n", 3, "no 'id' of the inputs is in"),
         ("id,label\n", 3, "no 'id' of the inputs is in"),

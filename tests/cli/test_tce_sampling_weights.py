@@ -105,7 +105,7 @@ def test_what_needs_rows_that_count_alike_is_refused(uqcli, options, reason):
 @pytest.mark.parametrize(
     ("column", "code", "message"),
     [
-        ("design", 3, "give --sampling-weight COLUMN"),
+        ("design", 3, "name one of them with --sampling-weight"),
         ("label", 2, "--label and --sampling-weight both name the column"),
         ("text", 3, "text"),
         ("negative", 3, "1 / the probability of each row"),

@@ -180,7 +180,7 @@ def test_impossible_options_are_refused(uqcli, rule, options, found):
 def test_an_unknown_column_of_days_names_the_nearest(uqcli, rule):
     outcome = uqcli("apply", "rule.json", "all.parquet", "--top", "5", "--per", "dat")
     assert outcome.code == 3
-    assert "which has score, uncertainty, label, day; give --per COLUMN" in outcome.err
+    assert "which has score, uncertainty, label, day; name one of them with --per" in outcome.err
 
 
 @pytest.mark.parametrize(

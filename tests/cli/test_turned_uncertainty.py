@@ -113,7 +113,7 @@ def test_columns_given_to_a_rule_may_be_turned(uqcli, frame):
     outcome = uqcli("evaluate", "rule.json", "raw.csv", "--uncertainty=-n_prio")
     assert outcome.code == 3
     assert "no column 'n_prio' in 'raw.csv'" in outcome.err
-    assert "did you mean 'n_prior'? give --uncertainty COLUMN" in outcome.err
+    assert "did you mean 'n_prior'? name it with --uncertainty" in outcome.err
 
 
 @pytest.mark.covering("thorough")

@@ -63,7 +63,7 @@ def test_the_label_has_no_other_role(uqcli, line):
 def test_the_error_of_a_missing_column_names_the_option_as_it_is_typed(uqcli):
     outcome = uqcli("evaluate", "rule.json", "rows.csv", "--sampling-weight", "design")
     assert outcome.code == 3
-    assert "give --sampling-weight COLUMN" in outcome.err
+    assert "name one of them with --sampling-weight" in outcome.err
 
 
 def test_the_error_of_a_repeated_name_says_what_to_do(uqcli, tmp_path):

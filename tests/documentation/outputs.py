@@ -68,10 +68,10 @@ def write(chain):
         if block.output is not None:
             page = ROOT / block.name.rpartition("-")[0]
             text = page.read_text()
-            shown = excerpt(shown, block.output)
+            kept = excerpt(shown, block.output)
             old_text = f"{block.code}```\n\n```text\n{block.output}```"
             assert text.count(old_text) == 1, block.name
-            page.write_text(text.replace(old_text, f"{block.code}```\n\n```text\n{shown}```"))
+            page.write_text(text.replace(old_text, f"{block.code}```\n\n```text\n{kept}```"))
 
 
 if __name__ == "__main__":

@@ -352,7 +352,7 @@ class BoundaryReport(OneResult):
         return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
 
     def _dependence_option(self) -> str:
-        """Return the option by which the test, too, takes rows of one day or customer as dependent."""
+        """Return the option by which the test also takes rows of one day or customer as dependent."""
         role = self.source.dependence
         return "" if role is None else f" --{role} {shlex.quote(self.source.columns[role])}"
 

@@ -176,11 +176,13 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
     kind = _VALUES.get(role.partition(".")[0])
-    typed = f"give {_option_of(role)} {kind}" if kind else f"name one of them with {_option_of(role)}"
+    joined = "," in name and all(part.strip() in columns for part in name.split(","))
+    meant = "it" if names or joined else "one of them"
+    typed = f"give {_option_of(role)} {kind}" if kind else f"name {meant} with {_option_of(role)}"
     option = f"give {option}" if option else typed
     if any(_is_composed_otherwise(other, name) for other in names):
         guess = f"{guess}rename it, since its characters only look alike, or "
-    if "," in name and all(part.strip() in columns for part in name.split(",")):
+    if joined:
         guess = f"{_option_of(role)} takes one column: write their values into one, and "
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
         mark = "tab" if marks[0] == "\t" else repr(marks[0])

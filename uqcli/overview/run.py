@@ -87,7 +87,7 @@ def _classes_elsewhere() -> Iterator[None]:
     try:
         yield
     except MissingColumnError as error:
-        remedy = error.remedy.replace("or --proba", "or take uqcli tce with --proba")
+        remedy = error.remedy.replace("or give --proba", "or take uqcli tce with --proba")
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
