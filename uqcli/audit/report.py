@@ -146,9 +146,11 @@ class Audit:
             worst = self.segments[0]
             deviate = f"{count(len(self.deviating))} of {_segments(number)}"
             verb, named = ("deviates", "") if len(self.deviating) == 1 else ("deviate", "the worst is ")
+            of_flagged = self.what == "true positive"
+            rows = f"{count(worst.rows)} flagged rows" if of_flagged else rows_of(worst.rows)
             return (
                 f"{deviate} {verb}: {named}{worst.label}. {_percent(worst.observed / worst.rows)} of its "
-                f"{rows_of(worst.rows)} are {self._named} ({self.against} "
+                f"{rows} are {'positive' if of_flagged else self.what} ({self.against} "
                 f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
@@ -159,11 +161,6 @@ class Audit:
         elif self.min_clusters:  # over clusters, what would be shown is not known
             power = ""
         return f"None of {_segments(number)} deviates significantly.{power}"
-
-    @property
-    def _named(self) -> str:
-        """What rows with the outcome are."""
-        return self.what.replace("true positive", "true positives")
 
     def _rates(self, segment: Segment) -> str:
         """State the observed and the expected rate."""
@@ -248,7 +245,7 @@ def _segments(number: int) -> str:
     return "1 segment" if number == 1 else f"{count(number)} segments"
 
 
-_ACTION = "Look at the segments below before you rely on all rows together."
+_ACTION = "Look at the segments before you rely on the overall result."
 
 
 def with_audit(document: Document, audit: Audit | None) -> Document:

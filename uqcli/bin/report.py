@@ -114,7 +114,7 @@ class BinReport(OneResult):
             (name, *(_format(column, group[0]) for column in columns))
             for name, group in zip(names, groups, strict=True)
         ]
-        title = "Mean calibration error from these score bins up"
+        title = "Mean calibration error in these score bins and all higher ones"
         return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
 
 

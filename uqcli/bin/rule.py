@@ -161,7 +161,8 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         rows = [self._line(group, alike=alike) for group in groups]
         totals = self.metrics()
         bins = len(self.count)
-        size = f"{len(self.count[0])} score bins{f' in each of {bins} uncertainty bins' if bins > 1 else ''}"
+        size = f"{f'{bins} uncertainty bins with ' if bins > 1 else ''}{len(self.count[0])} score bins"
+        size = f"{size}{' each' if bins > 1 else ''}"
         return Document(
             title=f"Counted {totals['rows']:,} rows, {totals['positives']:,} positive, in {size} "
             f"({self.binning}).",
@@ -193,9 +194,9 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
 
     def _grouping(self, groups: Sequence[range]) -> str:
         """Describe the lines and cells of the table."""
-        together = " (several in a line)" if len(groups) < len(self.count[0]) else ""
+        together = " (several score bins in a line)" if len(groups) < len(self.count[0]) else ""
         scores = "" if self._shares_edges() else "scores, "
-        return f"{together}: {scores}positive rate (rows)"
+        return f"{together}: {scores}positive rate, and number of rows in parentheses"
 
     def table_groups(self) -> Sequence[range]:
         """Return the score bins that share a line, for each line."""

@@ -94,9 +94,10 @@ class Certification:
             return list(group_certificates_in_words(self.certificates, self.groups))
         (certificate,) = self.certificates
         tested = certificate.tested_on.rows
-        split = f"{count(boundary.fit.rows - tested)} rows chose the boundary, {count(tested)} tested it."
+        chosen = count(boundary.fit.rows - tested)
+        split = f"{chosen} rows served to choose the boundary, {count(tested)} to test it."
         if certificate.is_of_clusters:
-            split = f"{count(tested)} clusters tested the boundary; the others chose it."
+            split = f"{count(tested)} clusters served to test the boundary, the others to choose it."
         return [split, *conditions_of(certificate)]
 
     def shortfall(self) -> str:

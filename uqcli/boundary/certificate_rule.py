@@ -185,7 +185,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         return (
             f"The test: {count(hits)} of {count(trials)} clusters were positive "
             f"({percent(hits / trials, 1)}, "
-            f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters kept aside."
+            f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters set aside."
         )
     results = []
     for name in certificate.bounds:
@@ -198,7 +198,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         positives = tested.trials_of("recall")[1]
         caught = f"{count(cleared.caught)} of {count(positives)} positive rows were caught"
         results.append(f"{caught} ({percent(cleared.caught / positives, 1)}, {p_text(cleared.p_value)})")
-    return f"The test: {'; '.join(results)}, among {count(tested.rows)} rows kept aside."
+    return f"The test: {'; '.join(results)}, among {count(tested.rows)} rows set aside."
 
 
 def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
@@ -227,7 +227,7 @@ def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups
 def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
     """State what a risk means, and what a certificate requires."""
     return (
-        "The risk is the share of calibration sets whose certificate is wrong. Where few sets certify any "
+        "The risk is the share of calibration sets whose certificate is wrong. If only few sets certify any "
         "rule, more of these certificates are wrong.",
         f"The guarantee requires independent {units} from the same source.",
         f"Fix bound, risk, seed ({seed}) and bins before you look at the data; a second try voids the "

@@ -98,7 +98,9 @@ class UncertaintyComparison:
         if self.gain is None:
             return f"{asked} It could not be tested, since no single threshold meets the target."
         p_value = p_text(self.p_value, is_least=self._p_is_least)
-        tested = f"{self._change()} at the same number of alerts ({self._interval()}{p_value})"
+        tested = (
+            f"{self._change()} at the same number of alerts (cross-validated, {self._interval()}{p_value})"
+        )
         is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
             tested = (
@@ -181,8 +183,8 @@ def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
 
 
 VERDICTS: Final = (
-    f'The verdict "helps" needs p <= {_LEVEL:g}, a gain {100 * MIN_GAIN:g} points above that of permuted '
-    "uncertainties, and an interval without 0."
+    f'The verdict is "helps" if p <= {_LEVEL:g}, the gain is at least {100 * MIN_GAIN:g} points above that '
+    "of shuffled uncertainties, and its interval excludes 0."
 )
 """Conditions of a verdict."""
 

@@ -103,8 +103,8 @@ def dependence_caution(
     remedy = f" Add {option}." if option else ""
     times = f"{effects[column]:.2g}"
     sentence = (
-        f"flagged rows of {same} are alike: their precision varies {times} times as much as that of "
-        f"independent rows, so ranges are too narrow.{remedy}"
+        f"flagged rows of {same} are alike: their precision varies {times} times as much as if rows were "
+        f"independent, so the ranges are too narrow.{remedy}"
     )
     return sentence, option
 

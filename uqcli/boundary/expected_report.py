@@ -27,10 +27,13 @@ def expected_metrics(
     return {"precision": precision, "recall": expected.recall}
 
 
-def expectation(
-    expected: Mapping[str, Estimate | None], where: str = "new data", ranges: str = "90 % range"
-) -> str:
+def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:
     """State what to expect of precision and recall, each with its range if it has one.
+
+    Parameters
+    ----------
+    between
+        The clusters or days whose differences the ranges allow for; empty if rows are independent.
 
     Examples
     --------
@@ -48,8 +51,9 @@ def expectation(
         digits = 2 if (high - low >= 0.01 or len(known) == 1) and 0.05 <= value <= 0.95 else 3
         text = f"{name} {value:.{digits}f}"
         if len(known) == len(values):
-            stated = f"{ranges} " if not parts else ""
-            text = f"{text} ({stated}{low:.{digits}f} to {high:.{digits}f})"
+            stated = "90 % range " if not parts else ""
+            allowing = f", allowing for differences between {between}" if between and not parts else ""
+            text = f"{text} ({stated}{low:.{digits}f} to {high:.{digits}f}{allowing})"
         parts.append(text)
     return f"On {where} expect {' and '.join(parts)}." if parts else ""
 

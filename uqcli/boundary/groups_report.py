@@ -139,7 +139,7 @@ class GroupRules:
     def notes(self) -> list[str]:
         """State in which rows the bound holds, and which groups have no boundary of their own."""
         where = {
-            GroupBound.OVERALL: "The target holds for these groups together, not in each.",
+            GroupBound.OVERALL: "The target applies to these groups together; a single group may miss it.",
             GroupBound.EACH: "The target holds in each of these groups.",
         }
         if self.certificates and self.without_rule:

@@ -69,8 +69,7 @@ def points_for_page(
         dropped_options=_OTHER_CONSTRAINTS | {"--frontier", "--algorithm"} | set(settings),
         dropped_flags=frozenset({"--compare"}),
         caption="Precision and recall are those expected on new rows, with 90 % ranges. Alerts are those of "
-        f"the {count(cells.total)} rows of the calibration set, before thresholds are raised. The saved "
-        "rule may flag slightly fewer.",
+        f"the {count(cells.total)} rows of the calibration set; the saved rule may flag slightly fewer.",
     )
 
 

@@ -71,7 +71,7 @@ from uqcli.rules.saved import Source
 from uqcli.shift.target import BinaryWeights
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
-JOINT_TARGET = "The thresholds meet the target together, not in each uncertainty bin."
+JOINT_TARGET = "The thresholds meet the target together, but not necessarily in each uncertainty bin."
 _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
 _MIN_ROUNDED_SHARE = 0.001
@@ -80,8 +80,8 @@ TOO_FEW_ALERTS = "Too few rows are flagged to choose uncertainty bins, so the ru
 NO_UNCERTAINTY = "The rows have no uncertainty column, so only the score decides."
 NO_GAIN = "Uncertainty bins bring no clear gain, so the rule is one threshold."
 _CROSS_VALIDATED = (
-    "Gains are cross-validated. At equal alerts, a gain shows that rows are ranked better; at the bound, it "
-    "includes what the additional alerts find."
+    "Gains are cross-validated. At the same number of alerts, a gain shows that rows are ranked better; at "
+    "the same bound, it also includes what the additional alerts find."
 )
 _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
 
@@ -496,15 +496,15 @@ class BoundaryReport(OneResult):
             where = "new rows like the labelled ones"
         if self.groups is not None and self.groups.rest.rows:
             where = "new rows of the groups with a rule of their own"
-        by = "" if self.source.dependence is None else f" by {self.source.dependence}"
+        between = "" if self.source.dependence is None else f"{self.source.dependence}s"
         expected = expected_metrics(self.chosen.expected, self.class_weights)
-        sentence = expectation(expected, where, f"90 % range{by}")
+        sentence = expectation(expected, where, between)
         if self.constraint.rate in {Rate.FPR, Rate.SPECIFICITY} and self.chosen.boundary is not None:
             flagged, negatives = self.chosen.boundary.fit.trials(Rate.FPR)
             if negatives:
                 sentence = f"{sentence} Of the negatives, {percent(flagged / negatives)} are flagged here."
         if share_flagged := self._share_range():
-            sentence = f"{sentence} New files have {share_flagged} of their rows flagged (90 % range)."
+            sentence = f"{sentence} Of new rows, expect {share_flagged} to be flagged (90 % range)."
         return [sentence] if sentence else []
 
     def _value_sentence(self, boundary: FittedBoundary) -> list[str]:
@@ -726,7 +726,8 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            "about half of such rules flag more than this share of new data: lower it if that must not be."
+            "about half of such rules flag a larger share of new data: ask for a lower share if this one is "
+            "a hard limit."
         ]
 
     def _table(self) -> Table:
@@ -849,7 +850,7 @@ class BoundaryReport(OneResult):
             *(["the number of uncertainty bins"] if self.tried else []),
         ]
         if random_parts and self.seed is not None:
-            notes.append(f"Seed {self.seed} affects: {', '.join(random_parts)}.")
+            notes.append(f"The random seed ({self.seed}) affects {', '.join(random_parts)}.")
         return notes
 
     def _margin_notes(self) -> list[str]:
@@ -941,5 +942,5 @@ def bins_tried_table(tried: Sequence[BinsTried], gained: str = "recall gained, p
         for candidate in tried
     ]
     header = ("uncertainty bins", gained, "behind the best (SE)", "")
-    title = "Gain at equal alerts, cross-validated; chosen: the fewest bins within one standard error"
+    title = "Gain at equal alerts, cross-validated; chosen: fewest bins within a standard error of the best"
     return Table(title=title, header=header, rows=rows, detail=True)

@@ -945,7 +945,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """See Saved: with its result on the calibration set."""
         target = self._target_text(", certified" if self.risk else "")
         share_flagged = f"{100 * self.alert_rate:.2f} % of its calibration set"
-        return f"The rule is a boundary ({self.algorithm}) for {target}; it flagged {share_flagged}"
+        return f"The rule was fitted for {target} (algorithm {self.algorithm}); it flagged {share_flagged}"
 
     def _target_text(self, certified: str = "") -> str:
         constraint = self.constraint.parsed()

@@ -145,7 +145,7 @@ class TargetsReport(OneResult):
         """Build a table for each kind of target; ``whose`` begins the title."""
         return [
             Table(
-                title=f"{whose}, and what to expect of new data ({ranges_by(self.source)})"
+                title=f"{whose}, and what to expect on new data ({ranges_by(self.source)})"
                 if kind is ConstraintKind.PRECISION
                 else "",
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),
@@ -177,9 +177,9 @@ class TargetsReport(OneResult):
     def _notes(self) -> list[str]:
         return [
             f"Calibration set: {rows_of(self.rows)}, {count(self.positives)} positive.",
-            "Each line is the rule that its option finds on these rows. About half of the rules at a "
-            "precision miss it on new data (one in six with --margin 1); --certify 0.1 guarantees it (10 % "
-            "risk).",
+            "Each line is the rule that its option finds on these rows. About half of the rules that are "
+            "fitted for a precision miss it on new data (one in six with --margin 1); --certify 0.1 "
+            "guarantees it (10 % risk).",
         ]
 
     def _figures(self) -> list[Figure]:

@@ -330,13 +330,14 @@ def _next_step(
     stopped: bool,
 ) -> str:
     """Return the command to run next, or the option that saves the rule; empty if neither applies."""
-    template, card = document.next, document.card
+    template, action = document.next, "" if document.card is None else document.card.action
+    said = [document.title, *document.lead]
+    if action and not stopped and not template and action not in said:
+        return f"Next: {action}"
     if provenance.unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(provenance.command, "rule")
         name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
         return "" if stopped else f"Next: add -o {provenance.command}{name}."
-    if not template and not stopped and card is not None and card.action.startswith("uqcli "):
-        return f"Next: {card.action}"
     if not template or ("{rule}" in template and not written):
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):

@@ -218,9 +218,11 @@ def rule_name(output: str | None) -> str | None:
     from uqcli.engines.inputs import ending_of_another_format
 
     output = normalize_stdout(output)
-    if output is not None and (ending := ending_of_another_format(output, RULE_ENDING)):
+    if output is not None and ending_of_another_format(output, RULE_ENDING):
         raise UsageError(
-            f"cannot write a rule as {ending}: '{output}'", expected="JSON", remedy=f"name it {RULE_ENDING}"
+            f"cannot write a rule to '{output}'",
+            expected="JSON",
+            remedy=f"choose a name that ends in {RULE_ENDING}",
         )
     return output
 

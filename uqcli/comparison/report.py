@@ -228,7 +228,9 @@ def comparison_card(title: str, compared: Comparison) -> HeadCard:
         replace(number, interval=f"{_key_value(metric, compared.before[metric])} before")
         for metric, number in zip(_KEY_METRICS, after_numbers(compared.after), strict=True)
     ]
-    return HeadCard(title=title, verdict=verdicts.get(word, Verdict(text="not tested")), numbers=numbers)
+    return HeadCard(
+        title=title, verdict=verdicts.get(word, Verdict(text="change not tested")), numbers=numbers
+    )
 
 
 GROUP_HEADER: Final = ("log loss", "after", "ECE", "after", "TCE %", "after")
@@ -261,8 +263,8 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
     return [
-        f"the test still rejects {tce:.1f} % of {whose} predictions; the average error of all "
-        f"rows is {ece:.2g} (ECE). If that is too much, try calibrate --method all."
+        f"the test still rejects {tce:.1f} % of {whose} predictions, but the average error of all "
+        f"rows is {100 * ece:.2g} points (ECE {ece:.2g}). If that is too much, try calibrate --method all."
     ]
 
 

@@ -97,8 +97,8 @@ class ConformalReport(OneResult):
         if self.artifact.unsealed:
             return self.artifact.guarantee()
         return (
-            f"The sets contain the true class for at least {100 * (1 - self.artifact.alpha):g} % "
-            f"of {self._subject()}, on average."
+            "Each row gets a set of plausible classes, which contains the true class for at least "
+            f"{100 * (1 - self.artifact.alpha):g} % of {self._subject()}, on average."
         )
 
     def _card(self) -> HeadCard:

@@ -13,7 +13,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.engines.request import LabelsFile
 
-TRUNCATED_REMEDY: Final = "check that the file was written to its end"
+TRUNCATED_REMEDY: Final = "check that the file was written completely"
 
 
 class NoRowsError(DataError):
@@ -58,11 +58,11 @@ def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tup
         return "a number with a decimal comma", remedy
     if all(map(_IN_THOUSANDS.fullmatch, texts)):
         return "a number without separators", f"write {texts[0].replace(',', '')} for {texts[0]}" + (
-            f", or give --decimal , if it is {texts[0].replace(',', '.')}" if decimal else ""
+            f', or give --decimal "," if it is {texts[0].replace(",", ".")}' if decimal else ""
         )
     if all(map(_WITH_COMMA.fullmatch, texts)):
         remedy = "write 0.5 for 0,5"
-        return "a number with a decimal point", f"give --decimal , or {remedy}" if decimal else remedy
+        return "a number with a decimal point", f'give --decimal ",", or {remedy}' if decimal else remedy
     if all(map(_PERCENT.fullmatch, texts)):
         return "a number without a percent sign", "divide by 100: write 0.5 for 50%"
     plain = [_plain(text, decimal or ".") for text in texts]

@@ -14,7 +14,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
-from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, short_names
+from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share, short_names
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import UNKNOWN
@@ -183,8 +183,8 @@ LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were 
 """The same for rows with sampling weights."""
 
 OWN_DATA_CAUTION = (
-    "A rule looks better on the rows that it was fitted on; "
-    "--report FILE.html lists the digests of the inputs."
+    "A rule looks better than it is on the rows that it was fitted on: the digests of the inputs, which "
+    "--report FILE.html lists, show whether these are others."
 )
 """Caution that no evaluation can check."""
 
@@ -406,11 +406,15 @@ class EvaluateReport(Evaluated):
         rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
         estimate = rate or measured.rate(constraint.rate)
         where = "" if rate is None else " on the target data"
-        rated = f"{constraint.rule.name}{where} is {number_in_words(estimate.value)}"
+        ends = [end for end in (estimate.low, estimate.high) if end is not None]
+        limit = float(constraint.numbers[0])
+        is_rounded_away = any(number_in_words(end) == number_in_words(limit) and end != limit for end in ends)
+        written = share if is_rounded_away else number_in_words
+        rated = f"{constraint.rule.name}{where} is {written(estimate.value)}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
         if estimate.low is not None and estimate.high is not None:
             level = f"{100 * self.parameters.confidence:g} % interval"
-            low, high = number_in_words(estimate.low), number_in_words(estimate.high)
+            low, high = written(estimate.low), written(estimate.high)
             rated = f"{rated} ({level} {low} to {high})"
         if claim.met is None:
             return f"{rated}; {sentence}"
@@ -430,7 +434,7 @@ class EvaluateReport(Evaluated):
         within = (
             "" if first.clusters is None else f" in {count(first.clusters.clusters)} {self.parameters.units}"
         )
-        rows, positives = f"{rows_of(confusion.rows)}{within}", f"{count(confusion.positives)} positives"
+        rows, positives = rows_of(confusion.rows), f"{count(confusion.positives)} positives"
         if len(self.results) > 1:
             sentences = [
                 claim.sentence.removeprefix(f"{name}: ")
@@ -438,7 +442,7 @@ class EvaluateReport(Evaluated):
             ]
             return [verdicts(self.results, sentences)]
         flags, of = ("Accepts", "right predictions") if artifact.class_names else ("Flags", "positives")
-        done = f"{flags} {count(confusion.selected)} of {rows} ({percent(first.selected_share)})"
+        done = f"{flags} {count(confusion.selected)} of {rows} ({percent(first.selected_share)}){within}"
         recall = first.recall.value
         finds = (
             "" if recall is None else f" and finds {percent(recall)} of the {count(confusion.positives)} {of}"

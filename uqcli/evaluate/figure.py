@@ -69,9 +69,8 @@ def _is_known(rate: Estimate) -> bool:
 
 def _about_targets(confidence: float) -> str:
     return (
-        f"A target (red) outside its {100 * confidence:g} % interval is met or missed "
-        "significantly. Inside the "
-        "interval, the data show neither."
+        f"If a target (red) lies outside the {100 * confidence:g} % interval, it is significantly met or "
+        "missed. If it lies inside, the data do not show which."
     )
 
 

@@ -160,7 +160,7 @@ class OverviewReport(OneResult):
         """Return the readable form."""
         tce = self._calibration_document
         targets = self.targets.document()
-        whose = "These rows" if self.comparison is None else "By the score alone: these rows"
+        whose = f"{'By the score alone: r' if self.comparison else 'R'}esults on these rows"
         tables = self.targets.tables(whose)
         if self.comparison is not None:
             tables.append(replace(gains_table(self.comparison.compared), detail=True))
@@ -222,12 +222,13 @@ class OverviewReport(OneResult):
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
         if self.comparison is not None:
-            verdict = self.comparison.compared[0].sentence().removesuffix(".")
-            return f"{verdict}, {_at(self.comparison)}."
+            verdict = self.comparison.compared[0].sentence()
+            like = f"with as many alerts as one threshold {_at(self.comparison)}"
+            return verdict.replace("at the same number of alerts", like)
         if not self.content.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)
-        return f"No uncertainty is named: --uncertainty COL,... tests whether columns help, such as {listed}."
+        return f"To test whether an uncertainty helps, name a column with --uncertainty, such as {listed}."
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
@@ -262,7 +263,7 @@ class OverviewReport(OneResult):
             )
         elif content.dates:
             name = printable(content.dates[0], 24)
-            odd.append(f"{name} holds days; boundary --day {name} takes the rows of one day together.")
+            odd.append(f"{name} holds dates; boundary --day {name} takes the rows of one day as dependent.")
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
         return odd

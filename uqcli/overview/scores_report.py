@@ -125,8 +125,8 @@ class ScoresReport(OneResult):
         return Document(
             title=title,
             lead=[
-                f"Of {rows_of(self.rows)}, {count(self.positives)} are positive. Recalls are those of one "
-                "threshold."
+                f"Of {rows_of(self.rows)}, {count(self.positives)} are positive.",
+                "Recall is that of one threshold on each score.",
             ],
             tables=tables,
             notes=self._notes(),
@@ -153,11 +153,11 @@ class ScoresReport(OneResult):
             return f"The rows of one class do not tell whether '{name}' ranks better than '{against}'."
         if not direction(estimate):
             return (
-                f"'{name}' does not rank significantly better or worse than '{against}' "
-                f"(difference of AUC {change})."
+                f"'{name}' does not rank the rows significantly better or worse than '{against}' "
+                f"(difference in AUC {change})."
             )
         better = "better" if direction(estimate) == "higher" else "worse"
-        return f"'{name}' ranks {better} than '{against}' (difference of AUC {change})."
+        return f"'{name}' ranks the rows {better} than '{against}' (difference in AUC {change})."
 
     def _notes(self) -> list[str]:
         drawn = "" if self.resampled >= self.rows else f" of {count(self.resampled)} rows drawn at random"

@@ -27,8 +27,8 @@ CONFORMAL: Final[Mapping[str, str]] = MappingProxyType(
 )
 ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        ShiftEstimator.BBSE: "from how predicted classes are confused on the labelled rows",
-        ShiftEstimator.EM: "by maximum likelihood, from probabilities that it calibrates",
+        ShiftEstimator.BBSE: "class frequencies from how predicted classes are confused on the labelled rows",
+        ShiftEstimator.EM: "class frequencies by maximum likelihood, from probabilities that it calibrates",
         ShiftEstimator.KNOWN: "as given",
     }
 )

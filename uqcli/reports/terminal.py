@@ -47,7 +47,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
     all_cautions = [*cautions(), *document.cautions, *suspicions(), *repeated_doubts()]
-    more = f" ({len(all_cautions) - 1} more: --verbose)" if len(all_cautions) > 1 and not verbose else ""
+    more = f" ({len(all_cautions) - 1} more with --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
         f"Caution: {capitalised(sentence)}{more}"
         for sentence in (all_cautions if verbose else all_cautions[:1])

@@ -244,7 +244,7 @@ def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
         raise ArtifactError(
             f"'{name}' is not JSON ({error})",
             expected="a rule file written by uqcli",
-            remedy="check its name, and that it was written to its end",
+            remedy="check its name, and that it was written completely",
         ) from error
 
 

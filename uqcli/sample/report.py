@@ -119,7 +119,7 @@ class SampleReport(OneResult):
         if plan is None:
             if goal == "precision":
                 flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
-                return f"Wrote {count(self.labels or 0)} of the {flagged} to label, drawn at random."
+                return f"Wrote {count(self.labels or 0)} rows to label, drawn at random from the {flagged}."
             return (
                 f"Wrote {count(self.labels or 0)} of {rows_of(self.rows)} to label, chosen so that they "
                 "show the "
@@ -127,7 +127,7 @@ class SampleReport(OneResult):
             )
         if self.labels is None:
             return f"Labels of all rows are too few: the interval of the {goal} stays wider than {plan:g}."
-        return f"Label {count(self.labels)} rows to get an interval of the {goal} of width {plan:g}."
+        return f"Label {count(self.labels)} rows to get an interval for the {goal} that is {plan:g} wide."
 
     def _how(self) -> list[str]:
         """State what the labels will show, and how to use them."""
@@ -145,7 +145,7 @@ class SampleReport(OneResult):
             weighted = " --sampling-weight sampling_weight"
         if self.plan is None:
             sentences.append(
-                f"Fill in the label column, then run: uqcli evaluate RULE.json LABELLED.csv{weighted}."
+                f"Fill in the label column, then run: uqcli evaluate RULE.json LABELLED.csv{weighted}"
             )
         else:
             sentences.append(f"Run again with --budget {self.labels} -o label.csv to write the rows.")

@@ -72,8 +72,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     height = 1.4 + 0.42 * lines
     return Figure(
         title=title,
-        caption="Where two lines do not overlap, the class prior has changed significantly. Where they "
-        "overlap, see the interval of its weight in the table.",
+        caption="Where the two lines of a class do not overlap, its frequency has changed significantly. "
+        "Where they overlap, see the interval of its weight in the table.",
         width=6.0,
         height=height,
         narrow_height=height,

@@ -266,7 +266,7 @@ class ShiftReport(OneResult):
             notes.append(f"EM calibrated the probabilities on the labelled rows first ({scaling} scaling).")
         if self.artifact is not None:
             notes += [
-                "Above 1: the class is more frequent in the target data.",
+                "A weight above 1 means that the class is more frequent in the target data.",
                 "The weights assume that only class priors changed; label some target rows to check.",
             ]
         notes += self._about_mixture()
@@ -282,7 +282,9 @@ class ShiftReport(OneResult):
         test = self.mixture
         if test.p_value is None:
             return [] if self.shift_p is not None else self._untested()
-        taken = "It takes rows as independent; name their days or customers with --day or --cluster."
+        taken = (
+            "It takes rows as independent: if they are not, name their days or customers (--day, --cluster)."
+        )
         if test.units is not None:
             unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"
             taken = (
@@ -290,10 +292,10 @@ class ShiftReport(OneResult):
                 "file). Intervals and the test of predicted classes take rows as independent."
             )
         return [
-            f"Test whether the new rows are a mixture of the labelled classes, as in a label shift: "
+            "A test whether the new rows are a mixture of the labelled classes, as in a label shift, gave "
             f"{p_text(test.p_value)}. {taken}",
-            "It cannot see a change of P(score | class) that is itself a mixture of the old ones, such as "
-            "positives that score lower.",
+            "The test cannot detect a change within a class that looks like a mixture of the old classes, "
+            "such as positives that now score lower.",
         ]
 
     def _significant(self, artifact: ShiftArtifact) -> list[str]:
@@ -308,7 +310,7 @@ class ShiftReport(OneResult):
         listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
         sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
         if self.parameters.seed is not None:
-            sentences.append(f"Seed {self.parameters.seed} affects: the intervals.")
+            sentences.append(f"The random seed ({self.parameters.seed}) affects the intervals.")
         return sentences
 
 

@@ -54,14 +54,15 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
     more = (
-        "Red rows have predictions that the test rejects, given the labels of their bin. The shaded band "
-        "contains the rate at all scores at once, if the rate rises with the score."
+        "Red: the test rejects the scores of these rows, given the labels in their bin. With 95 % "
+        "confidence, the shaded band contains the rate of positives at all scores at once, if that rate "
+        "rises with the score."
     )
     if panels[0].rejected is None:
         more = "Rates and predictions count by sampling weight, without intervals."
     return Figure(
         title=title,
-        caption=f"Blue shapes are the predictions of a bin, dashes its rate of positives. {more}",
+        caption=f"Each blue shape shows the scores in one bin, and each dash its rate of positives. {more}",
         width=10.5,
         height=4.8 * len(panels),
         narrow_height=8.2 * len(panels),

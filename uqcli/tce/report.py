@@ -344,9 +344,11 @@ class TceReport(OneResult):
                 f"For calibrated scores ECE is {null.mean:.4f} on average, up to {null.high:.4f} in 95 % "
                 f"of draws; here it is {_value(self.overall.metrics['ece']):.4f} ({p_value})."
             )
-            notes.append(f"Seed {self.parameters.seed} affects: the labels drawn from calibrated scores.")
+            notes.append(
+                f"The random seed ({self.parameters.seed}) affects labels drawn from calibrated scores."
+            )
         if self.clusters is not None:
-            notes.append(f"Seed {self.parameters.seed} affects: the row of each cluster.")
+            notes.append(f"The random seed ({self.parameters.seed}) affects the row of each cluster.")
         return notes
 
     def _groups_table(self) -> Table:

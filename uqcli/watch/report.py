@@ -268,8 +268,10 @@ class WatchReport(OneResult):
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
             name = promise.text.partition(" >=")[0].partition(" <=")[0]
+            target = promise.origin.partition("expected of target ")[2]
+            where = f", below the target of {target}," if target and rate.value < float(target) else ""
             return (
-                f"No alarm: {name} is {_in_range(rate)} so far, from {count(promise.trials)} "
+                f"No alarm: {name} is {_in_range(rate)} so far{where or ','} from {count(promise.trials)} "
                 f"{promise.counted} {seen}."
             )
         more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
@@ -282,13 +284,13 @@ class WatchReport(OneResult):
             _, is_expected, target = promise.origin.partition("expected of target ")
             if is_expected:
                 itself = (
-                    f" Add --bound {target} to be alarmed below the target itself, or certify the rule."
+                    f" To get an alarm below the target itself, add --bound {target}, or certify the rule."
                     if len(self.promises) == 1
                     else ""
                 )
                 sentences.append(
-                    f"The limit is {promise.text}, not the target of {target}, since an uncertified rule may "
-                    f"miss its target slightly from the start.{itself}"
+                    f"The limit is {promise.text}, the least that was expected, not the target of {target}, "
+                    f"which an uncertified rule may miss from the start.{itself}"
                 )
         sentences += [self._evidence(), *self._about_units()]
         return sentences if self.kept else [*sentences, _NOT_KEPT]
@@ -329,7 +331,7 @@ class WatchReport(OneResult):
             ]
         trials = f"{count(worst.trials)} {worst.counted}"
         effective = count(max(round(worst.trials / together.used), 1))
-        return [f"Rows of one {unit} are alike: {trials} tell as much as {effective} independent ones."]
+        return [f"Rows of one {unit} are alike: {trials} say only as much as {effective} independent ones."]
 
     def _table(self) -> Table:
         rows = [
@@ -356,7 +358,7 @@ class WatchReport(OneResult):
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
                 f"each {self.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
-                "evidence corrects for this only in part. Watch weeks: give --day a column of weeks."
+                "evidence corrects for this only in part: name a column of weeks with --day."
             )
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
@@ -371,13 +373,16 @@ class WatchReport(OneResult):
 
     def _notes(self) -> list[str]:
         delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
-        notes = [f"{promise.text}: {promise.origin}." for promise in self.promises]
+        notes = [
+            f"{promise.text}: {promise.origin.replace('expected of target', 'expected when the target was')}."
+            for promise in self.promises
+        ]
         several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
         limit = f"{self.promises[0].limit:,.6g}"
         notes += [
             f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
             f"probability {delta} at most, however often you look.",
-            f"An alarm of a drop needs evidence of {count(int(self.promises[0].change_limit))}. On "
+            f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On "
             "average, a false one "
             f"occurs once in {count(run_length)} batches or less often, so over a long time some will.",
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
@@ -436,7 +441,9 @@ class WatchReport(OneResult):
             title=self._title(),
             verdict=verdict,
             numbers=numbers,
-            subject="{rules} watched on {inputs}.",
+            subject="{rules} (rule and state) watched on {inputs}."
+            if self.kept
+            else "{rules} watched on {inputs}.",
             action=action,
         )
 

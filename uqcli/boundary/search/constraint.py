@@ -338,10 +338,14 @@ def constraint_from(**options: str | None) -> Constraint:
         both = [f"--{name.replace('_', '-')}" for name in given]
         both += ["--gain and --cost"] if has_worth else []
         names = "--precision, --recall, --max-selected, --max-fpr, --min-specificity, or --gain and --cost"
+        if both:
+            raise UsageError(
+                f"{' and '.join(both)} cannot be combined",
+                expected="one bound; only --precision and --recall go together",
+                remedy="leave one out",
+            )
         raise UsageError(
-            f"{' and '.join(both)} cannot be combined" if both else "no constraint given",
-            expected=f"one of {names}; only --precision and --recall go together",
-            remedy="leave one out" if both else "for example --precision 0.7",
+            "no constraint given", expected=f"one of {names}", remedy="for example --precision 0.7"
         )
     if given:
         ((name, value),) = given.items()

@@ -477,7 +477,7 @@ class Check:
                 answers, key, name, *refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
             )
         if self.roles.label is not None:
-            expected, remedy = "0/1 or true/false", "name the positive label with --positive VALUE"
+            expected, remedy = "0/1 or true/false", "say which label is positive with --positive VALUE"
             if self.roles.classes:
                 expected = expected_classes(list(self.roles.classes))
                 remedy = "check --label, or name the classes with --classes"

@@ -29,5 +29,5 @@ def format_of(name: str) -> Format:
     """
     report_format = FORMATS.get(Path(name).suffix.lower())
     if report_format is None:
-        raise UsageError(f"--report '{name}' has no known ending", expected=" or ".join(FORMATS))
+        raise UsageError(f"--report '{name}' has no known ending", expected="one of " + ", ".join(FORMATS))
     return report_format

@@ -69,7 +69,7 @@ def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> 
     """Create the error for non-numeric texts."""
     texts = text.filter(wrong)[:_MAX_TEXTS].to_list()
     expected, remedy = refusals.number_advice(column, texts, batch.decimal)
-    advice = expected, remedy or "name texts that mean null with --null-value"
+    advice = expected, remedy or "name texts that stand for missing values with --null-value"
     return unreadable(batch, column, text, wrong.to_numpy(), advice)
 
 
@@ -100,8 +100,8 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         text = series.cast(pl.String)
         names = text.filter(pl.Series(wrong)).unique().sort()[:2].to_list()
         such_as = " or ".join(printable(name, _MAX_CHARACTERS) for name in names)
-        of = f", such as {such_as}" if len(names) > 1 else ""
-        advice = "0/1 or true/false", f"name the positive label with --positive VALUE{of}"
+        which = f", {such_as}," if len(names) > 1 else ""
+        advice = "0/1 or true/false", f"say which label is positive{which} with --positive VALUE"
         raise unreadable(batch, column, text, wrong, advice)
     return positive, null
 

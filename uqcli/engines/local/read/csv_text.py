@@ -407,7 +407,7 @@ def _open_quote(text: bytes, name: str) -> DataError:
     return DataError(
         f"a quote is not closed in '{name}', in or after the record that begins {begin!r}",
         expected="quotes around whole fields, doubled inside",
-        remedy="fix the quoting there, or check that the file was written to its end",
+        remedy="fix the quoting there, or check that the file was written completely",
     )
 
 
@@ -415,7 +415,7 @@ def _no_text(name: str) -> DataError:
     return DataError(
         f"'{name}' contains NUL bytes",
         expected="text in UTF-8",
-        remedy="convert UTF-16 (iconv -f utf-16 -t utf-8), or check that the file was written to its end",
+        remedy="convert UTF-16 (iconv -f utf-16 -t utf-8), or check that the file was written completely",
     )
 
 

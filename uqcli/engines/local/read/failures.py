@@ -150,4 +150,4 @@ def _remedy(origin: Origin) -> str:
     with suppress(OSError, DataError):  # it may be deleted by now
         if origin.regular and origin.content is not None and origin.content.size() == 0:
             return "the file is empty: check what wrote it"
-    return "check that it was written to its end"
+    return "check that it was written completely"

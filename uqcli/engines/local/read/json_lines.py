@@ -229,7 +229,7 @@ class JsonBlock:
         return DataError(
             f"'{self.name}' is not JSON Lines: {reason}",
             expected="one JSON object per line",
-            remedy="write null for NaN and one object per line; check that the file was written to its end",
+            remedy="write null for NaN and one object per line; check that the file was written completely",
         )
 
 
