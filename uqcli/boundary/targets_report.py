@@ -141,11 +141,11 @@ class TargetsReport(OneResult):
         also = "" if low == high else f", and {least} at {high}"
         return f"{alone} rule finds {most} of positives at precision {low}{also}."
 
-    def tables(self, whose: str = "Calibration set") -> list[Table]:
+    def tables(self, whose: str = "On the calibration set") -> list[Table]:
         """Build a table for each kind of target; ``whose`` begins the title."""
         return [
             Table(
-                title=f"{whose}, and what to expect on new data ({ranges_by(self.source)})"
+                title=f"{whose}, and expected on new data ({ranges_by(self.source)})"
                 if kind is ConstraintKind.PRECISION
                 else "",
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),

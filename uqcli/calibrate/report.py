@@ -236,8 +236,8 @@ class CalibrateReport(OneResult):
                 f"themselves have {before:.4f}."
             )
         return (
-            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before). Its lead over the "
-            "runner-up was not tested."
+            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before). Its lead over "
+            f"{self.methods[1][0] if len(self.methods) > 1 else 'the scores'} was not tested."
         )
 
     def _certainty_cautions(self) -> list[str]:

@@ -262,9 +262,10 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     tce, ece = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
+    error = f"{100 * ece:.2g}"
     return [
         f"the test still rejects {tce:.1f} % of {whose} predictions, but the average error of all "
-        f"rows is {100 * ece:.2g} points (ECE {ece:.2g}). If that is too much, try calibrate --method all."
+        f"rows is {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try calibrate --method all."
     ]
 
 

@@ -142,7 +142,7 @@ class EvaluateCalibratorReport(Evaluated):
             return replace(
                 card,
                 subject=subject,
-                action=actions.get(tone, "Add --bootstrap 1000 to test whether it helps."),
+                action=actions.get(tone, ""),
             )
         advice = self._advice()
         best, *_ = sort_by_log_loss(

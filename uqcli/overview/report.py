@@ -160,7 +160,7 @@ class OverviewReport(OneResult):
         """Return the readable form."""
         tce = self._calibration_document
         targets = self.targets.document()
-        whose = f"{'By the score alone: r' if self.comparison else 'R'}esults on these rows"
+        whose = f"{'By the score alone: o' if self.comparison else 'O'}n these rows"
         tables = self.targets.tables(whose)
         if self.comparison is not None:
             tables.append(replace(gains_table(self.comparison.compared), detail=True))

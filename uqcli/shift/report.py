@@ -116,6 +116,7 @@ class ShiftReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
+        card = self._card()
         tables = [] if self.artifact is None else [self.artifact.table(self.source_shares)]
         figures = [] if self.artifact is None else [shares_figure(self.class_shares, self.confidence)]
         return Document(
@@ -124,11 +125,9 @@ class ShiftReport(OneResult):
             tables=tables,
             cautions=self.cautions(),
             notes=self._notes(),
-            next="evaluate RULE.json TEST.csv --shift {rule}"
-            if self.artifact and not self.mixture.rejects
-            else "",
+            next="" if card.action or self.artifact is None else "evaluate RULE.json TEST.csv --shift {rule}",
             figures=figures,
-            card=self._card(),
+            card=card,
         )
 
     def _title(self) -> str:

@@ -351,7 +351,11 @@ class WatchReport(OneResult):
         cautions = []
         if self.known:
             unit = "batch" if self.state.parameters.day is None else "day"
-            cautions.append(f"{unit} {short_name(self.known[0])} was counted before and is left out.")
+            first = f"{unit} {short_name(self.known[0])}"
+            others = f" and {count(len(self.known) - 1)} more were" if len(self.known) > 1 else " was"
+            cautions.append(
+                f"{first}{others} counted before and {'are' if self.known[1:] else 'is'} left out."
+            )
         if self.replaced and self.state.parameters.day is None:
             cautions.append("these rows were counted before with other labels, and that batch is replaced.")
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
