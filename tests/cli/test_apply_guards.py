@@ -165,7 +165,7 @@ def test_reports_say_it(uqcli, rule):
     shown = uqcli(*line, "--report", "run.html")
     printed = " ".join(shown.out.decode().split())
     assert f"Caution: The alert rate is 100 %. {RATE}" in printed
-    assert "(1 more: --verbose)" in printed
+    assert "(1 more with --verbose)" in printed
     page = Path("run.html").read_text()
     assert "unusual alert rate" in page
     assert OUTSIDE in page

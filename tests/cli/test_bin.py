@@ -132,7 +132,7 @@ def test_report_shows_positive_rates_and_errors(uqcli, data):
     assert report["metrics"]["mist_ece"] < report["metrics"]["ist_ece"]
     text = uqcli("bin", data, "--score-bins", 10, "--verbose").out.decode()
     assert re.search(r"score bins +below \S+ +\S+ to \S+ +from \S+\s", text)
-    assert "positive rate (rows)" in text
+    assert "positive rate (number" in text
     assert "MIST" in text
 
 

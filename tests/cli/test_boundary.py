@@ -556,7 +556,7 @@ def test_impossible_frontiers_are_refused(compared_rows, tmp_path, uqcli, option
 
 def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, uqcli):
     shown = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "5 %").out.decode()
-    assert "About half of such rules flag more than this share of new data" in shown
+    assert "About half of such rules flag a larger share of new data" in shown
 
 
 @pytest.mark.thorough

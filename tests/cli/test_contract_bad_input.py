@@ -176,7 +176,7 @@ def test_hints_never_change_meaning(uqcli, tmp_path, artifact, columns, column, 
 def test_a_truncated_last_row_is_not_offered_to_be_dropped(uqcli, tmp_path, content, is_truncated):
     (tmp_path / "d.csv").write_text(HEADER + content)
     stderr = uqcli("tce", "d.csv").err
-    assert ("check that the file was written to its end" in stderr) == is_truncated
+    assert ("check that the file was written completely" in stderr) == is_truncated
     assert ("--on-invalid drop" in stderr) == (not is_truncated)
 
 

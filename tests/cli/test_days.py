@@ -73,7 +73,7 @@ def test_expected_ranges_are_those_of_days_around_the_centre_of_rows(uqcli, rows
     )
     assert "in 40 days" in " ".join(report["notes"])
     shown = uqcli(*BOUNDARY, "--day", "day").out.decode()
-    assert "90 % range by day" in shown
+    assert "allowing for differences between days)" in shown
     assert "90 % ranges by day" in uqcli("show", "rule.json").out.decode()
 
 

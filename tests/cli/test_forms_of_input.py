@@ -260,7 +260,7 @@ def test_unreadable_parquet_is_not_reported_as_truncated(uqcli, boundary_bytes, 
         assert outcome.code == 3
         assert "decrypt it first" in outcome.err
     for path, remedy in (("long.parquet", "cast"), ("e.parquet", "decrypt")):
-        assert "written to its end" not in uqcli("bin", path).err, remedy
+        assert "written completely" not in uqcli("bin", path).err, remedy
 
 
 PLAIN = '"score": 0.9, "uncertainty": 0.1'

@@ -170,8 +170,10 @@ def test_the_report_says_why_there_is_no_answer(uqcli, files, few_draws):
 
 def test_without_days_the_report_says_that_rows_are_independent(uqcli, files, few_draws):
     notes = " ".join(weights(uqcli, "new.csv")["notes"])
-    assert "takes rows as independent; name their days or customers with --day or --cluster" in notes
-    assert "cannot see a change of P(score | class) that is itself a mixture" in notes
+    assert (
+        "takes rows as independent: if they are not, name their days or customers (--day, --cluster)" in notes
+    )
+    assert "cannot detect a change within a class that looks like a mixture" in notes
     by_day = weights(uqcli, "new.csv", "--day", "day")
     assert "takes the rows of days as dependent (40 days or more in each file)" in " ".join(by_day["notes"])
     assert by_day["parameters"]["day"] == "day"

@@ -125,7 +125,7 @@ def test_a_rule_is_shown_applied_and_exported(uqcli, files):
         ),
         (
             ("--min-specificity", "0.9", "--gain", "1", "--cost", "1"),
-            "--max-fpr, --min-specificity, or --gain",
+            "cannot be combined; expected one bound",
         ),
         (("--min-specificity", "0.9", "--review", "5%"), "--review with --min-specificity"),
         (("--min-specificity", "0.9", "--margin", "1"), "--margin with --min-specificity"),

@@ -67,7 +67,7 @@ def test_differences_are_second_minus_first_with_intervals(uqcli):
         assert change["value"] == pytest.approx(second[key] - first[key])
         assert change["low"] is None or change["low"] <= change["value"] <= change["high"]
     assert difference["metrics"]["auc"]["low"] > 0
-    assert "'new' ranks better than 'old'" in uqcli("rows.csv", "--score", "old,new").out.decode()
+    assert "'new' ranks the rows better than 'old'" in uqcli("rows.csv", "--score", "old,new").out.decode()
 
 
 def test_equal_scores_do_not_differ(uqcli):
@@ -136,4 +136,4 @@ def test_the_label_has_a_usual_name(uqcli):
 def test_pages_and_checks(uqcli):
     line = ("rows.csv", "--score", "old,new", "-q", "--report", "page.html", "--report", "page.csv")
     assert uqcli(*line, "--fail-if", "differences.new.auc.low < 0").code == 0
-    assert "ranks better" in Path("page.html").read_text()
+    assert "ranks the rows better" in Path("page.html").read_text()

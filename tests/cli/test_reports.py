@@ -247,7 +247,7 @@ def test_all_report_paths_are_checked_before_any_work(uqcli, data, tmp_path):
         outcome = uqcli("bin", data, "-q", "--report", "r.html", "--report", wrong)
         assert outcome.code == code
         assert f"failed</h1>\n<p>Error (exit code {code})" in (tmp_path / "r.html").read_text()
-    assert ".html or .md or .json or .csv or .xml or .prom" in uqcli("bin", data, "--report", "r.txt").err
+    assert ".html, .md, .json, .csv, .xml, .prom" in uqcli("bin", data, "--report", "r.txt").err
 
 
 def test_reports_are_configured_as_a_list_or_one_text(uqcli, data, tmp_path, monkeypatch):
@@ -329,7 +329,7 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
     rate = f"it flagged {100 * fit['selected'] / fit['rows']:.2f} % of its calibration set."
-    assert f"The rule is a boundary (smooth) for target precision >= 0.7; {rate}" in text
+    assert f"The rule was fitted for target precision >= 0.7 (algorithm smooth); {rate}" in text
 
 
 def test_hostile_file_names_are_quoted(uqcli, data, tmp_path):
@@ -387,7 +387,7 @@ def test_a_certificate_states_how_many_rows_chose_and_tested_the_boundary(uqcli,
     line = ("boundary", data, "--precision", "0.6", "--certify", "0.2", "-o", "b.json", "--json")
     report = uqcli(*line).json
     tested = report["certificate"]["tested_on"]["rows"]
-    assert f"{400 - tested} rows chose the boundary, {tested} tested it." in report["notes"]
+    assert f"{400 - tested} rows served to choose the boundary, {tested} to test it." in report["notes"]
 
 
 def test_the_evaluation_of_two_boundaries_advises_one(uqcli, tmp_path):

@@ -101,7 +101,9 @@ def test_a_plan_writes_nothing_and_its_budget_has_the_width(uqcli, files, tmp_pa
         metrics = uqcli(*plan, "--json").json["metrics"]
         assert sorted(tmp_path.iterdir()) == before
         assert metrics["width"] <= 0.2 < metrics["width"] + 0.01
-        assert f"Label {metrics['labels']} rows to get an interval of the {goal}" in uqcli(*plan).out.decode()
+        assert (
+            f"Label {metrics['labels']} rows to get an interval for the {goal}" in uqcli(*plan).out.decode()
+        )
         drawing = ("--for", goal, "--budget", metrics["labels"], "-q", "-o", "-")
         sampled = ("sample", "rule.json", "all.parquet", *drawing, "--report", "r.json")
         assert uqcli(*sampled).code == 0

@@ -48,9 +48,9 @@ UNUSED = {
     "calibrate rows.csv other.csv --test ./other.csv": "name another file, or leave out --test",
     "calibrate rows.csv --method heterogeneous --features size --tree-data rows.csv": "INPUT and --tree-data",
     "uncertainty rows.csv --alpha1 size --alpha0 size -o o.csv": "both name the column 'size'",
-    "boundary rows.csv --precision 0.9 -o rule.csv": "cannot write a rule as .csv: 'rule.csv'",
-    "calibrate rows.csv -o map.html": "expected JSON; name it .json",
-    "bin rows.csv -o grid.parquet": "expected JSON; name it .json",
+    "boundary rows.csv --precision 0.9 -o rule.csv": "cannot write a rule to 'rule.csv'",
+    "calibrate rows.csv -o map.html": "expected JSON; choose a name that ends in .json",
+    "bin rows.csv -o grid.parquet": "expected JSON; choose a name that ends in .json",
     "apply new.csv rule.json": "'rule.json' comes after it; expected the rule file first; give rule.json",
     "watch rows.csv rule.json": "give rule.json rows.csv",
     "sample rows.csv rule.json --for precision --budget 3": "give rule.json rows.csv",
@@ -77,7 +77,7 @@ WRONG_KIND = {
     "sample rule.json new.csv --for recall --budget 3 --calibrator rule.json": "one with uqcli calibrate",
     "apply report.json new.csv": "is a report of uqcli tce, not a rule; expected a rule file, as -o",
     "apply other.json new.csv": "expected keys kind and format_version; check its name",
-    "show cut.json": "check its name, and that it was written to its end",
+    "show cut.json": "check its name, and that it was written completely",
 }
 
 

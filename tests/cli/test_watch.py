@@ -449,8 +449,8 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
     assert low < 0.7
     second = uqcli("watch", "rule.json", "rows.csv").out.decode().splitlines()[1]
-    assert "not the target of 0.7, since an uncertified rule may miss its target slightly" in second
-    assert "Add --bound 0.7 to be alarmed below the target itself" in second
+    assert "not the target of 0.7, which an uncertified rule may miss from the start" in second
+    assert "To get an alarm below the target itself, add --bound 0.7" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
     alarmed = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.99", "--report", "page.html")
@@ -577,7 +577,7 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     assert "Rows of one day are alike" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
     assert (
-        f"Rows of one day are alike: {trials:,} alerts tell as much as {effective:,} independent ones."
+        f"Rows of one day are alike: {trials:,} alerts say only as much as {effective:,} independent ones."
         in shown
     )
 

@@ -49,7 +49,7 @@ NIGHTS = {
         "check failed: promise_broken == 1",
     ),
     "half a file": (lambda frame: csv_bytes(frame[: ROWS // 2]), 6, 6, "check failed: rows < 1500"),
-    "cut within a row": (lambda frame: csv_bytes(frame)[:-12], 3, 3, "written to its end"),
+    "cut within a row": (lambda frame: csv_bytes(frame)[:-12], 3, 3, "written completely"),
     "no rows": (lambda frame: csv_bytes(frame[:0]), 6, 3, "no rows"),
     "no file": (lambda frame: None, 3, 3, ""),
 }  # fmt: skip

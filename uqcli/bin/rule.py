@@ -196,7 +196,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         """Describe the lines and cells of the table."""
         together = " (several score bins in a line)" if len(groups) < len(self.count[0]) else ""
         scores = "" if self._shares_edges() else "scores, "
-        return f"{together}: {scores}positive rate, and number of rows in parentheses"
+        return f"{together}: {scores}positive rate (number of rows)"
 
     def table_groups(self) -> Sequence[range]:
         """Return the score bins that share a line, for each line."""

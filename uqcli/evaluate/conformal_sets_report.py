@@ -298,12 +298,7 @@ class EvaluateConformalReport(Evaluated):
             [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
-        same = [
-            f"{name} was fitted on as many rows: if these are the same, test it on others."
-            for name, artifact, _ in self.results
-            if artifact.source.rows == self.source.rows
-        ]
-        return [*self._refuted(), *few, *unequal, *same, *uncorrected_tests(self.results)]
+        return [*self._refuted(), *few, *unequal, *uncorrected_tests(self.results)]
 
     def _refuted(self) -> list[str]:
         """Caution why nothing is stated about the target data, unless a verdict says it."""

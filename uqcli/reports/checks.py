@@ -96,9 +96,11 @@ class CheckResult:
     def message(self) -> str:
         """Error line of a failed check."""
         where = f" in {self.artifact}" if self.artifact else ""
-        found = f"undefined{f': {self.reason}' if self.reason else ''}"
-        found = found if self.actual is None else f"{self.actual:.6g}"
-        return f"gate: check failed{where}: {self.check.path} is {found} (--fail-if {self.check.text})"
+        if self.actual is None:
+            why = f": {self.reason}" if self.reason else ""
+            return f"gate: check failed{where}: {self.check.text} ({self.check.path} is undefined{why})"
+        found = f"{self.check.path} is {self.actual:.6g}"
+        return f"gate: check failed{where}: {self.check.text} is true ({found})"
 
     @property
     def in_words(self) -> str:
