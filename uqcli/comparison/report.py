@@ -265,7 +265,8 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
     error = f"{100 * ece:.2g}"
     return [
         f"the test still rejects {tce:.1f} % of {whose} predictions, but the average error of all "
-        f"rows is {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try calibrate --method all."
+        f"rows is {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try "
+        "calibrate --method all."
     ]
 
 
