@@ -17,9 +17,9 @@ from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
 
 _ERROR_NOTES: Final = (
-    "IST is one isotonic fit on the score, MIST one in each uncertainty bin; both are measured on the rows "
-    "they were fitted on.",
-    "By chance: the error of calibrated scores in cells of these sizes.",
+    "IST calibrates the score with one isotonic fit, MIST with one in each uncertainty bin. Both errors are "
+    "measured on the rows of the fit, so they are too low.",
+    "By chance: the error that perfectly calibrated scores would show in cells of these sizes.",
     "uqcli calibrate --method mist cross-validates both.",
 )
 

@@ -101,10 +101,10 @@ def dependence_caution(
     same, name = (f"one day ({column})", "day") if column in keys.dates else (f"one {column}", "cluster")
     option = f"--{name} {shlex.quote(column)}" if takes_option(column) else ""
     remedy = f" Add {option}." if option else ""
-    times = f"{effects[column]:.2g}"
+    effect = effects[column]
     sentence = (
-        f"flagged rows of {same} are alike: their precision varies {times} times as much as if rows were "
-        f"independent, so the ranges are too narrow.{remedy}"
+        f"flagged rows of {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too narrow (the "
+        f"variance of the precision is {effect:.2g} times that of independent rows).{remedy}"
     )
     return sentence, option
 

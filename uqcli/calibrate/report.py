@@ -200,7 +200,7 @@ class CalibrateReport(OneResult):
         not_applicable = [f"{method} does not apply: it {why}." for method, why in self.obstacles.items()]
         random_parts = self._random_parts()
         seed = (
-            [f"The random seed ({self.artifact.parameters.seed}) affects {', '.join(random_parts)}."]
+            [f"The random seed ({self.artifact.parameters.seed}) affects {' and '.join(random_parts)}."]
             if random_parts
             else []
         )

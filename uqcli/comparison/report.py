@@ -264,8 +264,8 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
         return []
     error = f"{100 * ece:.2g}"
     return [
-        f"the test still rejects {tce:.1f} % of {whose} predictions, but the average error of all "
-        f"rows is {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try "
+        f"{tce:.1f} % of {whose} predictions are still significantly wrong, but on average they are off by "
+        f"only {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try "
         "calibrate --method all."
     ]
 

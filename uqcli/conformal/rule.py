@@ -317,7 +317,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
-        return f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}.{self._of_clusters()}"
+        return (
+            f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}: that of one rule may be a little "
+            f"higher or lower.{self._of_clusters()}"
+        )
 
     def _of_clusters(self) -> str:
         """State which row of a cluster the guarantee is for; empty if rows are independent."""

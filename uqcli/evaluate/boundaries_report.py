@@ -183,8 +183,8 @@ LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were 
 """The same for rows with sampling weights."""
 
 OWN_DATA_CAUTION = (
-    "A rule looks better than it is on the rows that it was fitted on: the digests of the inputs, which "
-    "--report FILE.html lists, show whether these are others."
+    "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. Pages "
+    "(--report FILE.html) list the SHA-256 of the inputs."
 )
 """Caution that no evaluation can check."""
 

@@ -365,7 +365,8 @@ def _empty_set_notes(results: Results) -> list[str]:
 
 def _covered(estimate: Estimate, test: CoverageTest) -> str:
     together = " for all together" if len(test.p_values) > 1 else ""
-    return f"{100 * (estimate.value or 0):.1f} % of rows are covered ({p_text(test.worst_p)}{together})"
+    share_covered = f"{100 * (estimate.value or 0):.1f} %"
+    return f"{share_covered} of the sets contain the true class ({p_text(test.worst_p)}{together})"
 
 
 def _classes_below(measured: SetMetrics) -> str:

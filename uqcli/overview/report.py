@@ -228,7 +228,7 @@ class OverviewReport(OneResult):
         if not self.content.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)
-        return f"To test whether an uncertainty helps, name a column with --uncertainty, such as {listed}."
+        return f"Another column may help the score, such as {listed}: --uncertainty COLUMN tests it."
 
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
@@ -263,7 +263,9 @@ class OverviewReport(OneResult):
             )
         elif content.dates:
             name = printable(content.dates[0], 24)
-            odd.append(f"{name} holds dates; boundary --day {name} takes the rows of one day as dependent.")
+            odd.append(
+                f"{name} holds dates; boundary --day {name} allows for rows of one day that are alike."
+            )
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
         return odd

@@ -21,14 +21,14 @@ BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
 )
 CONFORMAL: Final[Mapping[str, str]] = MappingProxyType(
     {
-        ConformalMethod.APS: "the likeliest classes up to a total probability",
+        ConformalMethod.APS: "the likeliest classes until their probabilities together reach the threshold",
         ConformalMethod.LAC: "every class above a probability",
     }
 )
 ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        ShiftEstimator.BBSE: "class frequencies from how predicted classes are confused on the labelled rows",
-        ShiftEstimator.EM: "class frequencies by maximum likelihood, from probabilities that it calibrates",
+        ShiftEstimator.BBSE: "from predicted classes, corrected for the mistakes seen on the labelled rows",
+        ShiftEstimator.EM: "by maximum likelihood, from probabilities that it calibrates",
         ShiftEstimator.KNOWN: "as given",
     }
 )

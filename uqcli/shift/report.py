@@ -266,14 +266,15 @@ class ShiftReport(OneResult):
         if self.artifact is not None:
             notes += [
                 "A weight above 1 means that the class is more frequent in the target data.",
-                "The weights assume that only class priors changed; label some target rows to check.",
+                "The weights assume that only class frequencies changed; label some target rows to check.",
             ]
         notes += self._about_mixture()
         if self.artifact is not None:
             notes += self._significant(self.artifact)
         weights = self.weights
         if weights is not None and weights.condition is not None:
-            notes.append(f"The confusion matrix has condition number {weights.condition:.3g} (1 is best).")
+            number = f"The condition number of the confusion matrix is {weights.condition:.3g}"
+            notes.append(f"{number}; the nearer it is to 1, the surer are the weights.")
         return notes
 
     def _about_mixture(self) -> list[str]:
@@ -291,9 +292,9 @@ class ShiftReport(OneResult):
                 "file). Intervals and the test of predicted classes take rows as independent."
             )
         return [
-            "A test whether the new rows are a mixture of the labelled classes, as in a label shift, gave "
+            "The assumption that the new rows are a mixture of the labelled classes was tested: "
             f"{p_text(test.p_value)}. {taken}",
-            "The test cannot detect a change within a class that looks like a mixture of the old classes, "
+            "The test can miss a change within a class that looks like a mixture of the old classes, "
             "such as positives that now score lower.",
         ]
 

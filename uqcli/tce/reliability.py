@@ -54,7 +54,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     titles = "; ".join(panel.title for panel in panels)
     title = f"Reliability diagrams: {titles}"
     more = (
-        "Red: the test rejects the scores of these rows, given the labels in their bin. With 95 % "
+        "Red: the scores of these rows are significantly wrong, given the labels in their bin. With 95 % "
         "confidence, the shaded band contains the rate of positives at all scores at once, if that rate "
         "rises with the score."
     )

@@ -44,8 +44,8 @@ def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> 
     )
     findings = [_finding(part.bins, of_side, name) for name, of_side in sides if of_side.any()]
     affected = (
-        f"The test rejects the scores of {_percent(rejected, total)} of {rows} (level {alpha:g}); "
-        f"the average error of {rows} is {points} (ECE {error:.3f})."
+        f"The scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g}); "
+        f"on average, scores are off by {points} (ECE {error:.3f})."
     )
     if not findings:
         return ["No score is shown to be wrong: the rates of these rows agree with the scores.", affected]
@@ -73,9 +73,9 @@ def calibrated_within(metrics: Metrics) -> str:
         beside = f", and {most}" if most else ""
         return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
     above = f" above {_LEAST:g}" if proved else ""
-    shown = "" if detectable is None else f"; these rows would have shown one of {detectable:.2g}"
+    shown = "" if detectable is None else f"; one of {detectable:.2g} would have been found"
     upper = f" With 95 % confidence the score is off {most}." if most else ""
-    return f"A test of all scores at once proves no error{above}{shown}.{upper}{falls}"
+    return f"A test of all scores at once finds no error{above}{shown}.{upper}{falls}"
 
 
 def _percent(rows: int, total: int) -> str:

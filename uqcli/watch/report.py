@@ -439,7 +439,8 @@ class WatchReport(OneResult):
             second,
             KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
         ]
-        next_batch = "Count the next batch when its labels are complete." if self.kept else _NOT_KEPT
+        then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
+        next_batch = then if self.kept else _NOT_KEPT
         action = self._after_alarm() or next_batch
         return HeadCard(
             title=self._title(),
