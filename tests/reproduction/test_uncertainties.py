@@ -99,6 +99,15 @@ def test_adult_has_its_rows():
     assert len(table.head(100).features()) == 100
 
 
+def test_undersampling_keeps_one_negative_in_ten_of_those_that_train():
+    whole, few = tables.adult(), tables.undersampled()
+    negative = whole.label == 0
+    assert np.array_equal(few.trained & ~negative, whole.trained & ~negative)
+    kept = (few.trained & negative).sum() / (whole.trained & negative).sum()
+    assert kept == pytest.approx(1 / tables.KEPT_NEGATIVES, abs=0.01)
+    assert np.array_equal(few.hold_outs["adult, 1 negative in 10"], whole.hold_outs["adult"])
+
+
 def test_a_table_that_is_not_installed_is_named():
     with pytest.raises(ModuleNotFoundError, match="no module nowhere"):
         tables._installed("nowhere")
