@@ -136,6 +136,12 @@ def test_the_page_of_uncertainties_rounds_its_table():
     assert f"adds more than {max(gains.values()):.1f} points of recall" in text
     assert f"With one negative in ten, the distance adds {few:.1f} points" in text
     assert float(lines[0][names.index("adult, 1 negative in 10")].split()[0]) == few
+    results = (DOCS / "results" / "reproduction.md").read_text()
+    alone, undersampled = (
+        float(re.search(rf"^\| {name} \| [^|]* \| [^|]* \| [^|]* \| (\S*) \|", results, re.MULTILINE)[1])
+        for name in ("adult", "adult, 1 negative in 10")
+    )
+    assert f"training on all rows adds {alone - undersampled:.0f};" in text
     assert round(float(lines[-1][names.index("adult")].strip("*").split()[0])) == 3
     assert "The census sample gains three points" in text
 
