@@ -47,13 +47,21 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
     return float(tuned.best_threshold_) if tuned.best_score_ > 0 else None
 
 
-def controlled_threshold(score: Floats, label: Bools, bound: float, risk: float) -> float | None:
+def controlled_threshold(
+    score: Floats, label: Bools, bound: float, risk: float, *, from_the_top: bool = False
+) -> float | None:
     """Choose the threshold of MAPIE's risk control: the highest recall among certified thresholds.
 
     Parameters
     ----------
+    score, label : shape (n,)
+    bound
+        Bound on precision.
     risk
         Risk that the threshold misses the bound.
+    from_the_top
+        Whether thresholds are tested one after another from the highest down, until one fails, which MAPIE
+        calls a fixed sequence. By default it tests them together (Bonferroni-Holm).
 
     Returns
     -------
@@ -65,7 +73,11 @@ def controlled_threshold(score: Floats, label: Bools, bound: float, risk: float)
         return np.column_stack([1 - rows[:, 0], rows[:, 0]])
 
     control = BinaryClassificationController(
-        probabilities, risk="precision", target_level=bound, confidence_level=1 - risk
+        probabilities,
+        risk="precision",
+        target_level=bound,
+        confidence_level=1 - risk,
+        fwer_method="fixed_sequence" if from_the_top else "bonferroni_holm",
     )
     control.calibrate(score[:, None], label.astype(np.int64))
     best = control.best_predict_param

@@ -18,6 +18,7 @@ from reproduction.studies import (
     sizes,
     truth,
     uci,
+    uncertainties,
     undersampling,
 )
 from reproduction.study import Study
@@ -39,4 +40,5 @@ STUDIES: tuple[Study, ...] = (
     recalibration.STUDY,
     guarantees.STUDY,
     peers.STUDY,
+    uncertainties.STUDY,
 )

@@ -108,6 +108,44 @@ def test_the_spread_of_an_ensemble_does_not_help_on_the_same_rows():
     assert len(report["thresholds"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("how-to/uncertainty.md", "Candidates for an uncertainty"),
+        ("explanation/beside-others.md", "A bound on precision, by other tools"),
+    ],
+)
+def test_tables_of_the_reproduction_are_copied_whole(page, title):
+    section = (DOCS / "results" / "reproduction.md").read_text().partition(f"### {title}\n")[2]
+    (table, *_) = re.findall(r"(?:^\|.*\n)+", section.partition("\n#")[0], flags=re.MULTILINE)
+    assert table in (DOCS / page).read_text()
+
+
+def test_the_page_of_uncertainties_rounds_its_table():
+    page = (DOCS / "how-to" / "uncertainty.md").read_text()
+    names, _, *lines = [
+        line.strip("| ").split(" | ") for line in page.splitlines() if re.match(r"\| [^|]* \| [a-z+*-]", line)
+    ]
+    gains = {
+        name: max(float(line[column].strip("*").split()[0]) for line in lines[:-1])
+        for column, name in enumerate(names)
+        if column
+    }
+    few = gains.pop("adult, 1 negative in 10")
+    text = " ".join(page.split())
+    assert f"adds more than {max(gains.values()):.1f} points of recall" in text
+    assert f"With one negative in ten, the distance adds {few:.1f} points" in text
+    assert float(lines[0][names.index("adult, 1 negative in 10")].split()[0]) == few
+    results = (DOCS / "results" / "reproduction.md").read_text()
+    alone, undersampled = (
+        float(re.search(rf"^\| {name} \| [^|]* \| [^|]* \| [^|]* \| (\S*) \|", results, re.MULTILINE)[1])
+        for name in ("adult", "adult, 1 negative in 10")
+    )
+    assert f"training on all rows adds {alone - undersampled:.0f};" in text
+    assert round(float(lines[-1][names.index("adult")].strip("*").split()[0])) == 3
+    assert "The census sample gains three points" in text
+
+
 def test_the_readme_states_what_the_flights_show():
     rules, use = flights_figure.rules(), flights_figure.read("flights_use")
     flagged = [
