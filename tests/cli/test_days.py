@@ -190,7 +190,7 @@ def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
 def advice_of(uqcli, *command):
     """Return the sentence on flagged rows that are alike; None if there is none."""
     notes = uqcli(*command, "--json").json["notes"]
-    return next((note for note in notes if "are alike: their precision varies" in note), None)
+    return next((note for note in notes if "are alike, so the ranges are" in note), None)
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
@@ -202,7 +202,7 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     known = unit_sums(sums[1], sums[0])
     advice = advice_of(uqcli, *command)
     assert advice.startswith("flagged rows of one day (day) are alike")
-    assert f"varies {known.q / known.n:.2g} times" in advice
+    assert f"is {known.q / known.n:.2g} times that of independent rows" in advice
     assert advice.endswith(" Add --day day.")
     assert uqcli(*command, "-q", "-o", "rule.json").code == 0
     assert advice_of(uqcli, "evaluate", "rule.json", f"a.{ending}").endswith(" Add --day day.")

@@ -173,7 +173,7 @@ def test_without_days_the_report_says_that_rows_are_independent(uqcli, files, fe
     assert (
         "takes rows as independent: if they are not, name their days or customers (--day, --cluster)" in notes
     )
-    assert "cannot detect a change within a class that looks like a mixture" in notes
+    assert "can miss a change within a class that looks like a mixture" in notes
     by_day = weights(uqcli, "new.csv", "--day", "day")
     assert "takes the rows of days as dependent (40 days or more in each file)" in " ".join(by_day["notes"])
     assert by_day["parameters"]["day"] == "day"
