@@ -245,7 +245,7 @@ def _segments(number: int) -> str:
     return "1 segment" if number == 1 else f"{count(number)} segments"
 
 
-_ACTION = "Look at the segments before you rely on the overall result."
+_ACTION = "Do not rely on the overall result in a segment that deviates; --by treats groups apart."
 
 
 def with_audit(document: Document, audit: Audit | None) -> Document:

@@ -20,7 +20,7 @@ _ERROR_NOTES: Final = (
     "IST calibrates the score with one isotonic fit, MIST with one in each uncertainty bin. Both errors are "
     "measured on the rows of the fit, so they are too low.",
     "By chance: the error that perfectly calibrated scores would show in cells of these sizes.",
-    "uqcli calibrate --method mist cross-validates both.",
+    "To measure both on rows that were not used for the fit, run uqcli calibrate --method mist.",
 )
 
 

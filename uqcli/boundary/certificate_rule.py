@@ -227,9 +227,9 @@ def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups
 def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
     """State what a risk means, and what a certificate requires."""
     return (
-        "The risk is the share of calibration sets that would yield a wrong certificate. Where few of them "
-        "yield any, a larger share of the certificates may be wrong.",
+        "The risk is the share of calibration sets that would yield a wrong certificate. If most of them "
+        "would yield none, a larger share of the certificates may be wrong.",
         f"The guarantee requires independent {units} from the same source.",
-        f"Decide on bound, risk, seed ({seed}) and bins before you look at the data: a second try voids the "
-        "certificate.",
+        f"Decide on bound, risk, seed ({seed}) and bins before you certify: a second try on these data "
+        "voids the certificate.",
     )

@@ -672,8 +672,8 @@ class BoundaryReport(OneResult):
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
         return [
-            f"on new data precision will more likely be below {bound} than above it: add --margin 1, or "
-            "--certify 0.1 for a guarantee (10 % risk)."
+            f"on new data precision will more likely be below {bound} than above it: add --margin 1 to make "
+            "that less likely, or --certify 0.1 for a guarantee (10 % risk)."
         ]
 
     def _budget(self) -> list[str]:
@@ -727,8 +727,8 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            "about half of such rules flag a larger share of new data: ask for a lower share if this one is "
-            "a hard limit."
+            f"new data may have more than {self.constraint.value} flagged (about as likely as not): ask for "
+            "less if that is a hard limit."
         ]
 
     def _table(self) -> Table:
@@ -856,13 +856,13 @@ class BoundaryReport(OneResult):
 
     def _margin_notes(self) -> list[str]:
         """State the effect of a margin and of a certificate, if the margin is below one standard error."""
-        if self.cautious is None or self.chosen.boundary is None:
+        if self.cautious is None or self.chosen.boundary is None or self._clustered:
             return []
         fit = self.cautious.boundary
         margin = (
             "--margin 1 finds no boundary"
             if fit is None
-            else f"with --margin 1, recall on the calibration set is {share(fit.fit.recall)}"
+            else f"with --margin 1, by which about 1 in 6 rules miss, recall here is {share(fit.fit.recall)}"
         )
         return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
 

@@ -48,8 +48,8 @@ class Choice:
             return f"Chose {self.method}: too few rows to compare methods."
         lowest = min(self.tried, key=lambda candidate: candidate.log_loss)
         if lowest.method is self.method:
-            least = "it has the lowest log loss of the methods tried, by more than a standard error"
-            return f"Chose {self.method}: {least}."
+            least = "it has the lowest log loss, by more than a standard error"
+            return f"Chose {self.method}: of {len(self.tried)} methods tried, {least}."
         return (
             f"Chose {self.method}: simpler than {lowest.method}, and within a standard error of its log loss."
         )

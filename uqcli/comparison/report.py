@@ -264,9 +264,9 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
         return []
     error = f"{100 * ece:.2g}"
     return [
-        f"{tce:.1f} % of {whose} predictions are still significantly wrong, but on average they are off by "
-        f"only {error} {'point' if error == '1' else 'points'} (ECE {ece:.2g}). If that is too much, try "
-        "calibrate --method all."
+        f"{tce:.1f} % of {whose} predictions are still significantly wrong, but all together are off by only "
+        f"{error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is too much, "
+        "try calibrate --method all."
     ]
 
 

@@ -318,8 +318,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
         return (
-            f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}: that of one rule may be a little "
-            f"higher or lower.{self._of_clusters()}"
+            f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}. The coverage of one rule may be a "
+            f"little higher or lower.{self._of_clusters()}"
         )
 
     def _of_clusters(self) -> str:

@@ -184,7 +184,7 @@ LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were 
 
 OWN_DATA_CAUTION = (
     "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. Pages "
-    "(--report FILE.html) list the SHA-256 of the inputs."
+    "(--report FILE.html) end with a checksum of each input, by which you can compare them."
 )
 """Caution that no evaluation can check."""
 
@@ -777,7 +777,7 @@ class EvaluateReport(Evaluated):
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         level = intervals_in_words(self.parameters)
         return [
-            f"Test set: {rows}, {positives} positive{dropped}; intervals are {level}.",
+            f"Test set: {rows}, {positives} positive{dropped}; all intervals are {level}.",
             *([] if self._same_counts() else [OWN_DATA_CAUTION]),
         ]
 

@@ -287,6 +287,7 @@ def _metrics(
         sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
+        is_calibration_set=tally.by_class[0].tolist() == artifact.calibration_rows,
         clusters=None if clusters is None else int(np.count_nonzero(clusters.by_class.of_all()[1])),
         test=judge(
             artifact,

@@ -116,6 +116,8 @@ class SetMetrics:
         Test of the guaranteed coverage.
     clusters
         Clusters of dependent rows; None if rows are independent.
+    is_calibration_set
+        Whether each class has as many rows as in the calibration set.
     """
 
     coverage: Estimate
@@ -129,6 +131,7 @@ class SetMetrics:
     rows: int
     test: CoverageTest
     clusters: int | None = None
+    is_calibration_set: bool = False
 
     def shown(self) -> list[Metric]:
         """Return the metrics that are rows of the table."""
@@ -298,7 +301,13 @@ class EvaluateConformalReport(Evaluated):
             [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
-        return [*self._refuted(), *few, *unequal, *uncorrected_tests(self.results)]
+        same = [
+            f"{name} was fitted on as many rows of each class, so these may be the same rows: test it on "
+            "others."
+            for name, _, measured in self.results
+            if measured.is_calibration_set
+        ]
+        return [*self._refuted(), *same, *few, *unequal, *uncorrected_tests(self.results)]
 
     def _refuted(self) -> list[str]:
         """Caution why nothing is stated about the target data, unless a verdict says it."""

@@ -201,7 +201,7 @@ class OverviewReport(OneResult):
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} are positive ({share_of_all}, "
             f"95 % interval {low.removesuffix(' %')} to {high}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
-            f"AUC {share(score.auc)}, average precision {share(score.average_precision)}.",
+            f"AUC {share(score.auc)} (0.5 is chance, 1 is perfect).",
             self._calibration_sentence(),
         ]
         if self.content.by_role:
@@ -223,8 +223,8 @@ class OverviewReport(OneResult):
         """State whether an uncertainty helps, or which columns could be one."""
         if self.comparison is not None:
             verdict = self.comparison.compared[0].sentence()
-            like = f"with as many alerts as one threshold {_at(self.comparison)}"
-            return verdict.replace("at the same number of alerts", like)
+            single = f"at the same number of alerts as with one threshold {_at(self.comparison)}"
+            return verdict.replace("at the same number of alerts", single)
         if not self.content.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)

@@ -104,7 +104,7 @@ class SampleReport(OneResult):
             notes=[self.rule.in_a_sentence().rstrip(".") + "."],
             card=HeadCard(
                 title=title,
-                subject="{rules} on {inputs}.",
+                subject="Rows of {inputs} to label, for {rules}.",
                 numbers=[
                     KeyNumber(label="labels", value=count(self.labels)),
                     KeyNumber(label=f"expected {goal}", value=percent(self.expected)),

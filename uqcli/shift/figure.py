@@ -73,7 +73,7 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     return Figure(
         title=title,
         caption="Where the two lines of a class do not overlap, its frequency has changed significantly. "
-        "Where they overlap, see the interval of its weight in the table.",
+        "Where they overlap, it has changed significantly only if the interval of its weight excludes 1.",
         width=6.0,
         height=height,
         narrow_height=height,

@@ -18,6 +18,9 @@ _DETECTION_LIMIT = 0.25
 """Relative error of a rate above which the report cautions that the tests miss smaller ones."""
 
 
+_LEAST_OF_OTHER_SIDE = 0.05
+"""Share of the rejected rows of one side from which the report names the other one as well."""
+
 _LEAST = 0.0005
 """Least proved deviation that the report states: a tiny score may be a thousand times too low."""
 
@@ -42,7 +45,12 @@ def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> 
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
-    findings = [_finding(part.bins, of_side, name) for name, of_side in sides if of_side.any()]
+    most = int(sides[0][1].sum())
+    findings = [
+        _finding(part.bins, of_side, name)
+        for name, of_side in sides
+        if of_side.sum() >= _LEAST_OF_OTHER_SIDE * most > 0
+    ]
     affected = (
         f"The scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g}); "
         f"on average, scores are off by {points} (ECE {error:.3f})."
@@ -73,9 +81,13 @@ def calibrated_within(metrics: Metrics) -> str:
         beside = f", and {most}" if most else ""
         return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
     above = f" above {_LEAST:g}" if proved else ""
-    shown = "" if detectable is None else f"; one of {detectable:.2g} would have been found"
+    shown = (
+        ""
+        if detectable is None
+        else f"; it would have found one of {detectable:.2g} at all scores (80 % power)"
+    )
     upper = f" With 95 % confidence the score is off {most}." if most else ""
-    return f"A test of all scores at once finds no error{above}{shown}.{upper}{falls}"
+    return f"A stricter test, of all scores at once, proves no error{above}{shown}.{upper}{falls}"
 
 
 def _percent(rows: int, total: int) -> str:
@@ -87,6 +99,11 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
     """State where scores err to one side: the shortest run of bins with most of the rejected rows."""
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(rejected[filled].tolist())
+    mostly = 2 * rejected[filled] >= bins.count[filled]
+    while first > 0 and mostly[first - 1]:
+        first -= 1
+    while last + 1 < len(filled) and mostly[last + 1]:
+        last += 1
     run = filled[first : last + 1]
     if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)

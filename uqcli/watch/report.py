@@ -377,8 +377,9 @@ class WatchReport(OneResult):
 
     def _notes(self) -> list[str]:
         delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
+        range_of_rule = "the range expected of the rule for target"
         notes = [
-            f"{promise.text}: {promise.origin.replace('expected of target', 'expected when the target was')}."
+            f"{promise.text}: {promise.origin.replace('what was expected of target', range_of_rule)}."
             for promise in self.promises
         ]
         several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
