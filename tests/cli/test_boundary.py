@@ -417,7 +417,7 @@ def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     surplus = metrics["true_positives"] - 0.6 * metrics["selected"]
     assert surplus >= (0.24 * metrics["selected"]) ** 0.5
     assert metrics["recall"] < without_margin["metrics"]["recall"]
-    note = f"With --margin 1, recall on the calibration set is {metrics['recall']:.3f}"
+    note = f"With --margin 1, by which about 1 in 6 rules miss, recall here is {metrics['recall']:.3f}"
     assert note in " ".join(without_margin["notes"])
     assert "--margin" not in " ".join(with_margin["notes"])
     assert json.loads((tmp_path / "b.json").read_bytes())["margin"] == 1.0
@@ -556,7 +556,7 @@ def test_impossible_frontiers_are_refused(compared_rows, tmp_path, uqcli, option
 
 def test_a_limit_on_the_alert_rate_has_a_caution_about_new_data(compared_rows, uqcli):
     shown = uqcli("boundary", compared_rows, "--uncertainty", "useful", "--max-selected", "5 %").out.decode()
-    assert "About half of such rules flag a larger share of new data" in shown
+    assert "New data may have more than" in shown
 
 
 @pytest.mark.thorough
