@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.operating_system import quote
 from uqcli.engines.request import Roles, listing
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
@@ -239,7 +239,7 @@ def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
     }
     if usual[role] is None:
         return ""
-    return " ".join(f"--{other} {shlex.quote(column)}" for other, column in usual.items() if column)
+    return " ".join(f"--{other} {quote(column)}" for other, column in usual.items() if column)
 
 
 _USUAL: Final = {
