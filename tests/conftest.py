@@ -25,6 +25,7 @@ sys.dont_write_bytecode = False
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.cli import commands  # noqa: E402
 from uqcli.cli.process.environment import round_alike  # noqa: E402
 
@@ -40,12 +41,22 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("uqcli"))
 settings.register_profile("explore", deadline=None, max_examples=2000)
 # nohup and some schedulers ignore SIGHUP, and child processes would inherit that
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "uqcli")
 settings.load_profile(PROFILE)
 _SETTINGS = "_hypothesis_internal_use_settings"
+
+
+# signals, limits, FIFOs and terminals that Windows does not have; make windows runs some of these tests there
+_OF_POSIX = (
+    "cli/test_apply_guards.py cli/test_failed_reports.py cli/test_interruption.py cli/test_memory.py "
+    "cli/test_messages.py cli/test_process.py cli/test_progress.py cli/test_surroundings.py "
+    "faults/test_small_part.py kernels/test_compile.py"
+)
+collect_ignore = _OF_POSIX.split() if IS_WINDOWS else []
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -29,9 +29,9 @@ MAY_LOAD = {
             "show boundary.json --json",
             "show calibrator.json --json",
             "export boundary.json --to python",
-            "export boundary.json --to sql",
         ],
     ),
+    "what writes SQL": ({"numpy", "sqlglot"}, ["export boundary.json --to sql"]),
     "what reads": (
         READS,
         [

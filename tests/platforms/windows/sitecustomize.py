@@ -19,7 +19,7 @@ import stat
 import struct
 import subprocess  # noqa: F401  with those below, while the names that they need are there
 import sys
-import tempfile  # noqa: F401
+import tempfile
 import threading  # noqa: F401
 import types
 from multiprocessing import util  # noqa: F401
@@ -203,6 +203,7 @@ def remove_names():
     for module, name in absent:
         if hasattr(module, name):
             delattr(module, name)
+    tempfile.TemporaryFile = tempfile.NamedTemporaryFile
     shutil._use_fd_functions = shutil.rmtree.avoids_symlink_attacks = False
     for name in ("HOME", "XDG_CACHE_HOME"):
         os.environ.pop(name, None)
