@@ -149,6 +149,11 @@ def raise_limit(name: str, soft: int) -> None:
     _resource.setrlimit(number, (soft, _resource.getrlimit(number)[1]))
 
 
+def processors() -> int:
+    """Return the number of processors that the process may use, where this is known, else of all."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def user_id() -> int | None:
     """Return the user's number; None on Windows."""
     return None if IS_WINDOWS else os.geteuid()

@@ -185,10 +185,10 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     if joined:
         guess = f"{_option_of(role)} takes one column: write their values into one, and "
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
-        mark = "tab" if marks[0] == "\t" else repr(marks[0])
+        mark = "tab" if marks[0] == "\t" else quote(marks[0])
         option = f"give --delimiter {mark}, if it separates the columns"
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
-        option = f"{option}, or give --proba '{pattern}' for class probabilities"
+        option = f"{option}, or give --proba {quote(pattern)} for class probabilities"
     return MissingColumnError(
         role,
         f"no column '{name}' in {source}, which has {listing(columns)}",

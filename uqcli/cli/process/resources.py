@@ -5,11 +5,10 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-import sys
 from typing import Final
 
 from uqcli.base.errors import DataError
-from uqcli.base.operating_system import limits, raise_limit
+from uqcli.base.operating_system import IS_WINDOWS, limits, raise_limit
 from uqcli.base.running import cores
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -28,7 +27,7 @@ def keep_freed_memory() -> None:
     A run allocates the same few arrays for each part of the rows. The system clears each returned page, which
     takes a fifth to a half of the time of counting large files.
     """
-    if sys.platform != "linux":
+    if IS_WINDOWS:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # other C libraries do not have it
