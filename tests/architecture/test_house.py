@@ -174,7 +174,7 @@ def test_only_the_program_exits():
 
 def test_only_one_module_asks_on_which_system_it_runs():
     asking = re.compile(
-        r"\b(sys\.platform|os\.name)\b|import (platform|fcntl|msvcrt|resource|_winapi)\b"
+        r"\b(sys\.platform|os\.name)\b|import (platform|fcntl|msvcrt|resource|shlex|_winapi)\b"
         r"|tattr\((os|signal|select),"
     )
     found = {path.relative_to(PACKAGE).as_posix() for path in FILES if asking.search(path.read_text("utf-8"))}
