@@ -50,13 +50,19 @@ settings.load_profile(PROFILE)
 _SETTINGS = "_hypothesis_internal_use_settings"
 
 
-# signals, limits, FIFOs and terminals that Windows does not have; make windows runs some of these tests there
-_OF_POSIX = (
+# signals, limits, FIFOs, terminals and owners of files, which Windows does not have; make windows runs some
+# of these tests on a simulation of it
+_MODULES_OF_POSIX = (
     "cli/test_apply_guards.py cli/test_failed_reports.py cli/test_interruption.py cli/test_memory.py "
     "cli/test_messages.py cli/test_process.py cli/test_progress.py cli/test_surroundings.py "
     "faults/test_small_part.py kernels/test_compile.py"
 )
-collect_ignore = _OF_POSIX.split() if IS_WINDOWS else []
+_TESTS_OF_POSIX = (
+    "test_a_discovered_file_of_another_user_is_refused test_hostile_file_names_are_quoted "
+    "test_a_discovered_file_that_others_can_write_is_refused test_a_kill_leaves_the_old_state_or_the_new_one "
+    "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo"
+)
+collect_ignore = _MODULES_OF_POSIX.split() if IS_WINDOWS else []
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,6 +84,8 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(marker.args[0])
     part = int(os.environ.get("TEST_PART", "1"))
     others = [item for item in items if zlib.crc32(f"{item.nodeid} {_commit(part)}".encode()) % part]
+    if IS_WINDOWS:
+        others += [item for item in items if item.name.partition("[")[0] in _TESTS_OF_POSIX.split()]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in set(others)]
     if PROFILE != "uqcli":

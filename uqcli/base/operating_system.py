@@ -15,7 +15,7 @@ import signal
 import stat
 import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -46,7 +46,7 @@ _LOCKED_BYTE: Final = 1 << 40
 _DESCRIPTORS: Final = 512
 """Files that the C library of Windows opens at most."""
 
-_POLL_SECONDS: Final = 0.01
+_POLL_SECONDS, _PATIENCE_SECONDS = 0.01, 1.0
 _PLAIN_WORD: Final = re.compile(r"[\w@%+=:,./\\-]+", re.ASCII)
 
 
@@ -73,6 +73,24 @@ def has_lock(descriptor: int) -> bool:
     finally:
         os.lseek(descriptor, position, os.SEEK_SET)
     return True
+
+
+def change(work: Callable[..., None], *paths: str | Path) -> None:
+    """Replace or remove files; Windows refuses while a scanner or a library still has one open, so try again.
+
+    Raises
+    ------
+    OSError
+        The files cannot be changed.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return work(*paths)
+        except PermissionError:
+            if not IS_WINDOWS or time.monotonic() > deadline:
+                raise
+        time.sleep(_POLL_SECONDS)
 
 
 def release(path: str) -> None:

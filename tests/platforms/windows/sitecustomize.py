@@ -204,7 +204,7 @@ def remove_names():
         if hasattr(module, name):
             delattr(module, name)
     tempfile.TemporaryFile = tempfile.NamedTemporaryFile
-    shutil._use_fd_functions = shutil.rmtree.avoids_symlink_attacks = False
+    shutil._use_fd_functions = shutil._USE_CP_SENDFILE = shutil.rmtree.avoids_symlink_attacks = False
     for name in ("HOME", "XDG_CACHE_HOME"):
         os.environ.pop(name, None)
 

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, has_lock, release, sync
+from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, change, has_lock, release, sync
 
 _READABLE_BYTES: Final = 100
 """Bytes of an output's name in the names of its temporary files; a name may have 255 bytes."""
@@ -110,7 +110,7 @@ class Temporary:
             else:
                 os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
             with changing:
-                os.replace(self.path, path)  # noqa: PTH105
+                change(os.replace, self.path, path)
                 _temporaries.discard(self.path)
                 _replaced.append(target)
         finally:
@@ -123,7 +123,7 @@ class Temporary:
             self._release()
         if self.path in _temporaries:
             with suppress(OSError):
-                os.unlink(self.path)  # noqa: PTH108
+                change(os.unlink, self.path)
             _temporaries.discard(self.path)
         self._release()
 
