@@ -131,7 +131,7 @@ def test_memory_is_a_size(uqcli, rows, size, expected):
 def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkeypatch):
     monkeypatch.setattr(machine, "available_bytes", lambda: 40 << 30)
     assert machine.kept_bytes() == 10 << 30
-    for few in (1 << 30, 0):
+    for few in (1 << 30, None):
         monkeypatch.setattr(machine, "available_bytes", lambda few=few: few)
         assert machine.kept_bytes() == 832_000_000
 

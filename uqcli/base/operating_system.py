@@ -43,9 +43,7 @@ NO_WAIT: Final[int] = getattr(os, "O_NONBLOCK", 0)
 _LOCKED_BYTE: Final = 1 << 40
 """Position of the byte that is locked on Windows: beyond any content, which nobody else could read."""
 
-_DESCRIPTORS: Final = 512
-"""Files that the C library of Windows opens at most."""
-
+_DESCRIPTORS: Final = 512  # the C library of Windows opens no more files
 _POLL_SECONDS, _PATIENCE_SECONDS = 0.01, 1.0
 _PLAIN_WORD: Final = re.compile(r"[\w@%+=:,./\\-]+", re.ASCII)
 

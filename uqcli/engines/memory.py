@@ -94,7 +94,7 @@ def require_memory(data: DataRequest, need: Need) -> None:
     """
     rows = data.without("uncertainty")  # not needed here; there may be several columns or none
     free, expected = available_bytes(), open_engine(data.engine).expected(rows)
-    if expected is None or needed_bytes(expected, need) <= free:
+    if free is None or expected is None or needed_bytes(expected, need) <= free:
         return
     if need.pooled:
         expected = replace(expected, rows=min(expected.rows, _distinct_expected(rows)))

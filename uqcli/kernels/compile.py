@@ -106,7 +106,6 @@ class Kernel(Generic[*Ts, R]):
             import numba
 
             remark(f"Machine code cannot be loaded ({error!r}), so numba compiles it in each run.")
-
             return numba.njit(nogil=True)(self.python)
         return function
 

@@ -56,7 +56,7 @@ def limit_kept(size: str | None) -> str | None:
 
 def kept_bytes() -> int:
     """Return the memory that holds rows: what was set, else a share of what is available, at least 832 MB."""
-    return _limit[0] if _limit else max(KEPT_BYTES, available_bytes() // _KEPT_SHARE)
+    return _limit[0] if _limit else max(KEPT_BYTES, (available_bytes() or 0) // _KEPT_SHARE)
 
 
 def note_read_again(rows: int, limit: int) -> None:
@@ -72,21 +72,23 @@ def memory_notes() -> list[str]:
     return list(_notes)
 
 
-def available_bytes() -> int:
-    """Return the smallest amount that machine, control group and ``ulimit -v`` leave."""
-    others = (_container_bytes(), _shell_bytes())
-    return min([_machine_bytes(), *(limit for limit in others if limit is not None)])
+def available_bytes() -> int | None:
+    """Return the smallest amount that machine, control group and ``ulimit -v`` leave; None if unknown."""
+    free = [limit for limit in (_machine_bytes(), _container_bytes(), _shell_bytes()) if limit is not None]
+    return min(free) if free else None
 
 
-def _machine_bytes() -> int:
+def _machine_bytes() -> int | None:
     with suppress(OSError, ValueError):  # Linux; to import psutil takes 0.02 s
         for line in _MEMINFO.read_text().splitlines():
             name, _, value = line.partition(":")
             if name == "MemAvailable":
                 return int(value.split()[0]) << 10
-    import psutil
+    with suppress(OSError):  # Linux without /proc
+        import psutil
 
-    return int(psutil.virtual_memory().available)
+        return int(psutil.virtual_memory().available)
+    return None
 
 
 def _container_bytes() -> int | None:
