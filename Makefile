@@ -64,9 +64,9 @@ databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite,
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
 
-windows: $(STAMP) ## run every command, and the contract tests, on a simulated Windows (2 minutes)
+windows: $(STAMP) ## run every command, and the contract tests, on a simulated Windows (2 minutes): PART=3 for a third of the contract tests
 	$(BIN)/pytest -p no:xdist tests/platforms/test_calls.py
-	$(BIN)/pytest -n $(JOBS) --dist worksteal tests/platforms/test_contract.py
+	$(PARTLY) $(BIN)/pytest -n $(JOBS) --dist worksteal tests/platforms/test_contract.py
 
 pythons: $(STAMP) ## run README's blocks and the tests on each Python that is found: PYTHONS="3.12 3.13"
 	PATH="$(CURDIR)/$(BIN):$$PATH" JOBS=$(JOBS) tests/platforms/pythons.sh $(or $(PYTHONS),3.11 3.12 3.13 3.14)
