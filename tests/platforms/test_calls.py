@@ -1,9 +1,11 @@
 """Calls of all commands as processes on a simulated Windows: they write what they write on Linux."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -146,3 +148,24 @@ def test_the_files_have_the_bytes_of_linux(outcomes, folders):
 
 def test_no_call_changed_a_file_that_it_had_open(outcomes, simulation_folder):
     assert not (simulation_folder / "refused").exists()
+
+
+def test_the_library_finds_the_boundary_of_the_command(outcomes, folders, simulation_folder):
+    code = (
+        "import polars as pl\n"
+        "from uqcli import find_boundary\n"
+        "rows = pl.read_parquet('census_calibration.parquet')\n"
+        "columns = (rows[name].to_numpy() for name in ('score', 'label', 'uncertainty'))\n"
+        "score, label, uncertainty = columns\n"
+        "print(find_boundary(score, label, uncertainty=uncertainty, precision='0.7').artifact.thresholds)\n"
+    )
+    process = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=folders["windows"],
+        capture_output=True,
+        check=True,
+        timeout=120,
+        env={**os.environ, **simulated(simulation_folder)},
+    )
+    rule = json.loads((folders["linux"] / "rule.json").read_text())
+    assert json.loads(process.stdout.replace(b"None", b"null")) == rule["thresholds"]
