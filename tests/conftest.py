@@ -25,6 +25,7 @@ sys.dont_write_bytecode = False
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.cli import commands  # noqa: E402
 from uqcli.cli.process.environment import round_alike  # noqa: E402
 
@@ -40,12 +41,28 @@ settings.register_profile(
 settings.register_profile("thorough", settings.get_profile("uqcli"))
 settings.register_profile("explore", deadline=None, max_examples=2000)
 # nohup and some schedulers ignore SIGHUP, and child processes would inherit that
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "uqcli")
 settings.load_profile(PROFILE)
 _SETTINGS = "_hypothesis_internal_use_settings"
+
+
+# signals, limits, FIFOs, terminals and owners of files, which Windows does not have; make windows runs some
+# of these tests on a simulation of it
+_MODULES_OF_POSIX = (
+    "cli/test_apply_guards.py cli/test_failed_reports.py cli/test_interruption.py cli/test_memory.py "
+    "cli/test_messages.py cli/test_process.py cli/test_progress.py cli/test_surroundings.py "
+    "faults/test_small_part.py kernels/test_compile.py"
+)
+_TESTS_OF_POSIX = (
+    "test_a_discovered_file_of_another_user_is_refused test_hostile_file_names_are_quoted "
+    "test_a_discovered_file_that_others_can_write_is_refused test_a_kill_leaves_the_old_state_or_the_new_one "
+    "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo"
+)
+collect_ignore = _MODULES_OF_POSIX.split() if IS_WINDOWS else []
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -67,6 +84,8 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(marker.args[0])
     part = int(os.environ.get("TEST_PART", "1"))
     others = [item for item in items if zlib.crc32(f"{item.nodeid} {_commit(part)}".encode()) % part]
+    if IS_WINDOWS:
+        others += [item for item in items if item.name.partition("[")[0] in _TESTS_OF_POSIX.split()]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in set(others)]
     if PROFILE != "uqcli":

@@ -34,7 +34,6 @@ def main() -> NoReturn:
 
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment
-    from uqcli.cli.process.imports import import_less
     from uqcli.cli.process.leave import end_at_once
     from uqcli.cli.process.resources import collect_seldom, keep_freed_memory
     from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
@@ -44,7 +43,6 @@ def main() -> NoReturn:
     install_handlers()
     keep_freed_memory()
     collect_seldom()
-    import_less()
     if not sys.warnoptions:
         warnings.simplefilter("ignore")  # warnings are for developers, and errors in the tests
     from uqcli.cli.app import run

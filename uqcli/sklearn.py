@@ -35,7 +35,7 @@ try:
     )
 except ModuleNotFoundError as error:
     raise MissingExtraError(
-        "uqcli.sklearn needs scikit-learn", expected="the extra 'trees'", remedy="pip install 'uqcli[trees]'"
+        "uqcli.sklearn needs scikit-learn", expected="the extra 'trees'", remedy='pip install "uqcli[trees]"'
     ) from error
 
 if TYPE_CHECKING:

@@ -172,6 +172,15 @@ def test_only_the_program_exits():
         assert "os._exit" not in text, path
 
 
+def test_only_one_module_asks_on_which_system_it_runs():
+    asking = re.compile(
+        r"\b(sys\.platform|os\.name)\b|import (platform|fcntl|msvcrt|resource|shlex|_winapi)\b"
+        r"|tattr\((os|signal|select),"
+    )
+    found = {path.relative_to(PACKAGE).as_posix() for path in FILES if asking.search(path.read_text("utf-8"))}
+    assert found == {"base/operating_system.py"}
+
+
 def test_no_module_imports_click():
     for path in FILES:
         for node in ast.walk(ast.parse(path.read_text())):
@@ -200,9 +209,9 @@ def test_schemas_in_the_package_are_those_of_the_structs():
 
 def test_top_level_contains_the_expected_files():
     expected = {
-        ".ci", ".dockerignore", ".gitignore", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "Dockerfile",
-        "LICENSE", "Makefile", "README.md", "action.yml", "docs", "pyproject.toml", "reproduction",
-        "sample_data", "tests", "uqcli",
+        ".ci", ".dockerignore", ".gitattributes", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff",
+        "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "action.yml", "docs",
+        "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
     }  # fmt: skip
     if (ROOT / "PKG-INFO").exists():  # a source distribution, which may also contain environments and caches
         assert expected <= {path.name for path in ROOT.iterdir()}

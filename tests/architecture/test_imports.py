@@ -19,11 +19,19 @@ HEAVY = {
     "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "sklearn", "sqlglot",
 }  # fmt: skip
 READS = {"numpy", "polars", "pyarrow"}
-TESTS = READS | {"llvmlite", "scipy.special"}
+TESTS = READS | {"llvmlite", "scipy.linalg", "scipy.special"}  # which imports linear algebra from 1.18 on
 MAY_LOAD = {
     "nothing": (set(), ["--version", "schema boundary"]),
     "what shows tables": ({"rich"}, ["--help", "boundary --help"]),
-    "arrays": ({"numpy"}, ["show boundary.json --json", "show calibrator.json --json"]),
+    "arrays": (
+        {"numpy"},
+        [
+            "show boundary.json --json",
+            "show calibrator.json --json",
+            "export boundary.json --to python",
+        ],
+    ),
+    "what writes SQL": ({"numpy", "sqlglot"}, ["export boundary.json --to sql"]),
     "what reads": (
         READS,
         [

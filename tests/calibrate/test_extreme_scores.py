@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from contextlib import closing
 
 import duckdb
 import numpy as np
@@ -47,7 +48,7 @@ def exported(formula, rows):
     module = {}
     exec(to_python(formula, []), module)
     yield "python", [module["calibrated"](**row) for row in rows]
-    with sqlite3.connect(":memory:") as connection:
+    with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"CREATE TABLE t ({', '.join(names)})")
         marks = ", ".join("?" * len(names))
         connection.executemany(f"INSERT INTO t VALUES ({marks})", [list(row.values()) for row in rows])

@@ -38,6 +38,9 @@ def folder(tmp_path_factory):
     names = {"holdout": "holdout", "new": "new", "proba_holdout": "classes", "proba_new": "today"}
     for sample, name in names.items():
         (folder / f"{name}.csv").write_bytes((SAMPLE / f"digits_{sample}.csv").read_bytes())
+    rows = pl.read_csv(folder / "holdout.csv")
+    score = pl.col("score")
+    rows.with_columns(old_model=score.round(1), new_model=score).write_csv(folder / "holdout.csv")
     pl.DataFrame({"m_1": [0.1, 0.9], "m_2": [0.2, 0.7], "m_3": [0.3, 0.8]}).write_csv(folder / "ensemble.csv")
     pl.DataFrame({"a": [1.5, 9.0], "b": [2.0, 3.0]}).write_csv(folder / "beta.csv")
     for line in SETUP_LINES:

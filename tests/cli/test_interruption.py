@@ -254,23 +254,35 @@ def closing(*descriptors):
 
 
 RESULT_COMMANDS = {
-    "apply": ["apply", "b.json", "fit.csv"],
-    "uncertainty": ["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"],
-    "an artifact": ["bin", "fit.csv", "-o", "-"],
-    "JSON": ["bin", "fit.csv", "--json"],
+    "apply": (["apply", "b.json", "fit.csv"], "give -o FILE"),
+    "uncertainty": (["uncertainty", "fit.csv", "--members", "[sl]*", "--overwrite"], "give -o FILE"),
+    "an artifact": (["bin", "fit.csv", "-o", "-"], "give -o FILE"),
+    "JSON": (["bin", "fit.csv", "--json"], "give -o FILE"),
+    "a table": (["evaluate", "b.json", "fit.csv"], "redirect it to a file, or give --report FILE"),
+    "a schema": (["schema", "boundary"], "redirect it to a file"),
+    "help": (["boundary", "--help"], "redirect it to a file"),
 }
 
 
-@pytest.mark.covering("faults", every=7)
+@pytest.mark.covering("faults", every=7, also=["a table-descriptors4", "a schema-descriptors5"])
 @pytest.mark.parametrize(
     ("command", "descriptors"),
     [*((command, (1,)) for command in RESULT_COMMANDS), ("apply", (0, 1)), ("JSON", (0, 1))],
 )
 def test_results_to_a_closed_standard_output_are_an_error(single, command, descriptors):
-    process = start(*RESULT_COMMANDS[command], preexec_fn=closing(*descriptors))
+    arguments, remedy = RESULT_COMMANDS[command]
+    process = start(*arguments, preexec_fn=closing(*descriptors))
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 3
-    assert errors == b"error: standard output is closed; expected a place for the results; give -o FILE\n"
+    expected = f"error: standard output is closed; expected a place for the results; {remedy}\n"
+    assert errors.decode() == expected
+
+
+@pytest.mark.parametrize("options", [["-q"], ["--report", "r.md"]], ids=["nothing", "a report"])
+def test_a_closed_standard_output_is_no_error_if_nothing_has_to_go_there(single, options):
+    process = start("evaluate", single, "fit.csv", *options, preexec_fn=closing(1))
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (0, b"")
 
 
 @pytest.mark.covering("faults", every=4)
@@ -286,10 +298,10 @@ def test_closed_streams_do_not_end_up_in_files(single, tmp_path, descriptors):
         process.communicate(timeout=60)
         assert process.returncode == 3
         assert pl.read_parquet(output)["decision"].to_list() == [True, False]
-    if 1 in descriptors:  # the table is also lost
+    if 1 in descriptors:
         shown = start("show", single, preexec_fn=closing(*descriptors))
         shown.communicate(timeout=60)
-        assert shown.returncode == 0
+        assert shown.returncode == 3
 
 
 @pytest.mark.faults

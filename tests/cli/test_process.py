@@ -183,3 +183,13 @@ def test_help_loads_no_heavy_library(arguments):
     )
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert json.loads(process.stdout.splitlines()[-1]) == []
+
+
+def test_json_is_utf_8_whatever_the_console_has(tmp_path):
+    rows = pl.DataFrame({"score": [0.9, 0.1] * 60, "label": [1, 0] * 60, "town": ["Zürich", "Łódź"] * 60})
+    rows.write_csv(tmp_path / "towns.csv")
+    line = [*PROGRAM, "tce", "towns.csv", "--by", "town", "--json"]
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    process = subprocess.run(line, cwd=tmp_path, capture_output=True, check=True, env=environment)
+    groups = json.loads(process.stdout.decode("utf-8"))["groups"]
+    assert {group["name"] for group in groups} == {"Zürich", "Łódź"}

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 
 import duckdb
@@ -119,14 +120,14 @@ def in_duckdb(frame, query, folder):
 def in_sqlite(frame, query, folder):
     del folder
     numbers = frame.with_columns(pl.col(pl.Decimal).cast(pl.Float64))
-    connection = sqlite3.connect(":memory:")
     columns = ", ".join(f'"{name}"' for name in frame.columns)
-    connection.execute(f"CREATE TABLE rows ({columns})")
     marks = ", ".join("?" * len(frame.columns))
-    connection.executemany(f"INSERT INTO rows VALUES ({marks})", numbers.iter_rows())
-    cursor = connection.execute(query("rows", SqlDialect.SQLITE))
-    names = [column[0] for column in cursor.description]
-    return pl.DataFrame(cursor.fetchall(), schema=names, orient="row", infer_schema_length=None)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE rows ({columns})")
+        connection.executemany(f"INSERT INTO rows VALUES ({marks})", numbers.iter_rows())
+        cursor = connection.execute(query("rows", SqlDialect.SQLITE))
+        names = [column[0] for column in cursor.description]
+        return pl.DataFrame(cursor.fetchall(), schema=names, orient="row", infer_schema_length=None)
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def blocks_needing(needs):
     return blocks
 
 
-def run(block, folder, *, before="", variables=()):
+def run(block, folder, *, before="", variables=(), path=PATH):
     """Run a block after other code; it must print nothing on standard error.
 
     Parameters
@@ -67,7 +67,7 @@ def run(block, folder, *, before="", variables=()):
     variables
         Environment variables, beside the path of the programs.
     """
-    code, environment = before + block.code, {**dict(variables), "PATH": PATH}
+    code, environment = before + block.code, {**dict(variables), "PATH": path}
     process = subprocess.run(
         [*INTERPRETERS[block.language], code],
         cwd=folder,

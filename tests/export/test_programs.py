@@ -2,6 +2,7 @@
 
 import math
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -85,7 +86,8 @@ def test_sqlite_reads_the_same_double(value):
     """Its reader of decimal numbers rounds wrongly, so that long ones are written as fractions."""
     text = to_sql(formula_of(Constant(value)), SqlDialect.SQLITE, [])
     literal = text[text.index("THEN CAST(") + 10 : text.rindex(" AS REAL")]
-    assert sqlite3.connect(":memory:").execute(f"SELECT {literal}").fetchone()[0] == value
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute(f"SELECT {literal}").fetchone()[0] == value
 
 
 @pytest.mark.parametrize("dialect", [dialect for dialect in SqlDialect if dialect is not SqlDialect.SQLITE])

@@ -12,11 +12,19 @@ import numpy as np
 import pytest
 
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
+from uqcli.base.running import cautions
 from uqcli.kernels import compile as compile_module
 from uqcli.kernels import machine_code
 from uqcli.kernels.cache import cache_directory, kept_code
 from uqcli.kernels.compile import Kernel
-from uqcli.kernels.machine_code import UnexpectedCodeError, load, object_code, prototype, signature_of
+from uqcli.kernels.machine_code import (
+    UnexpectedCodeError,
+    cache_name,
+    load,
+    object_code,
+    prototype,
+    signature_of,
+)
 
 SOURCE = """
 def sums(values, running):
@@ -256,6 +264,44 @@ def test_another_calling_convention_runs_in_numba(tmp_path, monkeypatch):
         object_code(function, signature_of((np.arange(10), np.arange(10))))
     assert checked_total(Kernel(function)) == 45
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def no_executable_memory(code):
+    raise OSError("no executable memory")
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_code_that_cannot_be_loaded_runs_in_numba(cached, monkeypatch, is_cached):
+    function, path = cached
+    if not is_cached:
+        path.unlink()
+    cautions.clear()
+    monkeypatch.setattr(compile_module, "load", no_executable_memory)
+    kernel = Kernel(function)
+    assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
+    (remark,) = cautions.remarks()
+    assert "no executable memory" in remark
+    assert "numba" in remark
+
+
+def test_code_without_its_function_cannot_be_loaded(tmp_path):
+    function = function_of(tmp_path)
+    code = object_code(function, signature_of((np.arange(10), np.arange(10))))
+    _, _, content = code.partition(b"\n")
+    with pytest.raises(UnexpectedCodeError, match="no symbol another"):
+        load(b"another int64\n" + content)
+
+
+@pytest.mark.parametrize("system", ["arm64-apple-darwin23.6.0", "x86_64-pc-windows-msvc"])
+def test_each_system_has_its_own_code(tmp_path, monkeypatch, system):
+    """An object of another system would end the process when it is loaded."""
+    function, signature = function_of(tmp_path), signature_of((np.arange(3),))
+    here = cache_name(function, signature)
+    machine_code._target.cache_clear()
+    monkeypatch.setattr("llvmlite.binding.get_process_triple", lambda: system)
+    elsewhere = cache_name(function, signature)
+    machine_code._target.cache_clear()
+    assert here != elsewhere
 
 
 def test_compile_errors_are_raised(tmp_path, monkeypatch):

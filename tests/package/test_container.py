@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,24 @@ def test_the_action_follows_the_schema_of_github():
 def test_the_action_installs_from_its_own_folder():
     steps_by_name, _ = steps()
     assert '"$SOURCE[$EXTRAS]"' in steps_by_name["Install uqcli"]["run"]
+
+
+def test_the_workflow_follows_the_schema_of_github():
+    workflow = ROOT / ".github" / "workflows" / "test.yml"
+    program = Path(sys.executable).parent / "check-jsonschema"
+    process = subprocess.run(
+        [program, "--builtin-schema", "vendor.github-workflows", workflow],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert process.returncode == 0, process.stdout + process.stderr
+
+
+def test_the_workflow_runs_on_every_system_and_every_python_that_is_promised():
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "test.yml").read_text())
+    matrix = workflow["jobs"]["test"]["strategy"]["matrix"]
+    assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "windows", "macos"}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    promised = {text.split(" :: ")[-1] for text in project["classifiers"] if ":: Python :: 3." in text}
+    assert promised <= set(matrix["python"])

@@ -18,12 +18,12 @@ raises; only ``uqcli.__main__`` and ``uqcli.cli.process.signals`` exit.
 from __future__ import annotations
 
 import re
-import signal
 from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
 from uqcli.base.escaping import visible, without_secrets
+from uqcli.base.operating_system import existing_signals
 
 
 def _in_one_line(message: str) -> str:
@@ -128,14 +128,17 @@ class ClosedPipeError(UqcliError):
 
 
 TERMINATION_SIGNALS: Final = MappingProxyType(
-    {
-        signal.SIGHUP: "hung up",
-        signal.SIGINT: "interrupted",
-        signal.SIGUSR1: "ended by a user signal",
-        signal.SIGUSR2: "ended by a user signal",
-        signal.SIGALRM: "ended by an alarm",
-        signal.SIGTERM: "terminated",
-        signal.SIGXCPU: "out of CPU time",
-    }
+    existing_signals(
+        {
+            "SIGHUP": "hung up",
+            "SIGINT": "interrupted",
+            "SIGBREAK": "interrupted",
+            "SIGUSR1": "ended by a user signal",
+            "SIGUSR2": "ended by a user signal",
+            "SIGALRM": "ended by an alarm",
+            "SIGTERM": "terminated",
+            "SIGXCPU": "out of CPU time",
+        }
+    )
 )
 """Signals that end a run after cleanup, with the last line it prints."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.base.errors import DataError
+from uqcli.base.operating_system import sync
 from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import Temporary
 
@@ -44,12 +45,12 @@ def stdin_bytes() -> BinaryIO:
     """
     stream: TextIO | None = sys.stdin
     if stream is None:
-        raise DataError("standard input is closed", remedy="give a file, or redirect from /dev/null")
+        raise DataError("standard input is closed", remedy=f"give a file, or redirect from {os.devnull}")
     return stream.buffer
 
 
 def open_missing_streams() -> None:
-    """Open /dev/null in place of closed standard streams; results to it are refused (see open_output).
+    """Open the null device in place of closed standard streams; results to it are refused (see open_output).
 
     Otherwise a file that we open would get the number of a standard stream, and receive library output.
     """
@@ -65,7 +66,8 @@ def open_missing_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  stays open
-        getattr(sys, name).reconfigure(errors="backslashreplace")  # file names may be any bytes
+        # whatever the console has; file names may be any bytes
+        getattr(sys, name).reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 class PendingOutput(Protocol):
@@ -155,7 +157,7 @@ def _check_target(target: str) -> None:
         raise DataError(f"cannot write '{target}': permission denied", remedy="choose another place with -o")
 
 
-def check_results_stream(target: str | None) -> None:
+def check_results_stream(target: str | None, remedy: str = "give -o FILE") -> None:
     """Refuse to write results to a closed standard output.
 
     Raises
@@ -164,9 +166,7 @@ def check_results_stream(target: str | None) -> None:
         The target is standard output, and it is closed.
     """
     if target == STDIO and "stdout" in _closed:
-        raise DataError(
-            "standard output is closed", expected="a place for the results", remedy="give -o FILE"
-        )
+        raise DataError("standard output is closed", expected="a place for the results", remedy=remedy)
 
 
 @contextmanager
@@ -256,7 +256,7 @@ def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[B
     with filled(temporary) as stream:
         yield stream
         stream.flush()
-        os.fsync(stream.fileno())
+        sync(stream.fileno())
     settle(_Replacement(temporary=temporary, path=path, target=target), queue)
 
 

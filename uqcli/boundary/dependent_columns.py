@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from uqcli.base.counts import Ints
+from uqcli.base.operating_system import quote
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Keys
@@ -99,7 +99,7 @@ def dependence_caution(
     if not effects[column]:
         return "", ""
     same, name = (f"one day ({column})", "day") if column in keys.dates else (f"one {column}", "cluster")
-    option = f"--{name} {shlex.quote(column)}" if takes_option(column) else ""
+    option = f"--{name} {quote(column)}" if takes_option(column) else ""
     remedy = f" Add {option}." if option else ""
     effect = effects[column]
     sentence = (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ import msgspec
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.counts import Cells
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_report import Certification
@@ -355,7 +355,7 @@ class BoundaryReport(OneResult):
     def _dependence_option(self) -> str:
         """Return the option by which the test also takes rows of one day or customer as dependent."""
         role = self.source.dependence
-        return "" if role is None else f" --{role} {shlex.quote(self.source.columns[role])}"
+        return "" if role is None else f" --{role} {quote(self.source.columns[role])}"
 
     @property
     def _clustered(self) -> bool:

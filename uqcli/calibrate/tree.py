@@ -92,7 +92,7 @@ def require_trees() -> None:
         raise MissingExtraError(
             "trees need scikit-learn",
             expected="the extra 'trees'",
-            remedy="pip install 'uqcli[trees]'",
+            remedy='pip install "uqcli[trees]"',
         )
 
 

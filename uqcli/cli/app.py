@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.base.files import STDIO, check_results_stream
 from uqcli.base.running.cautions import cautions
 from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
@@ -110,7 +111,9 @@ def run(arguments: Sequence[str]) -> int:
     find_reports(arguments)
     first = tuple(arguments[:1])
     try:
-        if not _HELP_OPTIONS.intersection(arguments):
+        if _HELP_OPTIONS.intersection(arguments):
+            check_results_stream(STDIO, "redirect it to a file")
+        else:
             check_limits()
         app = program(first) if first and first[0] in COMMANDS else program()
         with one_view():

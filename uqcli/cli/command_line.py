@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
+from uqcli.base.operating_system import join
 from uqcli.base.records import dataclass
 from uqcli.stores.address import safe_address
 
@@ -67,8 +67,8 @@ def record_line(
     _line.set(
         CommandLine(
             command=command,
-            typed=shlex.join(shell_words),
-            configured=shlex.join(_options(by_name, configured)),
+            typed=join(shell_words),
+            configured=join(_options(by_name, configured)),
         )
     )
 

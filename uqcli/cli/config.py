@@ -24,6 +24,7 @@ from typing import Any, Final
 import typer
 
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.operating_system import user_id
 from uqcli.base.running.cautions import caution
 
 Settings = dict[str, Any]
@@ -135,9 +136,10 @@ def _require_trust(path: Path, content: Settings) -> None:
         The message names the file, and the option that accepts it.
     """
     status = path.stat()
-    if status.st_mode & stat.S_IWOTH:
+    user = user_id()
+    if user is not None and status.st_mode & stat.S_IWOTH:
         reason = "which anyone can write"
-    elif status.st_uid not in {os.geteuid(), 0, Path.cwd().stat().st_uid}:
+    elif user is not None and status.st_uid not in {user, 0, Path.cwd().stat().st_uid}:
         reason = f"which belongs to another user (uid {status.st_uid})"
     else:
         reason = next((f"which sets {option}" for option in _unsafe_options(content)), "")

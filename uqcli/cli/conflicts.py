@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 
 from uqcli.base.errors import UqcliError, UsageError
 from uqcli.base.files import STDIO, is_stdin
+from uqcli.base.operating_system import IGNORES_CASE
 from uqcli.base.records import dataclass
 from uqcli.cli.config import configuration_files
 from uqcli.cli.inputs import read_options
@@ -172,10 +174,10 @@ def _identity(name: str) -> Hashable | None:
 
 
 def _path(name: str) -> str:
-    try:
-        return os.path.realpath(name)
-    except ValueError:
-        return name
+    """Return the path of a file that does not exist yet; names that differ in case only may be one file."""
+    with suppress(ValueError):
+        name = os.path.realpath(name)
+    return name.casefold() if IGNORES_CASE else name
 
 
 def _identity_of_stream(descriptor: int) -> Hashable | None:

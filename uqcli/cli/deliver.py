@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +12,7 @@ from uqcli.base.choices import EngineName
 from uqcli.base.errors import GateError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream
+from uqcli.base.operating_system import quote
 from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads, check_conflicts
 from uqcli.cli.failed_run import mark_written, skip_json_error
@@ -101,6 +101,8 @@ def check_outputs(
         check_plot_name(plot)
         require_drawing()
     check_results_stream(STDIO if options.json else results[0])
+    if not (outputs or options.quiet):
+        check_results_stream(STDIO, "redirect it to a file, or give --report FILE")
     for name in outputs:
         if not (rows and name == output and running.engine is EngineName.SPARK):  # the cluster checks it
             check_writable(name)
@@ -342,5 +344,5 @@ def _next_step(
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):
         return f"Next: rename it to {written[0]}{RULE_ENDING}, by which evaluate knows rules."
-    rule = shlex.quote(written[0]) if written else ""
+    rule = quote(written[0]) if written else ""
     return f"Next: uqcli {template.replace('{rule}', rule)}"

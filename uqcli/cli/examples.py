@@ -26,22 +26,22 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
         ),
         "tce": (
             "uqcli tce new.csv --report calibration.html",
-            "uqcli tce new.csv --fail-if 'ece > 0.2' --report tests.xml",
+            'uqcli tce new.csv --fail-if "ece > 0.2" --report tests.xml',
         ),
         "shift": (
-            "uqcli shift classes.csv --target today.csv --proba 'p_*' -o shift.json",
-            "uqcli shift classes.csv --target today.csv --proba 'p_*' --report shift.html",
+            'uqcli shift classes.csv --target today.csv --proba "p_*" -o shift.json',
+            'uqcli shift classes.csv --target today.csv --proba "p_*" --report shift.html',
         ),
         "conformal": (
-            "uqcli conformal classes.csv --proba 'p_*' --alpha 0.1 -o sets.json",
-            "uqcli conformal classes.csv --proba 'p_*' --mode label-conditional -o s.json",
+            'uqcli conformal classes.csv --proba "p_*" --alpha 0.1 -o sets.json',
+            'uqcli conformal classes.csv --proba "p_*" --mode label-conditional -o s.json',
         ),
         "apply": (
             "uqcli apply boundary.json new.csv -o decisions.csv",
             "cat new.csv | uqcli apply boundary.json - > decisions.csv",
         ),
         "evaluate": (
-            "uqcli evaluate boundary.json new.csv --fail-if 'precision.low < 0.8'",
+            'uqcli evaluate boundary.json new.csv --fail-if "precision.low < 0.8"',
             "uqcli evaluate old.json boundary.json new.csv --report comparison.html",
         ),
         "sample": (
@@ -53,7 +53,7 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli watch boundary.json new.csv --state w.json --report w.html",
         ),
         "uncertainty": (
-            "uqcli uncertainty ensemble.csv --members 'm_*' -o rows.parquet",
+            'uqcli uncertainty ensemble.csv --members "m_*" -o rows.parquet',
             "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
         ),
         "show": (

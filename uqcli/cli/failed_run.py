@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import glob
 import os
-import select
 import stat
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from uqcli.base.choices import ReportFormat
 from uqcli.base.errors import UqcliError
+from uqcli.base.operating_system import takes_at_once
 from uqcli.base.records import dataclass
 from uqcli.reports.failure import Failure
 from uqcli.reports.format import Format
@@ -124,8 +124,7 @@ def write_signal_failure(exit_code: int, outcome: str) -> None:
             _write(failure, stores=False)
         if _run.json and not _run.written:
             text = FORMATS[ReportFormat.JSON].failed(failure).encode("utf-8", "backslashreplace")
-            _, writable, _ = select.select([], [1], [], 0)
-            if writable and len(text) <= select.PIPE_BUF:  # never wait for a reader
+            if takes_at_once(1, len(text)):  # never wait for a reader
                 os.write(1, text)
 
 
@@ -200,7 +199,7 @@ def _replace(path: str, content: bytes) -> None:
     target = Path(path)
     temporary = os.path.join(target.parent, f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")  # noqa: PTH118
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         with os.fdopen(descriptor, "wb") as stream:
             stream.write(content)
         if old is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 from uqcli.base.choices import EngineName, FileFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue, is_stdin
+from uqcli.base.operating_system import join
 from uqcli.base.options import RowOutput
 from uqcli.cli.options import (
     RULE_ENDING,
@@ -185,7 +185,7 @@ def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:
         raise UsageError(
             f"'{artifact}' holds rows, and the rule file '{rules[0]}' comes after it",
             expected="the rule file first",
-            remedy=f"give {shlex.join([rules[0], artifact])}",
+            remedy=f"give {join([rules[0], artifact])}",
         )
 
 

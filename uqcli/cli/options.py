@@ -125,7 +125,7 @@ class ClassProbabilities:
 
     panel: ClassVar = _COLUMNS
 
-    proba: str | None = option("PATTERN", "Columns of class probabilities: 'p_*' or a,b,c.")
+    proba: str | None = option("PATTERN", 'Columns of class probabilities: "p_*" or a,b,c.')
     classes: str | None = option("NAME,...", "Names of the classes, in column order.")
 
 
@@ -180,7 +180,7 @@ class ModelClasses(ClassProbabilities):
 
     proba: str | None = option(
         "PATTERN",
-        "Columns of class probabilities: 'q_*', where * is the class, or a,b,c in the rule's order. "
+        'Columns of class probabilities: "q_*", where * is the class, or a,b,c in the rule\'s order. '
         "(default: as in the rule)",
     )
     classes: str | None = option("NAME,...", "The rule's classes, in the order of the listed columns.")

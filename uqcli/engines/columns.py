@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.operating_system import quote
 from uqcli.engines.request import Roles, listing
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
@@ -185,10 +185,10 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     if joined:
         guess = f"{_option_of(role)} takes one column: write their values into one, and "
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
-        mark = "tab" if marks[0] == "\t" else repr(marks[0])
+        mark = "tab" if marks[0] == "\t" else quote(marks[0])
         option = f"give --delimiter {mark}, if it separates the columns"
     if role == name == "score" and not names and (pattern := _class_pattern(columns)):
-        option = f"{option}, or give --proba '{pattern}' for class probabilities"
+        option = f"{option}, or give --proba {quote(pattern)} for class probabilities"
     return MissingColumnError(
         role,
         f"no column '{name}' in {source}, which has {listing(columns)}",
@@ -239,7 +239,7 @@ def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
     }
     if usual[role] is None:
         return ""
-    return " ".join(f"--{other} {shlex.quote(column)}" for other, column in usual.items() if column)
+    return " ".join(f"--{other} {quote(column)}" for other, column in usual.items() if column)
 
 
 _USUAL: Final = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -12,6 +11,7 @@ import msgspec
 
 from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import ReviewKind
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
 from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share, short_names
@@ -805,7 +805,7 @@ def _least_caught(artifact: BoundaryArtifact) -> float | None:
 
 def apply_command(name: str) -> str:
     """Return the command line that applies a rule file."""
-    return f"uqcli apply {shlex.quote(name)} NEW.csv -o applied.csv"
+    return f"uqcli apply {quote(name)} NEW.csv -o applied.csv"
 
 
 GROUP_HEADER = ("flagged", "precision", "recall")

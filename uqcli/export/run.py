@@ -97,7 +97,7 @@ def _require(package: str | None) -> None:
         raise MissingExtraError(
             f"this export needs {package}",
             expected="the extra 'export'",
-            remedy="pip install 'uqcli[export]'",
+            remedy='pip install "uqcli[export]"',
         )
 
 

@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from uqcli.base.operating_system import user_caches, user_id
+
 _DIGEST_BYTES: Final = 32
 
 
@@ -53,10 +55,9 @@ def cache_directory(folder: Path) -> Path | None:
     directory = os.environ.get("NUMBA_CACHE_DIR")
     if directory:
         return Path(directory) if _is_ours(Path(directory)) else None
-    if _is_ours(folder) and os.access(folder, os.W_OK):
+    if user_id() is not None and _is_ours(folder) and os.access(folder, os.W_OK):
         return folder
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.environ.get("HOME", ""), ".cache")  # noqa: PTH118
-    user_cache = Path(home) / "uqcli" / "kernels"
+    user_cache = user_caches() / "uqcli" / "kernels"
     return user_cache if _is_ours(user_cache) else None
 
 
@@ -64,13 +65,15 @@ def _is_ours(directory: Path) -> bool:
     """Whether a directory is absolute, exists (or was created here), and only we may write or replace it."""
     if not directory.is_absolute():
         return False
-    user, others_may_write = os.geteuid(), stat.S_IWGRP | stat.S_IWOTH
+    user, others_may_write = user_id(), stat.S_IWGRP | stat.S_IWOTH
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         owner_and_mode = directory.stat()
         above = [parent.stat() for parent in directory.resolve().parents]
     except OSError:
         return False
+    if user is None:
+        return True
     is_private = owner_and_mode.st_uid == user and not owner_and_mode.st_mode & others_may_write
     return is_private and all(
         status.st_uid in (0, user)

@@ -21,10 +21,10 @@ from typing import Any, Generic, TypeVar, TypeVarTuple
 import numpy as np
 
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
+from uqcli.base.running.cautions import remark
 from uqcli.kernels.cache import cache_directory, keep_code, kept_code
 from uqcli.kernels.machine_code import (
     Signature,
-    UnexpectedCodeError,
     cache_name,
     load,
     object_code,
@@ -95,17 +95,18 @@ class Kernel(Generic[*Ts, R]):
         directory = cache_directory(Path(self.python.__code__.co_filename).parent / "__pycache__")
         name = cache_name(self.python, signature)
         code = kept_code(directory, name)
-        if code is None:
-            if not may_compile or _compiling_is_disabled():
-                return None
-            try:
+        if code is None and (not may_compile or _compiling_is_disabled()):
+            return None
+        try:
+            if code is None:
                 code = object_code(self.python, signature)
-            except UnexpectedCodeError:
-                import numba
+                keep_code(directory, name, code)
+            function: Callable[[*Ts], R] = load(code)
+        except Exception as error:  # no executable memory, another LLVM; an error of the kernel comes again
+            import numba
 
-                return numba.njit(nogil=True)(self.python)
-            keep_code(directory, name, code)
-        function: Callable[[*Ts], R] = load(code)
+            remark(f"Machine code cannot be loaded ({error!r}), so numba compiles it in each run.")
+            return numba.njit(nogil=True)(self.python)
         return function
 
 

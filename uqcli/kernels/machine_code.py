@@ -96,13 +96,14 @@ def cache_name(function: Callable[..., Any], signature: Signature) -> str:
 
 @cache
 def _target() -> tuple[str, ...]:
-    """Return the versions of the compiler, and name and features of the processor."""
+    """Return the versions of the compiler, the system, and name and features of the processor."""
     from importlib.metadata import version  # faster than numba's own
 
     import llvmlite.binding as llvm
 
     features = llvm.get_host_cpu_features().flatten()
-    return version("numba"), version("llvmlite"), llvm.get_host_cpu_name(), features
+    system = llvm.get_process_triple()  # with architecture and operating system
+    return version("numba"), version("llvmlite"), system, llvm.get_host_cpu_name(), features
 
 
 def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
@@ -146,7 +147,13 @@ def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
 
 
 def load(code: bytes) -> Any:
-    """Load the result of ``object_code`` into this process."""
+    """Load the result of ``object_code`` into this process.
+
+    Raises
+    ------
+    Exception
+        LLVM cannot load it, or finds no function in it.
+    """
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -157,7 +164,10 @@ def load(code: bytes) -> Any:
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine)
     engine.add_object_file(llvm.ObjectFileRef.from_data(content))
     engine.finalize_object()
-    function = ctypes.CFUNCTYPE(ctypes.c_int32)(engine.get_function_address(symbol))
+    address = engine.get_function_address(symbol)
+    if not address:
+        raise UnexpectedCodeError(f"no symbol {symbol}")
+    function = ctypes.CFUNCTYPE(ctypes.c_int32)(address)
     return Compiled(function, engine, return_type == "int64")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -10,6 +9,7 @@ from typing import Any, Final
 from uqcli.audit.report import with_audit
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.escaping import printable
+from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, percent, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
@@ -289,7 +289,7 @@ class OverviewReport(OneResult):
 
     def _command(self, name: str, options: str) -> str:
         """Write a command line; what follows two dashes is no option."""
-        if "--" in shlex.split(self.arguments):
+        if "--" in split(self.arguments):
             return f"{name} {options} {self.arguments}"
         return f"{name} {self.arguments} {options}"
 
@@ -300,9 +300,7 @@ class OverviewReport(OneResult):
         best = self.comparison.compared[0]
         if best.verdict != "helps":
             return " --uncertainty-bins 1"
-        return (
-            "" if best.uncertainty == UNCERTAINTY else f" {shlex.quote(f'--uncertainty={best.uncertainty}')}"
-        )
+        return "" if best.uncertainty == UNCERTAINTY else f" {quote(f'--uncertainty={best.uncertainty}')}"
 
     def _operating_points(self) -> OperatingPoints | None:
         """Return the choice of the page, whose command names the columns that were found."""

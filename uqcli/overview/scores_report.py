@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any, Final
 
 from uqcli.base.defaults import CONFIDENCE, SEED
 from uqcli.base.escaping import printable
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
 from uqcli.estimates.estimate import Estimate, direction, ends_of
@@ -141,7 +141,7 @@ class ScoresReport(OneResult):
         better = {"higher": difference.name, "lower": difference.against}.get(
             direction(difference.metrics["auc"])
         )
-        return f"FILE --score {shlex.quote(better)}" if better else ""
+        return f"FILE --score {quote(better)}" if better else ""
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""

@@ -55,7 +55,7 @@ def parse_check(text: str) -> Check:
     value = _finite(match[3]) if match else None
     if match is None or value is None:
         raise UsageError(
-            f"--fail-if '{text}' cannot be read", expected="METRIC OP VALUE such as 'precision.low < 0.7'"
+            f"--fail-if '{text}' cannot be read", expected='METRIC OP VALUE such as "precision.low < 0.7"'
         )
     return Check(path=match[1], operator=match[2], value=value, text=text.strip())
 

@@ -80,7 +80,7 @@ def require_drawing() -> None:
         raise MissingExtraError(
             "figures need matplotlib",
             expected="the extra 'report'",
-            remedy="pip install 'uqcli[report]', or ask for a .json report",
+            remedy='pip install "uqcli[report]", or ask for a .json report',
         )
 
 

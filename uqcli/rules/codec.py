@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -13,6 +12,7 @@ import msgspec
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.errors import ArtifactError, DataError
 from uqcli.base.files import is_stdin, stdin_bytes
+from uqcli.base.operating_system import quote
 from uqcli.base.running.cautions import repeat_doubts
 from uqcli.engines.inputs import inferred_format
 from uqcli.rules.registry import model_of
@@ -235,7 +235,7 @@ def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
     except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
         if inferred_format(name).format is not None:
             file = "rule" if expected is ArtifactKind.BOUNDARY else expected
-            command = f"uqcli {_COMMANDS[expected]} {shlex.quote(name)} -o {file}.json"
+            command = f"uqcli {_COMMANDS[expected]} {quote(name)} -o {file}.json"
             raise ArtifactError(
                 f"'{name}' holds rows, not a rule",
                 expected="a rule file written by uqcli",

@@ -17,6 +17,8 @@ def schema_text(kind: ArtifactKind) -> str:
 
 def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
     """Derive the JSON Schema from the struct of a kind; ``make schemas`` writes it to its file."""
+    from inspect import cleandoc
+
     import msgspec
 
     from uqcli.rules.registry import model_of  # printing a shipped schema does not import the structs
@@ -24,6 +26,9 @@ def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
     model = model_of(kind)
     (reference,), components = msgspec.json.schema_components([model])
     definitions = {name: {**body, "additionalProperties": True} for name, body in components.items()}
+    for body in definitions.values():
+        if "description" in body:  # indented as in the source before Python 3.13
+            body["description"] = cleandoc(body["description"])
     properties = definitions[reference["$ref"].rpartition("/")[2]]["properties"]
     del properties["seal"], definitions["Seal"]  # never saved
     versions = list(range(FORMAT_VERSION, model.newest_format + 1))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin, is_stdout
+from uqcli.base.operating_system import IS_WINDOWS, NO_WAIT, has_lock
 from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
@@ -38,8 +39,9 @@ class State:
 def locked(name: str) -> Iterator[State]:
     """Lock a file until the block ends.
 
-    The lock is on the file itself, so that no lock file is left behind. If the file is replaced or removed
-    during the wait for the lock, the run locks the new file.
+    The lock is on the file itself, so that no lock file is left behind. Windows cannot replace a locked file:
+    there it is on a file beside it, which is removed afterwards. If the file is replaced or removed during
+    the wait for the lock, the run locks the new file.
 
     Raises
     ------
@@ -50,24 +52,44 @@ def locked(name: str) -> Iterator[State]:
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
         raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
-    path = os.path.realpath(name)
+    path = f"{os.path.realpath(name)}{'.lock' if IS_WINDOWS else ''}"
     try:
         descriptor, is_new = _locked(path, name)
+        content = _content(descriptor, name)
     except OSError as error:
         raise DataError(
             f"cannot write the state file '{name}': {error.strerror or error}",
             remedy="choose another place for the state file",
         ) from error
-    locked_file = _identity(os.fstat(descriptor))
-    if is_new:
-        register_cleanup(partial(_remove_empty, path, locked_file))
+    remove = partial(_remove_lock_file, path, descriptor)
+    if not IS_WINDOWS:
+        remove = partial(_remove_empty, path, _identity(os.fstat(descriptor)))
+    if is_new or IS_WINDOWS:
+        register_cleanup(remove)
     try:
-        with os.fdopen(os.dup(descriptor), "rb") as stream:
-            yield State(path=name, content=stream.read())
+        yield State(path=name, content=content)
     finally:
-        if is_new:
-            _remove_empty(path, locked_file)
+        if is_new or IS_WINDOWS:
+            remove()
+        if not IS_WINDOWS:
+            os.close(descriptor)
+
+
+def _content(descriptor: int, name: str) -> bytes:
+    """Read the locked file, or on Windows the file beside the lock, which may be missing."""
+    if not IS_WINDOWS:
+        with os.fdopen(os.dup(descriptor), "rb") as stream:
+            return stream.read()
+    with suppress(FileNotFoundError):
+        return Path(name).read_bytes()
+    return b""
+
+
+def _remove_lock_file(path: str, descriptor: int) -> None:
+    """Unlock and remove the lock file, unless another run waits for it."""
+    with suppress(OSError):
         os.close(descriptor)
+        os.unlink(path)  # noqa: PTH108  names may be any bytes
 
 
 def _remove_empty(path: str, locked_file: tuple[int, int]) -> None:
@@ -95,7 +117,7 @@ def _locked(path: str, name: str) -> tuple[int, bool]:
 
 def _opened(path: str) -> tuple[int, bool]:
     """Open the file, and create it if it does not exist; return whether this run created it."""
-    flags = os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK
+    flags = os.O_RDWR | NO_WAIT
     while True:
         try:
             return os.open(path, flags), False
@@ -107,7 +129,7 @@ def _opened(path: str) -> tuple[int, bool]:
 def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         raise UsageError(f"'{name}' is not a regular file", expected="a local file")
-    while not _has_lock(descriptor):
+    while not has_lock(descriptor):
         if time.monotonic() > deadline:
             raise DataError(
                 f"'{name}' is in use by another run",
@@ -115,14 +137,6 @@ def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:
                 remedy="try again",
             )
         time.sleep(_POLL_SECONDS)
-
-
-def _has_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def _is_there(descriptor: int, path: str) -> bool:

@@ -19,6 +19,6 @@ class UncertaintyRequest:
 
     alpha1: str | None = option("COL", "Beta parameter of the positive class (with --alpha0).")
     alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).")
-    members: str | None = option("PATTERN", "Ensemble members' probabilities: 'm_*', or a,b,c.")
+    members: str | None = option("PATTERN", 'Ensemble members\' probabilities: "m_*", or a,b,c.')
     data: DataRequest = filled()
     output: RowOutput = RowOutput()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from uqcli.base.operating_system import processors
 from uqcli.base.running.control_groups import group_folders, numbers_in
 
 POOL_VARIABLES: Final = (
@@ -25,8 +26,7 @@ def threads() -> int:
 
 def usable_cores() -> int:
     """Return the number of cores that the affinity mask and the quotas of control groups allow."""
-    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    cores = processors()
     for folder in group_folders("cpu"):
         for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):
             quota = numbers_in(*(folder / name for name in names))

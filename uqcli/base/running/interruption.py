@@ -7,7 +7,6 @@ unlocked, on any host that shares the directory. Other work registers its own cl
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
@@ -18,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, change, has_lock, release, sync
 
 _READABLE_BYTES: Final = 100
 """Bytes of an output's name in the names of its temporary files; a name may have 255 bytes."""
@@ -34,6 +35,7 @@ _works: list[Callable[[], None]] = []
 def remove_temporaries() -> None:
     """Unlink every temporary file of this process; safe to call from another thread."""
     for name in tuple(_temporaries):
+        release(name)
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108  os.unlink takes no locks a dying process could hold
         _temporaries.discard(name)
@@ -83,13 +85,13 @@ class Temporary:
         with changing:  # no new file after the thread that ends the process has removed them all
             _temporaries.add(path)  # registered before it exists, so that a signal always finds it
             try:
-                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
             except OSError:
                 _temporaries.discard(path)
                 raise
         self._lock: int | None = descriptor
         with suppress(OSError):  # a file system without locks, or locked by the other run
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            has_lock(descriptor)
         if os.fstat(descriptor).st_nlink:
             return True
         self.remove()
@@ -103,9 +105,12 @@ class Temporary:
     def move_into_place(self, path: Path, target: str) -> None:
         """Rename it into place; the thread that ends the process knows whether this has happened."""
         try:
-            os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
+            if IS_WINDOWS:  # where the folder gives the permissions, and a read-only file cannot be removed
+                self._release()
+            else:
+                os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
             with changing:
-                os.replace(self.path, path)  # noqa: PTH105
+                change(os.replace, self.path, path)
                 _temporaries.discard(self.path)
                 _replaced.append(target)
         finally:
@@ -114,10 +119,15 @@ class Temporary:
 
     def remove(self) -> None:
         """Unlink it unless it was renamed, and release the lock."""
+        if IS_WINDOWS:
+            self._release()
         if self.path in _temporaries:
             with suppress(OSError):
-                os.unlink(self.path)  # noqa: PTH108
+                change(os.unlink, self.path)
             _temporaries.discard(self.path)
+        self._release()
+
+    def _release(self) -> None:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -158,12 +168,15 @@ def _remove_leftovers(directory: Path, prefix: str) -> None:
 
 def _remove_unlocked(path: str) -> None:
     with suppress(OSError):
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDWR | NO_LINK)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(path)  # noqa: PTH108
+            is_left = has_lock(descriptor)
+            if is_left and not IS_WINDOWS:
+                os.unlink(path)  # noqa: PTH108
         finally:
             os.close(descriptor)
+        if is_left and IS_WINDOWS:
+            os.unlink(path)  # noqa: PTH108
 
 
 def _mode_of(path: Path) -> int:
@@ -180,7 +193,7 @@ def _sync_directory(directory: Path) -> None:
     with suppress(OSError):
         descriptor = os.open(directory, os.O_RDONLY)
         try:
-            os.fsync(descriptor)
+            sync(descriptor)
         finally:
             os.close(descriptor)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import mmap
 import re
-import resource
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.errors import UsageError
+from uqcli.base.operating_system import limits
 from uqcli.base.running.control_groups import group_folders, numbers_in
 
 _MEMINFO: Final = Path("/proc/meminfo")
@@ -72,16 +74,20 @@ def memory_notes() -> list[str]:
 
 def available_bytes() -> int | None:
     """Return the smallest amount that machine, control group and ``ulimit -v`` leave; None if unknown."""
-    limits = [limit for limit in (_machine_bytes(), _container_bytes(), _shell_bytes()) if limit is not None]
-    return min(limits) if limits else None
+    free = [limit for limit in (_machine_bytes(), _container_bytes(), _shell_bytes()) if limit is not None]
+    return min(free) if free else None
 
 
 def _machine_bytes() -> int | None:
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError):  # Linux; to import psutil takes 0.02 s
         for line in _MEMINFO.read_text().splitlines():
             name, _, value = line.partition(":")
             if name == "MemAvailable":
                 return int(value.split()[0]) << 10
+    with suppress(OSError):  # Linux without /proc
+        import psutil
+
+        return int(psutil.virtual_memory().available)
     return None
 
 
@@ -101,7 +107,7 @@ def _container_bytes() -> int | None:
 
 def _shell_bytes() -> int | None:
     with suppress(OSError, ValueError):
-        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        if limit != resource.RLIM_INFINITY:
-            return limit - int(_STATM.read_text().split()[0]) * resource.getpagesize()
+        limit, _ = limits("AS")
+        if limit < math.inf:
+            return int(limit) - int(_STATM.read_text().split()[0]) * mmap.PAGESIZE
     return None

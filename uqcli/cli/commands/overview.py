@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 
+from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
 from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads
@@ -73,7 +73,7 @@ def _is_named(role: str, columns: FitColumns) -> bool:
 
 def _arguments(columns: Mapping[str, str]) -> str:
     """Return the inputs and the options of reading, as typed, with the columns that were read."""
-    words, kept = shlex.split(current_line().typed)[2:], list[str]()
+    words, kept = split(current_line().typed)[2:], list[str]()
     while words:
         word = words.pop(0)
         if word == "--":
@@ -87,4 +87,4 @@ def _arguments(columns: Mapping[str, str]) -> str:
         word for role in ("score", "label") if columns[role] != role for word in (f"--{role}", columns[role])
     ]
     position = kept.index("--") if "--" in kept else len(kept)
-    return shlex.join([*kept[:position], *named, *kept[position:]])
+    return join([*kept[:position], *named, *kept[position:]])

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from uqcli.base.choices import ArtifactKind
+from uqcli.base.files import STDIO, check_results_stream
 from uqcli.cli.options import RunOptions
 
 
@@ -19,4 +20,5 @@ def schema(
     """Print the JSON Schema of a kind of rule file."""
     from uqcli.rules.schemas import schema_text
 
+    check_results_stream(STDIO, "redirect it to a file")
     sys.stdout.write(schema_text(kind))

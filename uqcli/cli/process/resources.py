@@ -5,11 +5,10 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
-import resource
-import sys
 from typing import Final
 
 from uqcli.base.errors import DataError
+from uqcli.base.operating_system import IS_WINDOWS, limits, raise_limit
 from uqcli.base.running import cores
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -28,7 +27,7 @@ def keep_freed_memory() -> None:
     A run allocates the same few arrays for each part of the rows. The system clears each returned page, which
     takes a fifth to a half of the time of counting large files.
     """
-    if sys.platform != "linux":
+    if IS_WINDOWS:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # other C libraries do not have it
@@ -49,26 +48,22 @@ def check_limits() -> None:
     DataError
         The limit of open files or of memory is too low.
     """
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if _is_below(soft, _MIN_FILES):
-        if _is_below(hard, _MIN_FILES):
+    soft, hard = limits("NOFILE")
+    if soft < _MIN_FILES:
+        if hard < _MIN_FILES:
             raise DataError(
                 f"the limit of open files is {soft}",
                 expected=f"at least {_MIN_FILES}",
                 remedy=f"raise it with ulimit -n {8 * _MIN_FILES}",
             )
-        resource.setrlimit(resource.RLIMIT_NOFILE, (_MIN_FILES, hard))
-    memory, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if _is_below(memory, _MIN_MEMORY):
+        raise_limit("NOFILE", _MIN_FILES)
+    memory, _ = limits("AS")
+    if memory < _MIN_MEMORY:
         raise DataError(
-            f"the memory limit is {memory >> 20} MiB",
+            f"the memory limit is {int(memory) >> 20} MiB",
             expected=f"at least {_MIN_MEMORY >> 20} MiB",
             remedy="raise it with ulimit -v 1000000 or more",
         )
-
-
-def _is_below(limit: int, minimum: int) -> bool:
-    return limit != resource.RLIM_INFINITY and limit < minimum
 
 
 def limit_threads(threads: int | None) -> int | None:

@@ -13,6 +13,7 @@ import threading
 import time
 
 from uqcli.base.errors import TERMINATION_SIGNALS
+from uqcli.base.operating_system import mask_signals, never_wait
 from uqcli.base.running.interruption import (
     changing,
     pending_files,
@@ -31,8 +32,8 @@ _ended = threading.Event()
 def install_handlers() -> None:
     """Install the handlers; a signal that the parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
-    os.set_blocking(write_end, False)
-    signal.pthread_sigmask(signal.SIG_BLOCK, TERMINATION_SIGNALS)  # lose none while handlers change
+    never_wait(write_end)
+    mask_signals(TERMINATION_SIGNALS, block=True)  # lose none while handlers change
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
     handled = {
@@ -43,7 +44,7 @@ def install_handlers() -> None:
     for signal_number in handled:
         signal.signal(signal_number, _do_nothing)
     # ignored signals stay blocked, since polars replaces SIG_IGN with its own handler
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, handled)
+    mask_signals(handled, block=False)
 
 
 def mark_ended() -> None:

@@ -103,7 +103,7 @@ def _require(module: str) -> None:
         raise MissingExtraError(
             f"the Spark engine needs {'pyspark-client' if module == 'pyspark' else module}",
             expected="the extra 'spark'",
-            remedy="pip install 'uqcli[spark]', or leave --engine out",
+            remedy='pip install "uqcli[spark]", or leave --engine out',
         )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shlex
 from typing import Any
 
+from uqcli.base.operating_system import join, quote, split
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Document, OperatingPoint, OperatingPoints
 from uqcli.reports.failure import escaped
@@ -61,7 +61,7 @@ def _content(points: OperatingPoints, line: str) -> dict[str, Any]:
         name: [
             {
                 "amount": pair.rule.option[1],
-                "option": list(map(shlex.quote, pair.rule.option)),
+                "option": list(map(quote, pair.rule.option)),
                 "rule": _point(pair.rule),
                 "single": None if pair.single is None else _point(pair.single),
             }
@@ -94,7 +94,7 @@ def _rounded(estimate: Estimate) -> list[float | None]:
 
 def _command(points: OperatingPoints, line: str) -> tuple[str, str]:
     """Return the parts of a command line before and after the option that is chosen."""
-    words, kept = shlex.split(line), list[str]()
+    words, kept = split(line), list[str]()
     position: int | None = None
     while words:
         word = words.pop(0)
@@ -110,4 +110,4 @@ def _command(points: OperatingPoints, line: str) -> tuple[str, str]:
     start = min(2, len(kept)) if position is None else position
     settings = {} if "--grid" in kept else points.settings  # a saved grid sets its bins
     more = [word for pair in settings.items() for word in pair]
-    return shlex.join(kept[:start]), shlex.join([*more, *kept[start:], "-o", "boundary.json"])
+    return join(kept[:start]), join([*more, *kept[start:], "-o", "boundary.json"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import math
 import os
-import select
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -16,6 +15,7 @@ from typing import BinaryIO, Final, cast
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.files import stdin_bytes
+from uqcli.base.operating_system import has_bytes
 from uqcli.base.running.concurrency import is_abandoned
 from uqcli.base.running.interruption import temporary_path
 from uqcli.engines.inputs import InputFile
@@ -38,8 +38,6 @@ class _Arriving:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._readiness = select.poll()
-        self._readiness.register(descriptor, select.POLLIN)
         self._ended = False
 
     def read(self, size: int) -> bytes:
@@ -56,7 +54,7 @@ class _Arriving:
     def _has_more(self, timeout: float) -> bool:
         waited = 0.0
         while not is_abandoned():
-            if self._readiness.poll(_POLL_SECONDS * 1000):
+            if has_bytes(self._descriptor, _POLL_SECONDS):
                 return True
             waited += _POLL_SECONDS
             if waited >= timeout:
