@@ -420,6 +420,7 @@ def find_boundary(
     score_bins: int | Literal["all"] = defaults.SCORE_BINS,
     shift: Shift | None = None,
     certify: Decimal | None = None,
+    pilot: Mapping[str, Column] | None = None,
     margin: Decimal | None = None,
     compare: bool = False,
     seed: int = defaults.SEED,
@@ -467,6 +468,10 @@ def find_boundary(
         Margin of the precision over its bound, in standard errors.
     certify
         Largest risk, over calibration sets, that new data break the bound; smooth only.
+    pilot
+        Columns of older labelled rows, or a data frame, by the names of the keywords: score, label, and
+        uncertainty, weight, group, cluster or day if these are given. They choose the boundaries, so that all
+        other rows test them.
     compare
         Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed
@@ -540,6 +545,7 @@ def find_boundary(
             score_bins=score_bins,
             shift=None if shift is None else shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),
+            pilot=None if pilot is None else table_of(by_name(pilot)),
             compared=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
             seed=seed,
         )

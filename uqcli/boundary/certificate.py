@@ -139,17 +139,20 @@ class Certifier:
     drawn
         One row of each cluster of the test; None if rows are independent. Then only the precision of flagged
         rows can be promised.
+    has_own_pilot
+        Whether the pilot is a part of the calibration set, and not older rows.
     """
 
     pilot: Cells
     test: Cells
     nested: NestedBoundaries
     drawn: DrawnRows | None = None
+    has_own_pilot: bool = True
 
     @classmethod
-    def from_cells(cls, pilot: Cells, test: Cells) -> Certifier:
+    def from_cells(cls, pilot: Cells, test: Cells, *, has_own_pilot: bool = True) -> Certifier:
         """Rank the cells of the pilot."""
-        return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot))
+        return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot), has_own_pilot=has_own_pilot)
 
     def certify(
         self, promises: Sequence[Promise], delta: float, *, at_least: int = 0
@@ -204,10 +207,10 @@ class Certifier:
 
     @property
     def _size(self) -> int:
-        """Number of rows, or clusters, of pilot and test."""
+        """Number of rows, or clusters, of the calibration set."""
         if self.drawn is None:
-            return self.pilot.total + self.test.total
-        return self.drawn.pilot_clusters + self.drawn.clusters
+            return self.test.total + (self.pilot.total if self.has_own_pilot else 0)
+        return self.drawn.clusters + (self.drawn.pilot_clusters if self.has_own_pilot else 0)
 
     def _start(self, promises: Sequence[Promise]) -> int | None:
         """Return the first boundary with the largest expected margin; None if the rate has no trials."""

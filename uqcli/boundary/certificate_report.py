@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.boundary.certificate import NotCertified
@@ -39,6 +41,8 @@ class Certification:
         Number of groups; None without groups.
     clustered
         Whether clusters of dependent rows were tested.
+    has_pilot
+        Whether other rows chose the boundaries.
     """
 
     delta: float
@@ -48,6 +52,7 @@ class Certification:
     uncertified: FittedBoundary | None = None
     groups: int | None = None
     clustered: bool = False
+    has_pilot: bool = False
 
     @property
     def certificate(self) -> SavedCertificate | None:
@@ -93,12 +98,22 @@ class Certification:
         if self.groups is not None:
             return list(group_certificates_in_words(self.certificates, self.groups))
         (certificate,) = self.certificates
-        tested = certificate.tested_on.rows
-        chosen = count(boundary.fit.rows - tested)
-        split = f"{chosen} rows served to choose the boundary, {count(tested)} to test it."
+        return [self._split(certificate, boundary), *conditions_of(certificate)]
+
+    @staticmethod
+    def _split(certificate: SavedCertificate, boundary: FittedBoundary) -> str:
+        """State which rows chose the boundary, and which tested it."""
+        tested, pilot = certificate.tested_on.rows, certificate.pilot
+        if not isinstance(pilot, msgspec.UnsetType):
+            units = "clusters" if certificate.is_of_clusters else "rows"
+            return (
+                f"The {count(pilot.rows)} rows of --pilot served to choose the boundary, all {count(tested)} "
+                f"{units} of the calibration set to test it."
+            )
         if certificate.is_of_clusters:
-            split = f"{count(tested)} clusters served to test the boundary, the others to choose it."
-        return [split, *conditions_of(certificate)]
+            return f"{count(tested)} clusters served to test the boundary, the others to choose it."
+        chosen = count(boundary.fit.rows - tested)
+        return f"{chosen} rows served to choose the boundary, {count(tested)} to test it."
 
     def shortfall(self) -> str:
         """State why no boundary is certified, and how many rows would be needed."""
@@ -112,10 +127,10 @@ class Certification:
             return f"{sentence}: {reason}"
         safest = "the safest one" if self.groups is None else "the safest one of any group"
         units = "clusters" if self.clustered else "rows"
-        tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {units} kept aside for the test"
+        where = f"{units} of the calibration set" if self.has_pilot else f"{units} kept aside for the test"
+        tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {where}"
         if failed.rows_needed is None:
             return f"{tested}, and more {units} may not help; try a lower target"
-        where = "" if self.groups is None else " in a group"
-        return (
-            f"{tested}; use about {count(failed.rows_needed)} labelled {units}{where}, or try a lower target"
-        )
+        in_group = "" if self.groups is None else " in a group"
+        needed = f"about {count(failed.rows_needed)} labelled {units}{in_group}"
+        return f"{tested}; use {needed}, or try a lower target"

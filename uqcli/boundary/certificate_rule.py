@@ -52,12 +52,20 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
     caught: Count
 
 
+class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
+    """Other rows, by weight, that chose the boundaries to test, which all calibration rows then tested."""
+
+    rows: Count
+    positives: Count
+
+
 class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
 
     The false-positive rate has at most, other rates have at least the given value. ``p_value``: probability
     of a test result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the
-    precision is then that of one flagged row of each cluster, drawn at random.
+    precision is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if a part of
+    the calibration set chose the boundaries.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -70,6 +78,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     tested_on: TestedOn
     cluster: str | msgspec.UnsetType = msgspec.UNSET
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
+    pilot: SavedPilot | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def is_of_clusters(self) -> bool:
@@ -185,7 +194,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         return (
             f"The test: {count(hits)} of {count(trials)} clusters were positive "
             f"({percent(hits / trials, 1)}, "
-            f"{p_text(certificate.p_value)}), among {count(tested.rows)} clusters set aside."
+            f"{p_text(certificate.p_value)}), among {_tested(certificate)}."
         )
     results = []
     for name in certificate.bounds:
@@ -198,7 +207,15 @@ def test_in_words(certificate: SavedCertificate) -> str:
         positives = tested.trials_of("recall")[1]
         caught = f"{count(cleared.caught)} of {count(positives)} positive rows were caught"
         results.append(f"{caught} ({percent(cleared.caught / positives, 1)}, {p_text(cleared.p_value)})")
-    return f"The test: {'; '.join(results)}, among {count(tested.rows)} rows set aside."
+    return f"The test: {'; '.join(results)}, among {_tested(certificate)}."
+
+
+def _tested(certificate: SavedCertificate) -> str:
+    """Name the rows or clusters that tested the boundary."""
+    units = f"{count(certificate.tested_on.rows)} {'clusters' if certificate.is_of_clusters else 'rows'}"
+    if isinstance(certificate.pilot, msgspec.UnsetType):
+        return f"{units} set aside"
+    return f"all {units}"
 
 
 def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:

@@ -29,13 +29,14 @@ from uqcli.boundary.certificate import (
     Promise,
     promises_of,
 )
-from uqcli.boundary.certificate_rule import SavedCertificate, SavedClearance, TestedOn
+from uqcli.boundary.certificate_rule import SavedCertificate, SavedClearance, SavedPilot, TestedOn
 from uqcli.boundary.clustered_rows import ClusteredRows
 from uqcli.boundary.decide import decide
 from uqcli.boundary.dependence import counts_by_cluster
 from uqcli.boundary.drawn_rows import DrawnRows, drawn_rows
 from uqcli.boundary.keyed_rows import copies, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import PROMISED, listed
@@ -119,7 +120,11 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     if uncertain:
         request = request.for_columns(table.summary.columns)
     rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
-    rule = certified_rule(rows, request, delta)
+    pilot = None
+    if request.pilot is not None:
+        older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
+        pilot = rows_to_certify(older, cluster)
+    rule = certified_rule(rows, request, delta, pilot)
     return CertifiedBoundary(
         source=source_of(table.summary),
         parameters=request.parameters(rule.spec),
@@ -150,15 +155,29 @@ def _reference(rows: Rows, edges: Floats) -> Reference:
     return reference_of(RangeCounts.from_parts(pool_by(rows, edges)), len(edges) + 1, ends)
 
 
-def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> CertifiedRule:
+def certified_rule(
+    rows: Rows, request: BoundaryRequest, delta: Fraction, older: Rows | None = None
+) -> CertifiedRule:
     """Find a boundary on pooled rows and certify it at risk delta.
 
     The flagged zone and the positives missed by the cleared zone are two promises about different thresholds:
     each has half of the risk.
+
+    Parameters
+    ----------
+    older
+        Pooled rows that choose the boundaries, so that all ``rows`` test them; None for a part of ``rows``.
+
+    Raises
+    ------
+    DataError
+        A cluster has older rows and others.
     """
     constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
     cluster = request.data.roles.cluster
-    pilot, test = _split(rows, request.seed, cluster)
+    pilot, test = _split(rows, request.seed, cluster) if older is None else (older, rows)
+    if older is not None and cluster is not None:
+        refuse_common_clusters(older, rows, cluster)
     tried: tuple[BinsTried, ...] | None = None
     if request.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
         shared = _cells(pilot, _for_bins(spec))
@@ -194,7 +213,7 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
         boundary = _on_all(rows, outcome, review)
         if request.limit is not None and review is None:
             boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
-        certificate = _saved(outcome, review, request, float(delta))
+        certificate = _saved(outcome, review, request, float(delta), older)
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
         boundary=boundary,
@@ -213,7 +232,8 @@ def certified_rule(rows: Rows, request: BoundaryRequest, delta: Fraction) -> Cer
 def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest) -> Certifier:
     """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
     ranked = _cells(pilot, spec)
-    certifier = Certifier.from_cells(ranked, cells_under(pool_by(test, ranked.uncertainty_edges), ranked))
+    tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
+    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=request.pilot is None)
     if request.data.roles.cluster is None:
         return certifier
     return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
@@ -351,7 +371,11 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
 
 
 def _saved(
-    outcome: Certified, review: Certified | None, request: BoundaryRequest, delta: float
+    outcome: Certified,
+    review: Certified | None,
+    request: BoundaryRequest,
+    delta: float,
+    older: Rows | None,
 ) -> SavedCertificate:
     constraint, limit = request.constraint, request.limit
     bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
@@ -372,4 +396,7 @@ def _saved(
         cleared=msgspec.UNSET
         if review is None or limit is None
         else SavedClearance(miss=float(limit.number), p_value=review.p_value, caught=review.true_positives),
+        pilot=msgspec.UNSET
+        if older is None
+        else SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum())),
     )

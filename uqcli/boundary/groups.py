@@ -29,6 +29,7 @@ from uqcli.boundary.expected import Expected
 from uqcli.boundary.groups_optimum import GroupSearch
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.pilot import open_pilot
 from uqcli.boundary.report import Candidate
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.optimum import Optimum
@@ -99,7 +100,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
             remedy="lower --min-group, or fit one boundary without groups",
         )
     parts = {name: calibration_set.only(by, name) for name in names}
-    fitted = (_search if delta is None else partial(_certify, delta=delta))(parts, algorithm, request)
+    fitted = _search(parts, algorithm, request) if delta is None else _certify(parts, request, delta)
     pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
@@ -187,17 +188,22 @@ def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request:
     )
 
 
-def _certify(
-    parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest, delta: Fraction
-) -> _Found:
+def _certify(parts: Mapping[str, CalibrationRows], request: BoundaryRequest, delta: Fraction) -> _Found:
     """Certify a boundary of each group, at an equal share of the risk; others flag nothing."""
-    del algorithm
-    rules = {
-        name: certified_rule(
-            rows_to_certify(part.table, request.data.roles.cluster), request, delta / len(parts)
-        )
-        for name, part in parts.items()
-    }
+    by, cluster = request.by or "", request.data.roles.cluster
+    older = None
+    if request.pilot is not None:
+        uncertain = "uncertainty" in request.data.roles.numbers
+        older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
+    rules = {}
+    for name, part in parts.items():
+        rows = rows_to_certify(part.table, cluster)
+        pilot = None
+        if older is not None:
+            pilot = rows.select(np.empty(0, dtype=np.int64))
+            if name in older.groups(by):
+                pilot = rows_to_certify(older.only(by, name), cluster)
+        rules[name] = certified_rule(rows, request, delta / len(parts), pilot)
     certificates = {name: rule.certificate for name, rule in rules.items() if rule.certificate is not None}
     failures = [rule.failed for rule in rules.values() if rule.failed is not None]
     failed = min(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GridBinning, GroupBound
 from uqcli.base.exact_numbers import size
-from uqcli.base.options import PAPERS, choice, filled, flag, option
+from uqcli.base.options import PAPERS, choice, files, filled, flag, option
 from uqcli.base.records import dataclass
-from uqcli.engines.request import PREDICTED, TURNED, DataRequest, dependence
+from uqcli.engines.request import PREDICTED, TURNED, DataRequest, Inputs, dependence
 
 if TYPE_CHECKING:
     from uqcli.bin.grid import GridSpec
@@ -44,6 +44,8 @@ class BoundaryRequest:
         paper's. Ignored with a saved grid.
     certify
         Risk that new data break the bound, a decimal in (0, 1) as typed.
+    pilot
+        Older labelled rows that choose the boundaries to certify; None for a part of the rows.
     by
         Key column whose groups have their own thresholds; PREDICTED for the predicted classes, None for none.
     limit
@@ -70,6 +72,12 @@ class BoundaryRequest:
     certify: str | None = option(
         "DELTA",
         "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %).",
+    )
+    pilot: Inputs | None = option(
+        "FILE",
+        "With --certify: choose the rule on these labelled rows, and test it on all of INPUT (repeatable).",
+        typed=list[str] | None,
+        parse=files,
     )
     margin: str | None = option(
         "Z", "Exceed --precision by Z standard errors, so that new data miss it less often."

@@ -844,7 +844,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certified = f", certified at a risk of {100 * self.risk:g} %"
         if self.certified is not None:
             tested = self.certified.tested_on.rows
-            where = f"calibration set ({count(fit.rows - tested)} chose, {count(tested)} tested)"
+            chose = f"{count(fit.rows - tested)} chose"
+            if not isinstance(self.certified.pilot, msgspec.UnsetType):
+                chose = f"{count(self.certified.pilot.rows)} others chose"
+            where = f"calibration set ({chose}, {count(tested)} tested)"
             if self.certified.is_of_clusters:
                 where = f"calibration set ({count(tested)} clusters tested)"
         expected = self._expected_rows()

@@ -105,7 +105,9 @@ def run(
     UsageError, DataError, ArtifactError
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
-    is_read_again = request.data.may_lack_labels or request.data.roles.cluster is not None
+    is_read_again = (
+        request.data.may_lack_labels or request.data.roles.cluster is not None or request.pilot is not None
+    )
     with _needing_uncertainty(request), reusable_streams() if is_read_again else nullcontext():
         return _with_all_rows(_run(request, rows), request)
 
@@ -174,6 +176,8 @@ def _run(
     if request.certify is not None:
         request = with_one_threshold(request)
         checked_delta(request)
+    elif request.pilot is not None:
+        raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     refuse_conflicts(request)
@@ -345,6 +349,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
             tested_target=f"{request.constraint.text()} at a risk of {risk}",
             groups=rules.searched,
             clustered=request.data.roles.cluster is not None,
+            has_pilot=request.pilot is not None,
         )
     report = BoundaryReport(
         source=grouped.calibration_set.source,
@@ -447,6 +452,7 @@ def _with_certificate(
             tested_target=rule.tested_target,
             uncertified=rule.uncertified.boundary,
             clustered=request.data.roles.cluster is not None,
+            has_pilot=request.pilot is not None,
         ),
         tried=rule.tried,
         compared=gains,

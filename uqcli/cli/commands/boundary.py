@@ -86,7 +86,7 @@ def boundary(
         bounds = constraints_from(**asdict(constraint))
         constraints = tuple(with_margin(bound, request.margin) for bound in bounds)
     reads = Reads.from_options(
-        inputs, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
+        inputs, request.pilot, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
     )
     outputs = _outputs(written.output, constraints)
     table = _frontier_file(request.frontier)
@@ -143,7 +143,7 @@ def _needs_constraint(
 ) -> bool:
     """Whether a constraint must be given: to save or check a rule, or for options that are about one."""
     about_one = (request.certify, request.margin, request.review, request.miss, request.by, request.shift)
-    others = (request.grid, request.frontier, probabilities.proba, written.output)
+    others = (request.grid, request.frontier, request.pilot, probabilities.proba, written.output)
     several = request.algorithm is AlgorithmChoice.ALL or request.compare or bool(reporting.fail_if)
     return several or any(each is not None for each in (*about_one, *others))
 

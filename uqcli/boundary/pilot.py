@@ -1,0 +1,160 @@
+"""Older labelled rows that choose the boundaries of a certificate, so that all other rows test them.
+
+They must not be among the rows that test. Rows are compared by all columns that both files have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.draws import hashes, text_keys
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.running.cautions import caution
+from uqcli.base.wording import percent
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import Table
+from uqcli.engines.request import DataRequest, FeatureRequest, Inputs
+from uqcli.rules.labelled import open_table
+
+_MOST_SHARED: Final = 0.01
+"""Share of the testing rows that may be equal to a row of the pilot."""
+
+_FEW_COLUMNS: Final = 4
+"""Number of columns below which only values that occur once tell rows apart."""
+
+_LEAST_UNIQUE: Final = 0.1
+"""Share of such rows below which nothing is said about rows in both files."""
+
+_CHANCE: Final = 2.0
+"""Factor by which shared rows exceed those expected by chance before they are called the same rows."""
+
+
+def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> Table:
+    """Open the table of the pilot, with the columns of the rows that test.
+
+    Parameters
+    ----------
+    data
+        Request for the rows that test.
+
+    Raises
+    ------
+    UsageError, DataError
+        The pilot cannot be read, or has rows that test.
+    """
+    older = replace(data.on(pilot), labels=None)
+    refuse_overlap(data, older)
+    return open_table(older, uses_uncertainty=uses_uncertainty)
+
+
+def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
+    """Refuse clusters that have rows in the pilot and among the rows that test.
+
+    Parameters
+    ----------
+    pilot, test
+        With the key of each cluster's text.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    common = len(np.intersect1d(pilot.groups[cluster], test.groups[cluster]))
+    if common:
+        values = "1 value" if common == 1 else f"{common} values"
+        raise DataError(
+            f"{values} of '{cluster}' {'is' if common == 1 else 'are'} in INPUT and in --pilot",
+            expected="rows of other ones there",
+            remedy="leave their rows out of one of the files",
+        )
+
+
+def refuse_overlap(data: DataRequest, pilot: DataRequest) -> None:
+    """Refuse a pilot whose rows are also among those that test; caution if this cannot be seen.
+
+    Rows that repeat within the testing rows are also found in other rows of the same source by chance.
+
+    Raises
+    ------
+    DataError
+        There are more such rows than 1 %, and more than twice as many as chance explains.
+    """
+    shared = _shared_rows(data, pilot)
+    if shared.is_same or shared.share > max(_MOST_SHARED, _CHANCE * shared.chance):
+        rows = "all rows of INPUT" if shared.is_same else f"{percent(shared.share)} of the rows of INPUT"
+        raise DataError(
+            f"{rows} are also in --pilot",
+            expected="other rows there, since rows that choose a rule cannot test it",
+            remedy="leave them out of one of the files",
+        )
+    if shared.unique < _LEAST_UNIQUE or shared.share > _MOST_SHARED:
+        caution(
+            "uqcli could not check whether rows of --pilot are also in INPUT, since many rows have equal "
+            "values: a column of ids in both files would tell them apart."
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """Rows that are equal to a row of the pilot.
+
+    Attributes
+    ----------
+    share
+        Of the rows that can be told apart.
+    chance
+        Approximate share that rows of the same source would have by chance.
+    unique
+        Share of all rows that can be told apart.
+    is_same
+        Whether both have the same rows.
+    """
+
+    share: float
+    chance: float
+    unique: float
+    is_same: bool
+
+
+def _shared_rows(data: DataRequest, pilot: DataRequest) -> _Shared:
+    engine = open_engine(data.engine)
+    both = set(engine.columns(pilot).names)
+    common = tuple(name for name in engine.columns(data).names if name in both)
+    own, columns = _keys(data, common)
+    other, _ = _keys(pilot, common)
+    values, index, count = np.unique(own, return_inverse=True, return_counts=True)
+    is_unique = count[index] == 1
+    repeated = 1 - float(is_unique.mean())
+    counted = is_unique if columns < _FEW_COLUMNS else np.ones(len(own), dtype=np.bool_)
+    is_shared = np.isin(values, other)[index] & counted
+    return _Shared(
+        share=float(is_shared.sum() / max(1, counted.sum())),
+        chance=min(1.0, repeated * len(other) / len(own)),
+        unique=float(counted.mean()),
+        is_same=np.array_equal(np.sort(own), np.sort(other)),
+    )
+
+
+def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[NDArray[np.uint64], int]:
+    """Return a key of each row by the values of its columns, and the number of columns.
+
+    Numbers and labels are compared as such, other columns as text.
+    """
+    used = set(data.roles.columns())
+    features = tuple(FeatureRequest(name=name, text=True) for name in columns if name not in used)
+    roles = replace(data.roles, features=features, keys=(), cluster=None)
+    rows = open_engine(data.engine).rows(replace(data, roles=roles)).rows
+    label = rows.labels if rows.label_class is None else rows.label_class
+    texts = [
+        text_keys((*(feature.levels or ()), ""))[feature.value.astype(np.int64)]
+        for feature in (rows.features[feature.name] for feature in features)
+    ]
+    values = [*rows.numbers.values(), label, *texts]
+    return hashes(values), len(values)
