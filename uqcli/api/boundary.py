@@ -46,8 +46,9 @@ from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
-from uqcli.sample.run import NAME, prepare
+from uqcli.sample.run import prepare
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -218,11 +219,14 @@ class Boundary(Fitted[BoundaryArtifact]):
             An option or a value is out of range, or no row is flagged.
         """
         frame = table_of(self._rule_columns(score, uncertainty, group))
+        chosen = choice("goal", SampleGoal, goal)
+        if chosen is SampleGoal.CERTIFICATE:
+            raise UsageError("goal certificate of a rule", expected="precision or recall")
         _, data, added = prepare(
             SampleRequest(
                 data=DataRequest(inputs=(), frame=frame),
                 rule=self.artifact,
-                for_=choice("goal", SampleGoal, goal),
+                for_=chosen,
                 budget=budget,
                 calibrator=None if calibrator is None else calibrator.artifact,
                 intervals=Intervals(seed=seed),

@@ -83,13 +83,14 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
 def _likeness(rule: Saved, summary: StreamSummary, *, by_threshold: bool) -> Likeness | None:
     """Compare the decided rows with the rule's calibration rows; None for rules that flag nothing.
 
-    The share of flagged rows is not compared if a capacity decides, or if the rule is for other class priors.
+    The share of flagged rows is not compared if a capacity decides, if the rule is for other class priors, or
+    if it was fitted on rows with high scores.
     """
     if not isinstance(rule, BoundaryArtifact):
         return None
     (selected, calibrated), rows = rule.fit.flagged, summary.rows - summary.undecided
     explained = None
-    if by_threshold and not rule.has_target:
+    if by_threshold and not rule.has_target and rule.region is None:
         explained = flagged_interval(selected, calibrated, rows, LEVEL)
     # the range of k numbers leaves out at most the share that 2 k calibration rows have
     extremes = min(2 * len(rule.ranges), calibrated)

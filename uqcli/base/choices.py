@@ -240,6 +240,7 @@ class SampleGoal(StrEnum):
 
     PRECISION = "precision"
     RECALL = "recall"
+    CERTIFICATE = "certificate"
 
 
 class ExportTarget(StrEnum):

@@ -155,7 +155,12 @@ class Certifier:
         return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot), has_own_pilot=has_own_pilot)
 
     def certify(
-        self, promises: Sequence[Promise], delta: float, *, at_least: int = 0
+        self,
+        promises: Sequence[Promise],
+        delta: float,
+        *,
+        at_least: int = 0,
+        sequence: Ints | None = None,
     ) -> Certified | NotCertified:
         """Find the last boundary of the sequence that keeps all promises, at risk delta.
 
@@ -168,20 +173,23 @@ class Certifier:
             In (0, 1).
         at_least
             Minimum number of cells, for a promise that looser boundaries keep as well.
+        sequence : int64, shape (boundaries,)
+            Indices of the boundaries to test, in order; None for those that the pilot chooses.
         """
         if any(promise.minimum >= 1 for promise in promises):
             return NotCertified(p_value=None, rows_needed=None, provable=False)
-        start = self._start(promises)
-        if start is None:
-            return NotCertified(p_value=None, rows_needed=None)
-        only_recall = all(promise.rate is Rate.RECALL for promise in promises)
-        end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
-        sequence = np.arange(start, end, step)
+        if sequence is None:
+            start = self._start(promises)
+            if start is None:
+                return NotCertified(p_value=None, rows_needed=None)
+            only_recall = all(promise.rate is Rate.RECALL for promise in promises)
+            end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
+            sequence = np.arange(start, end, step)
         tested = self._counts()
         p_values = self._p_values(promises, *tested)
         failed = np.flatnonzero(~(p_values[sequence] <= delta))
         passed = int(failed[0]) if len(failed) else len(sequence)
-        last = max(int(sequence[passed - 1]), at_least - 1) if passed else start
+        last = max(int(sequence[passed - 1]), at_least - 1) if passed else int(sequence[0])
         true_positives, selected = (int(count[last]) for count in tested)
         if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
             next_tested = sequence[min(passed, len(sequence) - 1)]

@@ -10,6 +10,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.boundary.certificate import NotCertified
 from uqcli.boundary.certificate_rule import (
+    FROM_POOL,
     SavedCertificate,
     certificates_in_words,
     certified_verdict,
@@ -73,10 +74,8 @@ class Certification:
             return []
         (certificate,) = self.certificates
         units = "clusters" if certificate.is_of_clusters else "rows"
-        valid = (
-            f"The guarantee holds for independent {units} from the same source, and only for the first "
-            "attempt on these data."
-        )
+        source = FROM_POOL if certificate.is_of_region else f"independent {units} from the same source"
+        valid = f"The guarantee holds for {source}, and only for the first attempt on these data."
         return [test_in_words(certificate), valid]
 
     def cost(self, boundary: FittedBoundary) -> str:
@@ -106,6 +105,11 @@ class Certification:
         tested, pilot = certificate.tested_on.rows, certificate.pilot
         if not isinstance(pilot, msgspec.UnsetType):
             units = "clusters" if certificate.is_of_clusters else "rows"
+            if certificate.is_of_region:
+                return (
+                    f"The {count(pilot.rows)} rows of the pilot showed which scores to label, and "
+                    f"{count(tested)} other rows tested the thresholds among them."
+                )
             return (
                 f"The {count(pilot.rows)} rows of --pilot served to choose the boundary, all {count(tested)} "
                 f"{units} of the calibration set to test it."

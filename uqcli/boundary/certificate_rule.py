@@ -65,7 +65,8 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     The false-positive rate has at most, other rates have at least the given value. ``p_value``: probability
     of a test result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the
     precision is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if a part of
-    the calibration set chose the boundaries.
+    the calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration set, if
+    ``uqcli sample`` drew it from the rows with that score or a higher one.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -79,6 +80,12 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | msgspec.UnsetType = msgspec.UNSET
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     pilot: SavedPilot | msgspec.UnsetType = msgspec.UNSET
+    sampled_above: float | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_of_region(self) -> bool:
+        """Whether it was tested on rows that were drawn above a score."""
+        return not isinstance(self.sampled_above, msgspec.UnsetType)
 
     @property
     def is_of_clusters(self) -> bool:
@@ -141,6 +148,7 @@ def certified_verdict(
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
 
+FROM_POOL: Final = "independent rows from the same source as the file that the sample was drawn from"
 _NOT_OF_ALERTS: Final = (
     "This is not the precision of all alerts, since a cluster with many alerts counts once."
 )
@@ -228,7 +236,11 @@ def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
             "for each part.",
         )
     units = "clusters" if certificate.is_of_clusters else "rows"
-    return (*of_alerts, *each, *_conditions(certificate.seed, units))
+    risk, source, first = _conditions(certificate.seed, units)
+    if certificate.is_of_region:
+        source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
+        first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
+    return (*of_alerts, *each, risk, source, first)
 
 
 def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups: int) -> tuple[str, ...]:
@@ -241,7 +253,7 @@ def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups
     )
 
 
-def _conditions(seed: int, units: str = "rows") -> tuple[str, ...]:
+def _conditions(seed: int, units: str = "rows") -> tuple[str, str, str]:
     """State what a risk means, and what a certificate requires."""
     return (
         "The risk is the share of calibration sets that would yield a wrong certificate. If most of them "

@@ -30,6 +30,14 @@ from uqcli.boundary.certificate import (
     promises_of,
 )
 from uqcli.boundary.certificate_rule import SavedCertificate, SavedClearance, SavedPilot, TestedOn
+from uqcli.boundary.chosen_labels import (
+    PILOT,
+    TEST,
+    marked_rows,
+    region_certifier,
+    region_of,
+    was_sampled,
+)
 from uqcli.boundary.clustered_rows import ClusteredRows
 from uqcli.boundary.decide import decide
 from uqcli.boundary.dependence import counts_by_cluster
@@ -117,6 +125,8 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
     delta = checked_delta(request)
     uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
+    if was_sampled(request.data):
+        return _certified_in_region(request, delta)
     if uncertain:
         request = request.for_columns(table.summary.columns)
     rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
@@ -134,6 +144,41 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         counts=None
         if rule.boundary is None or cluster is None
         else counts_by_cluster(rule.boundary, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
+    )
+
+
+def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> CertifiedBoundary:
+    """Certify a threshold by rows that were drawn above a score; those of the pilot do not test."""
+    older = request.data.on(request.pilot or ())
+    if was_sampled(older):
+        pilot, _ = marked_rows(older, PILOT)
+    else:
+        pilot = rows_to_certify(open_table(older, uses_uncertainty=False), None)
+    rows, source = marked_rows(request.data, TEST)
+    above, constraint = region_of(rows), request.constraint
+    certifier, sequence = region_certifier(rows, above, float(constraint.numbers[0]), float(delta))
+    outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
+    boundary = certificate = failed = None
+    if isinstance(outcome, Certified):
+        boundary = _on_all(rows, outcome, None)
+        certificate = _saved(outcome, None, request, float(delta), older=pilot, sampled_above=above)
+    else:
+        failed = outcome
+    spec = replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1)
+    return CertifiedBoundary(
+        source=source,
+        parameters=request.parameters(spec),
+        rule=CertifiedRule(
+            boundary=boundary,
+            delta=float(delta),
+            certificate=certificate,
+            failed=failed,
+            tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
+            uncertified=Optimum(boundary=None),
+            cells=certifier.test,
+            spec=spec,
+        ),
+        reference=None,  # new rows are not like those of the region
     )
 
 
@@ -213,7 +258,7 @@ def certified_rule(
         boundary = _on_all(rows, outcome, review)
         if request.limit is not None and review is None:
             boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
-        certificate = _saved(outcome, review, request, float(delta), older)
+        certificate = _saved(outcome, review, request, float(delta), older=older)
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
         boundary=boundary,
@@ -375,7 +420,9 @@ def _saved(
     review: Certified | None,
     request: BoundaryRequest,
     delta: float,
+    *,
     older: Rows | None,
+    sampled_above: float | None = None,
 ) -> SavedCertificate:
     constraint, limit = request.constraint, request.limit
     bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
@@ -399,4 +446,5 @@ def _saved(
         pilot=msgspec.UNSET
         if older is None
         else SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum())),
+        sampled_above=msgspec.UNSET if sampled_above is None else sampled_above,
     )

@@ -76,17 +76,22 @@ def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
         )
 
 
-def refuse_overlap(data: DataRequest, pilot: DataRequest) -> None:
+def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = None) -> None:
     """Refuse a pilot whose rows are also among those that test; caution if this cannot be seen.
 
     Rows that repeat within the testing rows are also found in other rows of the same source by chance.
+
+    Parameters
+    ----------
+    label
+        Column that is not compared, since the testing rows have no labels yet.
 
     Raises
     ------
     DataError
         There are more such rows than 1 %, and more than twice as many as chance explains.
     """
-    shared = _shared_rows(data, pilot)
+    shared = _shared_rows(data, pilot, label)
     if shared.is_same or shared.share > max(_MOST_SHARED, _CHANCE * shared.chance):
         rows = "all rows of INPUT" if shared.is_same else f"{percent(shared.share)} of the rows of INPUT"
         raise DataError(
@@ -123,9 +128,9 @@ class _Shared:
     is_same: bool
 
 
-def _shared_rows(data: DataRequest, pilot: DataRequest) -> _Shared:
+def _shared_rows(data: DataRequest, pilot: DataRequest, label: str | None) -> _Shared:
     engine = open_engine(data.engine)
-    both = set(engine.columns(pilot).names)
+    both = {*engine.columns(pilot).names} - {label}
     common = tuple(name for name in engine.columns(data).names if name in both)
     own, columns = _keys(data, common)
     other, _ = _keys(pilot, common)
@@ -151,10 +156,10 @@ def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[NDArray[np.uint6
     features = tuple(FeatureRequest(name=name, text=True) for name in columns if name not in used)
     roles = replace(data.roles, features=features, keys=(), cluster=None)
     rows = open_engine(data.engine).rows(replace(data, roles=roles)).rows
-    label = rows.labels if rows.label_class is None else rows.label_class
+    labels = [column for column in (rows.positive, rows.label_class) if column is not None]
     texts = [
         text_keys((*(feature.levels or ()), ""))[feature.value.astype(np.int64)]
         for feature in (rows.features[feature.name] for feature in features)
     ]
-    values = [*rows.numbers.values(), label, *texts]
+    values = [*rows.numbers.values(), *labels, *texts]
     return hashes(values), len(values)

@@ -203,6 +203,7 @@ class BoundaryReport(OneResult):
         return {
             **target,
             **by_key(fit_metrics(fit)),
+            **({} if self._region is None else {"recall": None}),
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
@@ -214,7 +215,7 @@ class BoundaryReport(OneResult):
             "score_only_recall": single.fit.recall if single else None,
             "score_only_equal_alerts": by_key(fit_metrics(self.equal_alerts)) if self.equal_alerts else None,
             "best_precision": closest.precision if closest else None,
-            "recall_at_best_precision": closest.recall if closest else None,
+            "recall_at_best_precision": closest.recall if closest and self._region is None else None,
             **(self.compared[0].metrics if self.compared else {}),
             **(self.groups.metrics() if self.groups else {}),
         }
@@ -259,7 +260,8 @@ class BoundaryReport(OneResult):
     def document(self) -> Document:
         """Return the readable form."""
         boundary = self.chosen.boundary
-        tables = [self._table()] if boundary or len(self.candidates) > 1 else []
+        has_table = self._region is None and (boundary or len(self.candidates) > 1)
+        tables = [self._table()] if has_table else []
         if self.compared:
             tables.append(gains_table(self.compared))
         if self.tried:
@@ -298,7 +300,15 @@ class BoundaryReport(OneResult):
 
     def _answer(self, boundary: FittedBoundary) -> str:
         """State what the rule, or those of all groups, does with the calibration rows."""
-        return answer(boundary.fit, self._words, self.flagged_of_all)
+        return answer(boundary.fit, self._words, self.flagged_of_all, self._region)
+
+    @property
+    def _region(self) -> float | None:
+        """Score above which the calibration rows were drawn; None if they are like new rows."""
+        certificate = None if self.certification is None else self.certification.certificate
+        if certificate is None or isinstance(certificate.sampled_above, msgspec.UnsetType):
+            return None
+        return certificate.sampled_above
 
     @property
     def _words(self) -> RowWords:
@@ -416,6 +426,7 @@ class BoundaryReport(OneResult):
             self._words,
             flagged=self.flagged_of_all,
             title=self._title(),
+            region=self._region,
         )
 
     def _verdict(self) -> Verdict:

@@ -824,10 +824,16 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             ),
         )
 
+    @property
+    def region(self) -> float | None:
+        """Score above which the calibration rows were drawn; None if they are like new rows."""
+        above = msgspec.UNSET if self.certified is None else self.certified.sampled_above
+        return None if isinstance(above, msgspec.UnsetType) else above
+
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
-        fit = self.fit
-        metrics: Metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
+        fit, recall = self.fit, self.fit.recall if self.region is None else None
+        metrics: Metrics = {"precision": fit.precision, "recall": recall, "selected": fit.selected}
         if not isinstance(fit.value, msgspec.UnsetType) and not isinstance(
             fit.value_caught, msgspec.UnsetType
         ):
@@ -850,6 +856,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             where = f"calibration set ({chose}, {count(tested)} tested)"
             if self.certified.is_of_clusters:
                 where = f"calibration set ({count(tested)} clusters tested)"
+        if self.region is not None:
+            where = f"{count(fit.rows)} rows drawn from scores >= {number(self.region)}"
+        recall = share(fit.recall if self.region is None else None)
         expected = self._expected_rows()
         thresholds = threshold_table(
             self.uncertainty_edges,
@@ -860,7 +869,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         results = Table(
             title="",
             header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
-            rows=[(where, share(fit.recall), share(fit.precision), count(fit.selected)), *expected],
+            rows=[(where, recall, share(fit.precision), count(fit.selected)), *expected],
         )
         tables = [results, zones_table(fit), thresholds] if fit.zones else [thresholds, results]
         name = f"Boundary ({self.algorithm})"
@@ -919,7 +928,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             for saved_range in saved
         )
         words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
-        return boundary_card(self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged)
+        return boundary_card(
+            self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged, region=self.region
+        )
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
@@ -939,15 +950,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         ]
 
     @property
-    def alert_rate(self) -> float:
-        """See Saved."""
+    def alert_rate(self) -> float | None:
+        """See Saved; None if the calibration rows were drawn above a score."""
         selected, rows = self.fit.flagged
-        return selected / rows
+        return selected / rows if self.region is None else None
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
         target = self._target_text(", certified" if self.risk else "")
-        share_flagged = f"{100 * self.alert_rate:.2f} % of its calibration set"
+        selected, rows = self.fit.flagged
+        share_flagged = f"{100 * selected / rows:.2f} % of its calibration set"
+        if self.region is not None:
+            share_flagged = f"{share_flagged}, drawn from scores >= {number(self.region)}"
         return f"The rule was fitted for {target} (algorithm {self.algorithm}); it flagged {share_flagged}"
 
     def _target_text(self, certified: str = "") -> str:
@@ -1022,7 +1036,10 @@ ACCEPTED_PREDICTIONS: Final = RowWords(
 
 
 def answer(
-    fit: Confusion[int] | Fit, words: RowWords = FLAGGED_ROWS, flagged: tuple[int, int] | None = None
+    fit: Confusion[int] | Fit,
+    words: RowWords = FLAGGED_ROWS,
+    flagged: tuple[int, int] | None = None,
+    region: float | None = None,
 ) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
@@ -1030,8 +1047,16 @@ def answer(
     ----------
     flagged
         Flagged rows, and rows, with those that have no label; None if all have one.
+    region
+        Score above which the rows were drawn; None if they are like new rows.
     """
     selected, rows = flagged or (fit.selected, fit.rows)
+    if region is not None:
+        return (
+            f"Flags {count(selected)} of {count(rows)} rows that were drawn from those with a score of "
+            f"{number(region)} or more; {percent(fit.precision)} of them are positive. Such rows do not show "
+            "which share of all positives is found."
+        )
     flags = f"{words.flags} {count(selected)} of {count(rows)} {words.rows} ({percent(selected / rows)})"
     precision, recall = percent(fit.precision), percent(fit.recall)
     if fit.zones:
@@ -1064,6 +1089,7 @@ def boundary_card(
     *,
     flagged: tuple[int, int] | None = None,
     title: str = "",
+    region: float | None = None,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -1075,6 +1101,8 @@ def boundary_card(
         Flagged rows, and rows, with those that have no label; None if all have one.
     title
         The first sentence of the report; empty for what the rule does with the calibration rows.
+    region
+        See ``answer``.
     """
     selected, of_rows = flagged or (fit.selected, fit.rows)
     in_part = of_rows > fit.rows
@@ -1095,6 +1123,8 @@ def boundary_card(
             interval=f"{count(selected)} of {rows_of(of_rows)}",
         ),
     ]
+    if region is not None:
+        del numbers[1]  # the recall is that of the region alone
     if fit.zones:
         reviewed, caught = fit.zones
         share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)
@@ -1109,7 +1139,7 @@ def boundary_card(
             ),
         ]
     return HeadCard(
-        title=title or answer(fit, words, flagged),
+        title=title or answer(fit, words, flagged, region),
         verdict=verdict,
         numbers=numbers,
         subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",

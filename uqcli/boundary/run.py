@@ -28,6 +28,7 @@ from uqcli.boundary.candidates import (
 from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.certify import CertifiedBoundary, certified, checked_delta, with_one_threshold
+from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
 from uqcli.boundary.compare import compare_uncertainties, other_direction
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import refuse_conflicts
@@ -106,7 +107,7 @@ def run(
         An option is invalid, or the rows, grid or class weights cannot be read.
     """
     is_read_again = (
-        request.data.may_lack_labels or request.data.roles.cluster is not None or request.pilot is not None
+        request.data.may_lack_labels or request.data.roles.cluster is not None or request.certify is not None
     )
     with _needing_uncertainty(request), reusable_streams() if is_read_again else nullcontext():
         return _with_all_rows(_run(request, rows), request)
@@ -134,6 +135,12 @@ def _with_all_rows(
     """Count rows without a label, if there are any, and how much clusters of rows vary."""
     fitted = result.artifact
     if fitted is None:
+        return result
+    if fitted.region is not None:  # the other rows are not in the inputs
+        doubt(
+            "its calibration rows were drawn from those with high scores: shares of rows and of positives "
+            "among them are not those of new rows."
+        )
         return result
     for sentence in (result.report.only_positives(), result.report.few_alerts()):
         if sentence:
@@ -176,6 +183,8 @@ def _run(
     if request.certify is not None:
         request = with_one_threshold(request)
         checked_delta(request)
+        if request.grid is None and was_sampled(request.data):
+            refuse_beyond_region(request)
     elif request.pilot is not None:
         raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):

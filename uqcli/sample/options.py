@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
-from uqcli.base.options import REQUIRED, Intervals, RowOutput, choice, filled, flag, option
+from uqcli.base.options import REQUIRED, Intervals, RowOutput, choice, files, filled, flag, option
 from uqcli.base.records import dataclass
 from uqcli.rules.columns import ColumnOverrides
 
 if TYPE_CHECKING:
     from uqcli.boundary.rule import BoundaryArtifact
     from uqcli.calibrate.rule import CalibratorArtifact
-    from uqcli.engines.request import DataRequest
+    from uqcli.engines.request import DataRequest, Inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +25,7 @@ class SampleRequest:
     data
         Rows; their columns are those of the rule, unless given in ``columns``.
     rule
-        Path of a boundary, or the boundary itself.
+        Path of a boundary, or the boundary itself; None for a certificate.
     label_may_be_missing
         Whether inputs need not have the label column.
     output
@@ -34,9 +34,23 @@ class SampleRequest:
 
     panel: ClassVar = "Sample"
 
-    for_: SampleGoal = choice("What the labels are for: precision or recall.", REQUIRED, metavar="GOAL")
+    for_: SampleGoal = choice(
+        "What the labels are for: precision, recall or certificate (no rule needed).",
+        REQUIRED,
+        metavar="GOAL",
+    )
     budget: int | None = option(
-        "N", "Number of rows to label; for recall, on average.", min=1, max=defaults.MAX_ROWS
+        "N",
+        "Number of rows to label; for recall, on average; for a certificate, with the pilot.",
+        min=1,
+        max=defaults.MAX_ROWS,
+    )
+    precision: str | None = option("S", "certificate: the precision to certify.")
+    pilot: Inputs | None = option(
+        "FILE",
+        "certificate: the labelled rows of the first call, to draw the rest (repeatable).",
+        typed=list[str] | None,
+        parse=files,
     )
     plan: float | None = option("WIDTH", "Write no rows; say how many labels give an interval of this width.")
     calibrator: str | CalibratorArtifact | None = option(
@@ -49,7 +63,7 @@ class SampleRequest:
         "Also write the rows that have a label, with weight 1, so that evaluate uses all."
     )
     data: DataRequest = filled()
-    rule: str | BoundaryArtifact = filled()
+    rule: str | BoundaryArtifact | None = filled()
     label_may_be_missing: bool = False
     output: RowOutput = RowOutput()
     columns: ColumnOverrides = ColumnOverrides()

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.base.choices import EngineName, SampleGoal
+from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, check_seed, uniforms
 from uqcli.base.errors import DataError, UsageError
@@ -24,13 +24,21 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.probabilities import positions_of, require_probabilities
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.engines.request import DataRequest, Roles
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.labelled import refuse_keep, source_of
 from uqcli.rules.result import Result
 from uqcli.rules.rows_output import stream
 from uqcli.rules.saved import Source, roles_of
+from uqcli.sample.certificate import (
+    LABEL_OPTION,
+    NAME,
+    label_feature,
+    prepare_certificate,
+    refuse_cluster,
+)
+from uqcli.sample.certificate_report import CertificateSampleReport
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.report import SampleReport
 from uqcli.sample.sampling import (
@@ -43,14 +51,8 @@ from uqcli.sample.sampling import (
     uniform_design,
 )
 
-NAME = "sampling_weight"
-"""Name of the added column, after the prefix."""
 
-_LABEL = "label"
-"""Option that names the column of labels, of which only whether there is one is read."""
-
-
-def run(request: SampleRequest) -> Result[SampleReport, None]:
+def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport, None]:
     """Draw the rows in a second pass, or only plan.
 
     Raises
@@ -58,16 +60,18 @@ def run(request: SampleRequest) -> Result[SampleReport, None]:
     UsageError, DataError, ArtifactError
         An option does not apply, or the rules or rows cannot be read.
     """
+    prepared = prepare_certificate if request.for_ is SampleGoal.CERTIFICATE else prepare
+    report: SampleReport | CertificateSampleReport
     with reusable_streams():
         try:
-            report, data, added = prepare(request)
+            report, data, added = prepared(request)
         except MissingColumnError as error:
-            if not request.label_may_be_missing or error.role != f"{_LABEL}.{request.label}":
+            if not request.label_may_be_missing or error.role != f"{LABEL_OPTION}.{request.label}":
                 raise
-            report, data, added = prepare(replace(request, label=None, keep_labelled=False))
+            report, data, added = prepared(replace(request, label=None, keep_labelled=False))
         if added is None:
             return Result(report=report, artifact=None)
-        (name,) = added.types
+        name = next(iter(added.types))  # the weight
         summary = stream(data, added, request.output, name)
     return Result(report=replace(report, labels=summary.selected - report.kept), artifact=None)
 
@@ -127,6 +131,10 @@ def _check(request: SampleRequest) -> None:
     check_seed(request.intervals.seed)
     check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)
+    refuse_cluster(request.data.engine)
+    for option, value in (("--precision", request.precision), ("--pilot", request.pilot)):
+        if value is not None:
+            raise UsageError(f"{option} with --for {request.for_}", expected="--for certificate")
     if (request.budget is None) == (request.plan is None):
         if request.budget is None:
             raise UsageError(
@@ -140,10 +148,6 @@ def _check(request: SampleRequest) -> None:
         raise UsageError("--keep-labelled without --label", expected="the column of the labels")
     if request.calibrator is not None and request.for_ is SampleGoal.PRECISION:
         raise UsageError("--calibrator with --for precision", expected="--for recall")
-    if request.data.engine is EngineName.SPARK:
-        raise UsageError(
-            "a cluster has no row order, which the random draws of sample need", expected="--engine polars"
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,6 +177,7 @@ class _Reader:
         rule = request.rule
         if isinstance(rule, str):
             rule = load_kind(rule, BoundaryArtifact)
+        assert rule is not None  # only a certificate needs none
         if rule.class_names and request.for_ is SampleGoal.RECALL:
             raise UsageError("--for recall with a rule of predicted classes", expected="--for precision")
         calibrator = request.calibrator
@@ -183,8 +188,7 @@ class _Reader:
         rules = [rule] if calibrator is None else [rule, calibrator]
         roles = roles_of(rules, request.columns, labelled=False)
         if request.label is not None:
-            feature = FeatureRequest(name=request.label, text=True, levels=(), option=_LABEL)
-            roles = replace(roles, features=(*roles.features, feature))
+            roles = replace(roles, features=(*roles.features, label_feature(request.label)))
         form, rates = NewColumns(), None
         if calibrator is not None:
             rates = _column_of(calibrator.adds(roles, form), "calibrated")

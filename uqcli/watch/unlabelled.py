@@ -49,6 +49,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
+    flagged_before, rows_before = rule.fit.flagged
     selected = outside = 0
     for rows in _naming_days(batches, request.day):
         scored = rows.usable()
@@ -83,7 +84,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         rows=total,
         selected=selected,
         explained=explained,
-        usual=rule.alert_rate,
+        usual=flagged_before / rows_before,
         outside=outside,
         psi=stability.value,
         psi_without_drift=stability.without_drift,

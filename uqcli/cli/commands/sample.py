@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
+from uqcli.base.choices import SampleGoal
+from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Intervals, RowOutput
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
 from uqcli.cli.options import (
+    RULE_ENDING,
     InputOptions,
     ModelClasses,
     ModelColumns,
@@ -26,7 +29,9 @@ from uqcli.sample.options import SampleRequest
 
 def sample(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved boundary.")],
+    artifact: Annotated[
+        str, typer.Argument(metavar="ARTIFACT", help="A saved boundary; leave it out for a certificate.")
+    ],
     inputs: StreamedInputs = None,
     request: SampleRequest,
     rows: RowOutput,
@@ -38,17 +43,22 @@ def sample(
     running: RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
-    from uqcli.sample.report import KEYS
+    from uqcli.sample import certificate_report, report
 
-    refuse_swapped(artifact, inputs)
+    keys: tuple[str, ...] = report.KEYS
+    rule: str | None = artifact
+    if request.for_ is SampleGoal.CERTIFICATE:
+        keys, rule, inputs = certificate_report.KEYS, None, _without_rule(artifact, inputs)
+    else:
+        refuse_swapped(artifact, inputs)
     if request.plan is not None:
         refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
     provenance = check_outputs(
         reporting,
         None if request.plan is not None else rows.target,
-        reads=Reads.from_options(inputs, rules=[artifact, request.calibrator], reading=reading),
+        reads=Reads.from_options(inputs, request.pilot, rules=[rule, request.calibrator], reading=reading),
         running=running,
-        metrics={**dict.fromkeys(KEYS, 0), "expected": None, "width": None},
+        metrics={**dict.fromkeys(keys, 0), **dict.fromkeys({"expected", "width"} & {*keys})},
         rows=True,
     )
     from uqcli.sample.run import run
@@ -57,7 +67,7 @@ def sample(
         request = replace(
             request,
             data=data_without_columns(inputs, reading, running),
-            rule=artifact,
+            rule=rule,
             label_may_be_missing=not is_typed("label"),
             output=rows_output(rows, queue, running),
             columns=column_overrides(columns, classes),
@@ -65,3 +75,18 @@ def sample(
         )
         output = rows.output if request.plan is None else ""
         deliver_rows(run(request), reporting, provenance=provenance, output=output, queue=queue)
+
+
+def _without_rule(first: str, inputs: list[str] | None) -> list[str]:
+    """Return all arguments as inputs.
+
+    Raises
+    ------
+    UsageError
+        The first is a rule file.
+    """
+    if first.lower().endswith(RULE_ENDING):
+        raise UsageError(
+            f"'{first}' with --for certificate", expected="inputs alone", remedy="leave out the rule file"
+        )
+    return [first, *(inputs or ())]

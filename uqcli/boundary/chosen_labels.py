@@ -1,0 +1,190 @@
+"""Certificates from labels that people chose: rows that ``uqcli sample`` drew alike above a score.
+
+Nested thresholds are tested one after another, from the tightest. The first flags a quarter of the drawn
+rows, and each further one 3 % more, so that the sequence depends on scores and not on labels. None is below
+the score above which the rows were drawn, since nothing is known about rows there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.defaults import LOWEST
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.rows import Rows
+from uqcli.base.wording import number
+from uqcli.boundary.certificate import Certifier
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.smoothing import NestedBoundaries
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest, Roles
+from uqcli.estimates.confusion import Rate
+from uqcli.rules.labelled import read_labelled
+from uqcli.rules.saved import Source
+
+SAMPLED_ABOVE: Final = "sampled_above"
+SAMPLED_FOR: Final = "sampled_for"
+"""Columns of the lowest score that was drawn, and of what a row was drawn for."""
+
+PILOT: Final = "pilot"
+TEST: Final = "test"
+"""What a row was drawn for."""
+
+_START: Final = Fraction(1, 4)
+_STEP: Final = Fraction(3, 100)
+"""Shares of the drawn rows that the first threshold flags, and each further one adds."""
+
+_PERFECT_LABELS: Final = 1.2
+"""Labels at the first threshold, relative to those that certify a precision if all are positive."""
+
+
+def labels_at_start(precision: float, delta: float) -> int:
+    """Return how many labels the first threshold should flag, so that a test can certify a precision.
+
+    Parameters
+    ----------
+    precision, delta
+        In (0, 1).
+
+    Examples
+    --------
+    >>> labels_at_start(0.95, 0.1), labels_at_start(0.99, 0.1)
+    (54, 275)
+    """
+    return math.ceil(_PERFECT_LABELS * math.log(delta) / math.log(precision))
+
+
+def was_sampled(data: DataRequest) -> bool:
+    """Whether ``uqcli sample --for certificate`` wrote the rows; streams must be kept."""
+    return {SAMPLED_ABOVE, SAMPLED_FOR} <= set(open_engine(data.engine).columns(data).names)
+
+
+def refuse_beyond_region(request: BoundaryRequest) -> None:
+    """Refuse a certificate that needs labels below the score above which rows were drawn, or no pilot.
+
+    Raises
+    ------
+    UsageError
+        An option asks for one.
+    """
+    drawn = "with rows that sample --for certificate drew"
+    if request.pilot is None:
+        raise UsageError(
+            f"--certify {drawn}", expected="the file of the pilot as well", remedy="add --pilot FILE"
+        )
+    constraint, bins = request.constraint, request.uncertainty_bins
+    options = (
+        (f"--{constraint.kind}", constraint.rate is not Rate.PRECISION),
+        ("--recall", constraint.recall is not None),
+        ("a review", request.limit is not None),
+        ("groups", request.by is not None),
+        (request.dependence_option, request.data.roles.cluster is not None),
+        ("--compare", bool(request.compared)),
+        (f"--uncertainty-bins {bins}", isinstance(bins, int) and bins > 1),
+    )
+    for option, is_given in options:
+        if is_given:
+            raise UsageError(
+                f"{option} {drawn}",
+                expected="--precision alone",
+                remedy="certify one threshold: such a rule would reach below the scores that were drawn",
+            )
+
+
+def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tuple[Rows, Source]:
+    """Read the labelled rows that were drawn for the pilot or for the test, pooled, with their region.
+
+    Parameters
+    ----------
+    mark
+        ``PILOT`` or ``TEST``.
+    more
+        Further columns of numbers to read.
+
+    Raises
+    ------
+    DataError
+        There is none, or the rows cannot be read.
+    """
+    roles = data.roles
+    further = {name: name for name in (SAMPLED_ABOVE, *more)}
+    numbers = {"score": roles.numbers["score"], **further}
+    roles = Roles(numbers=numbers, label=roles.label, weight=roles.weight, keys=(SAMPLED_FOR,))
+    read, source = read_labelled(replace(data, roles=roles))
+    names = read.group_names[SAMPLED_FOR]
+    index = names.index(mark) if mark in names else -1
+    marked = read.rows.select(read.rows.groups[SAMPLED_FOR] == index)
+    if not len(marked):
+        raise DataError(
+            f"no row was drawn for the {mark} by column '{SAMPLED_FOR}'",
+            expected=f"the rows of sample --for certificate{'' if mark == PILOT else ' --pilot FILE'}",
+        )
+    positives = int(marked.labels.sum())
+    columns = {role: name for role, name in source.columns.items() if name not in (*further, SAMPLED_FOR)}
+    source = Source(rows=len(marked), positives=positives, dropped=source.dropped, columns=columns)
+    return replace(marked, groups={}).pooled(), source
+
+
+def region_of(rows: Rows) -> float:
+    """Return the score above which all rows were drawn.
+
+    Raises
+    ------
+    DataError
+        Rows are of several regions, or below theirs.
+    """
+    lowest = np.unique(rows.numbers[SAMPLED_ABOVE])
+    if len(lowest) > 1:
+        raise DataError(
+            f"column '{SAMPLED_ABOVE}' has {len(lowest)} values among the rows that test",
+            expected="the rows of one sample",
+        )
+    above = float(lowest[0])
+    if (rows.score < above).any():
+        raise DataError(
+            f"a row has a score below its {SAMPLED_ABOVE} ({number(above)})",
+            expected="the rows that sample drew, with the same scores",
+        )
+    return above
+
+
+def region_certifier(rows: Rows, above: float, precision: float, delta: float) -> tuple[Certifier, Ints]:
+    """Return the nested thresholds of drawn rows with their counts, and the order in which to test them.
+
+    Parameters
+    ----------
+    rows
+        Pooled.
+    above
+        Score above which they were drawn, which is the loosest threshold.
+    """
+    value, index = np.unique(-rows.score, return_inverse=True)
+    total = np.cumsum(np.bincount(index, weights=rows.weights()).astype(np.int64))
+    size = int(total[-1])
+    first = min(max(math.ceil(_START * size), labels_at_start(precision, delta)), size)
+    ranks = np.arange(first, size, max(1, math.ceil(_STEP * size)))
+    tops: Floats = np.unique(-value[np.searchsorted(total, ranks)])
+    lower = np.append([LOWEST, above], tops[tops > above])
+    cell = np.searchsorted(lower, rows.score, side="right") - 1
+    count, positives = (
+        np.bincount(cell, weights=weight, minlength=len(lower)).astype(np.int64)
+        for weight in (rows.weights(), rows.weights() * rows.labels)
+    )
+    row = CellRow(lower=lower, count=count, positives=positives)
+    cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
+    order = np.arange(len(lower))[::-1]
+    nested = NestedBoundaries(
+        order=order,
+        row=np.zeros_like(order),
+        true_positives=np.cumsum(positives[order]),
+        selected=np.cumsum(count[order]),
+        rate=np.zeros(len(order)),
+    )
+    certifier = Certifier(pilot=cells, test=cells, nested=nested, has_own_pilot=False)
+    return certifier, np.arange(len(order) - 1)  # all but the last, which would flag rows below the region

@@ -1,0 +1,320 @@
+"""Which rows to label for a certificate: a pilot first, then the rows that a threshold may flag by the pilot.
+
+A third of the labels, drawn alike among the 30 % of rows with the highest scores, shows how many rows from
+the top a threshold can flag at the precision. The others are drawn alike among 1.15 times as many rows from
+the top, between 2 and 30 % of all. The labels of the pilot are not used again: on a plateau just below the
+bound they would make a certificate wrong more often than its risk.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Final
+
+import numpy as np
+
+from uqcli.base.choices import EngineName
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.defaults import LABEL, SCORE
+from uqcli.base.draws import Purpose, check_seed, uniforms
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.exact_numbers import decimal, share_text
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.base.sampling_weights import inverse
+from uqcli.boundary.chosen_labels import (
+    PILOT,
+    SAMPLED_ABOVE,
+    SAMPLED_FOR,
+    TEST,
+    labels_at_start,
+    marked_rows,
+    was_sampled,
+)
+from uqcli.boundary.pilot import refuse_overlap
+from uqcli.boundary.search.capacity import Cuts, FirstRows
+from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import positions_of
+from uqcli.engines.protocol import AddedColumns, Table
+from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.rules.labelled import open_table, refuse_keep, source_of
+from uqcli.sample.certificate_report import RISK, CertificateSampleReport
+from uqcli.sample.options import SampleRequest
+
+NAME: Final = "sampling_weight"
+"""Name of the added column of weights, after the prefix."""
+
+LABEL_OPTION: Final = "label"
+"""Option that names the column of labels, of which only whether there is one is read."""
+
+TOP: Final = Fraction(3, 10)
+"""Share of the rows, from the highest score, from which the pilot is drawn; no other row is drawn at all."""
+
+_LEAST: Final = Fraction(1, 50)
+_WIDER: Final = Fraction(115, 100)
+_PILOT_PARTS: Final = 3
+"""Inverse of the share of the labels in the pilot."""
+
+_SAME: Final = 1e-6
+"""Relative difference of scores that a spreadsheet may have rounded."""
+
+
+def least_budget(precision: Fraction) -> int:
+    """Return the smallest number of labels, the pilot's among them, that can be expected to certify.
+
+    Examples
+    --------
+    >>> least_budget(Fraction(95, 100))
+    81
+    """
+    needed = labels_at_start(float(precision), RISK)
+    return next(n for n in range(needed, 2 * needed + 2) if n - n // _PILOT_PARTS >= needed)
+
+
+def share_above(rows: Rows, precision: Fraction) -> Fraction:
+    """Return the share of rows that the loosest threshold flags whose rate, (k+1)/(n+2), reaches a precision.
+
+    Parameters
+    ----------
+    rows
+        Labelled; equal scores are flagged together.
+
+    Returns
+    -------
+    Fraction
+        0 if there is no such threshold.
+    """
+    _, index = np.unique(-rows.score, return_inverse=True)
+    weight = rows.weights()
+    selected, hits = (
+        np.cumsum(np.bincount(index, weights=column).astype(np.int64))
+        for column in (weight, weight * rows.labels)
+    )
+    a, b = precision.as_integer_ratio()
+    reaching = np.flatnonzero((hits + 1) * b >= a * (selected + 2))
+    return Fraction(int(selected[reaching[-1]]), rows.size) if len(reaching) else Fraction(0)
+
+
+def label_feature(name: str) -> FeatureRequest:
+    """Return the request for a column of labels of which only nulls are known from others."""
+    return FeatureRequest(name=name, text=True, levels=(), option=LABEL_OPTION)
+
+
+def refuse_cluster(engine: EngineName) -> None:
+    """Refuse an engine without row order.
+
+    Raises
+    ------
+    UsageError
+        It is a cluster.
+    """
+    if engine is EngineName.SPARK:
+        raise UsageError(
+            "a cluster has no row order, which the random draws of sample need", expected="--engine polars"
+        )
+
+
+def prepare_certificate(
+    request: SampleRequest,
+) -> tuple[CertificateSampleReport, DataRequest, AddedColumns | None]:
+    """Choose the rows of the pilot, or with a pilot the rest.
+
+    Returns
+    -------
+    The plan, the request for a last pass, and the columns to add there; the weight is 0 for rows that are not
+    drawn.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option does not apply, the rows cannot be read, or the pilot is not of these rows.
+    """
+    precision, budget = _checked(request)
+    pool = replace(
+        request.data, roles=Roles(numbers={"score": request.columns.score or SCORE}), positive_value=None
+    )
+    table = open_engine(pool.engine).table(pool)
+    above, share = _score_at(table, TOP), TOP
+    data = pool
+    if request.label is not None:
+        data = replace(pool, roles=replace(pool.roles, features=(label_feature(request.label),)))
+    draw = _Draw(seed=request.intervals.seed, label=request.label, data=data)
+    pilot, before, crossing = None, None, None
+    size, mark = budget // _PILOT_PARTS, PILOT
+    if request.pilot is not None:
+        pilot, part = _read_pilot(request, pool)
+        crossing = part * share_above(pilot, precision)
+        before = draw.pilot(pilot, above)
+        share = min(TOP, max(_LEAST, _WIDER * crossing))
+        above, mark = _score_at(table, share), TEST
+        size = budget - pilot.size
+        if size < 1:
+            raise UsageError(
+                f"--budget {budget} with a pilot of {pilot.size} labels",
+                expected="the same number as in the first call, which counts the pilot",
+            )
+    first, eligible = draw.first(size, above, before)
+    if eligible == 0:
+        raise DataError(
+            "no row is left to label", expected="rows with high scores that have no label and are no pilot"
+        )
+    cuts = first.cuts(1)
+    report = CertificateSampleReport(
+        source=source_of(table.summary),
+        precision=request.precision or "",
+        budget=budget,
+        seed=request.intervals.seed,
+        on_invalid=request.data.on_invalid,
+        rows=table.summary.rows,
+        drawn_from=eligible,
+        labels=int(cuts.taken.sum()),
+        above=above,
+        share=float(share),
+        least=least_budget(precision),
+        pilot=None if pilot is None else (pilot.size, int(pilot.weights()[pilot.labels].sum())),
+        crossing=None if crossing is None else float(crossing),
+        top=float(TOP),
+    )
+    weight = inverse(cuts.taken / eligible)
+
+    def added(rows: Rows) -> dict[str, Floats]:
+        drawn = draw.takes(cuts, rows, above, before)
+        return {
+            NAME: np.where(drawn, weight, 0.0),
+            SAMPLED_ABOVE: np.full(len(rows), above),
+            SAMPLED_FOR: np.zeros(len(rows)),
+        }
+
+    columns = AddedColumns(
+        types={NAME: "float64", SAMPLED_ABOVE: "float64", SAMPLED_FOR: "text"},
+        texts={SAMPLED_FOR: (mark,)},
+        compute=added,
+    )
+    return report, data, columns
+
+
+def _checked(request: SampleRequest) -> tuple[Fraction, int]:
+    """Return the precision and the budget, after a check of all other options."""
+    check_seed(request.intervals.seed)
+    refuse_keep(request.data.on_invalid)
+    refuse_cluster(request.data.engine)
+    if request.precision is None:
+        raise UsageError("--for certificate is given without --precision", remedy="add --precision S")
+    precision = decimal("precision", share_text(request.precision), above=0, below=1)
+    if request.budget is None:
+        raise UsageError("--for certificate is given without --budget", remedy="add --budget N")
+    unused = {
+        "--plan": request.plan is not None,
+        "--calibrator": request.calibrator is not None,
+        "--keep-labelled": request.keep_labelled,
+        "--prefix": bool(request.output.prefix),
+    }
+    for option, is_given in unused.items():
+        if is_given:
+            raise UsageError(f"{option} and --for certificate cannot be combined", remedy="leave it out")
+    if request.budget < _PILOT_PARTS:
+        raise UsageError(f"--budget {request.budget}", expected=f"at least {_PILOT_PARTS} labels")
+    return precision, request.budget
+
+
+def _score_at(table: Table, share: Fraction) -> float:
+    """Return the score that at least a share of the rows reach, the highest such score."""
+
+    def rank(rows: int) -> int:
+        return rows - max(1, math.ceil(share * rows))
+
+    (counts,) = table.edges("score", lambda rows: np.array([rank(rows)]))
+    place = np.searchsorted(np.cumsum(counts.count), rank(int(counts.count.sum())), side="right")
+    return float(counts.value[place])
+
+
+def _read_pilot(request: SampleRequest, pool: DataRequest) -> tuple[Rows, Fraction]:
+    """Read the labelled pilot, and the share of all rows that it was drawn from.
+
+    Raises
+    ------
+    DataError
+        Rows lack labels, or older rows are also in the inputs.
+    """
+    label = request.label or LABEL
+    pilot = replace(pool.on(request.pilot or ()), roles=replace(pool.roles, label=label))
+    if was_sampled(pilot):
+        rows, _ = marked_rows(pilot, PILOT, (NAME,))
+        return rows, TOP
+    refuse_overlap(pool, replace(pilot, roles=pool.roles), label)
+    return open_table(pilot, uses_uncertainty=False).rows().pooled(), Fraction(1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Draw:
+    """Random draws of the rows, by position, so that a second call finds the rows of the first.
+
+    Attributes
+    ----------
+    label
+        Column of labels; None if no row has one.
+    """
+
+    seed: int
+    label: str | None
+    data: DataRequest
+
+    def numbers(self, rows: Rows) -> Floats:
+        """Draw a uniform number for each row; the rows with the lowest are drawn."""
+        return uniforms(positions_of(rows), self.seed, Purpose.SAMPLE)
+
+    def eligible(self, rows: Rows, above: float, before: tuple[Cuts, float] | None) -> Bools:
+        """Whether rows have a high score, no label, and are not in the pilot."""
+        allowed: Bools = rows.score >= above
+        if self.label is not None:
+            allowed &= rows.features[self.label].value < 0
+        if before is not None:
+            cuts, top = before
+            allowed &= ~self.takes(cuts, rows, top, None)
+        return allowed
+
+    def takes(self, cuts: Cuts, rows: Rows, above: float, before: tuple[Cuts, float] | None) -> Bools:
+        """Whether rows are drawn."""
+        group = np.where(self.eligible(rows, above, before), 0, -1)
+        return cuts.takes(group, np.zeros_like(group), -self.numbers(rows), rows.position)
+
+    def first(self, size: int, above: float, before: tuple[Cuts, float] | None) -> tuple[FirstRows, int]:
+        """Read the rows, and return those to draw and the number of rows that they are drawn from."""
+        first, count = FirstRows(size), 0
+        for rows in open_engine(self.data.engine).batches(self.data):
+            chosen = self.eligible(rows, above, before)
+            count += int(chosen.sum())
+            alone = np.zeros(int(chosen.sum()), dtype=np.int64)
+            first.add(alone, alone, -self.numbers(rows)[chosen], positions_of(rows)[chosen], alone + 1)
+        return first, count
+
+    def pilot(self, pilot: Rows, top: float) -> tuple[Cuts, float] | None:
+        """Find the rows of the pilot among the inputs; None if these were not drawn for a pilot.
+
+        Raises
+        ------
+        DataError
+            They are not the rows that the first call draws from these inputs.
+        """
+        if NAME not in pilot.numbers:
+            return None
+        _, eligible = self.first(1, top, None)
+        first, _ = self.first(max(1, round(eligible / float(pilot.numbers[NAME][0]))), top, None)
+        cuts = first.cuts(1)
+        own = [
+            rows.score[self.takes(cuts, rows, top, None)]
+            for rows in open_engine(self.data.engine).batches(self.data)
+        ]
+        drawn = np.sort(np.concatenate(own))
+        right = np.searchsorted(drawn, pilot.score).clip(1, max(1, len(drawn) - 1))
+        nearest = [drawn[np.minimum(place, len(drawn) - 1)] for place in (right - 1, right)]
+        distance = np.min([np.abs(pilot.score - score) for score in nearest], axis=0)
+        if (distance > _SAME * np.abs(pilot.score)).any() or pilot.size > len(drawn):
+            raise DataError(
+                "--pilot has other rows than the pilot of these inputs",
+                expected="the labelled rows of the first call",
+                remedy="give the same inputs in the same order, and the same --seed",
+            )
+        return cuts, top

@@ -1,0 +1,143 @@
+"""Report of ``uqcli sample --for certificate``."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from uqcli.base.records import dataclass
+from uqcli.base.wording import count, number, percent, rows_of
+from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
+from uqcli.rules.saved import Source
+
+KEYS: Final = ("rows", "labels", "drawn_from", "sampled_above", "least_labels")
+"""Names of the metrics."""
+
+RISK: Final = 0.1
+"""Risk of the certificate for which labels are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateSampleReport(OneResult):
+    """Rows to label for a certificate: a pilot, or the rest after one.
+
+    Attributes
+    ----------
+    precision
+        To certify, as typed.
+    rows, drawn_from
+        Rows of the inputs, and those from which all have the same chance.
+    labels
+        Rows written.
+    above
+        Lowest score of the rows from which they are drawn.
+    share
+        Share of all rows with this score or a higher one, but for ties.
+    least
+        Smallest budget with which a certificate can be expected.
+    pilot
+        Rows and positive rows of the pilot; None in the first call.
+    crossing
+        Share of all rows that a threshold can flag at the precision, by the pilot.
+    top
+        Largest share of rows from which any is drawn.
+    """
+
+    source: Source
+    precision: str
+    budget: int
+    seed: int
+    on_invalid: str
+    rows: int
+    drawn_from: int
+    labels: int
+    above: float
+    share: float
+    least: int
+    pilot: tuple[int, int] | None
+    crossing: float | None
+    top: float
+    kept: int = 0
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of rows, and where they are drawn."""
+        return dict(zip(KEYS, (self.rows, self.labels, self.drawn_from, self.above, self.least), strict=True))
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        names = ("precision", "budget", "seed", "on_invalid")
+        parameters = {"for": "certificate", **{name: getattr(self, name) for name in names}}
+        head = head_of("sample", self.source, parameters)
+        return {**head, "metrics": dict(self.metrics), "notes": [*self._lead(), *self._cautions()]}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        title = self._title()
+        lines = [
+            ("rows", count(self.rows)),
+            ("drawn from rows with a score of at least", number(self.above)),
+            ("such rows, without a label", count(self.drawn_from)),
+        ]
+        if self.pilot is not None:
+            lines.append(("labels of the pilot, positive", "{:,}, {:,}".format(*self.pilot)))
+        return Document(
+            title=title,
+            tables=[Table(title="", header=("", ""), rows=lines)],
+            lead=self._lead(),
+            cautions=self._cautions(),
+            notes=[],
+            card=HeadCard(
+                title=title,
+                subject="{inputs}.",
+                numbers=[
+                    KeyNumber(label="labels", value=count(self.labels)),
+                    KeyNumber(label="lowest score", value=number(self.above)),
+                ],
+            ),
+        )
+
+    def _title(self) -> str:
+        """State how many rows to label, and which."""
+        drawn = f"Wrote {count(self.labels)} of {rows_of(self.rows)} to label"
+        if self.pilot is None:
+            return f"{drawn}: a pilot, drawn from the {percent(self.share)} with the highest scores."
+        return f"{drawn}, drawn at random from those with a score of at least {number(self.above)}."
+
+    def _lead(self) -> list[str]:
+        """State how many labels can certify, and what to do next."""
+        enough = (
+            f"To certify precision {self.precision} at a risk of {100 * RISK:g} %, label at least "
+            f"{count(self.least)} rows in all."
+        )
+        if self.pilot is None:
+            rest = count(self.budget - self.labels)
+            return [
+                f"{enough} The pilot shows where the other {rest} labels are worth most.",
+                "Fill in the column label, then run the same command with --pilot LABELLED.csv -o REST.csv.",
+            ]
+        return [
+            enough,
+            "Fill in the column label, then run: uqcli boundary REST.csv --pilot LABELLED.csv "
+            f"--precision {self.precision} --certify {RISK:g} -o rule.json",
+        ]
+
+    def _cautions(self) -> list[str]:
+        """Caution if a certificate is unlikely, or other rows would serve better."""
+        cautions = []
+        if self.budget < self.least:
+            cautions.append(
+                f"{count(self.budget)} labels are too few to certify precision {self.precision}: give "
+                f"--budget {self.least} or more, or a lower --precision."
+            )
+        if self.crossing == 0:
+            cautions.append(
+                f"no threshold has precision {self.precision} on the pilot, so a certificate is unlikely: try a "
+                "lower --precision."
+            )
+        if self.crossing is not None and self.crossing >= self.top:
+            cautions.append(
+                f"the {percent(self.top)} of rows with the highest scores have precision {self.precision} on "
+                "the pilot, and a rule that flags more rows cannot be certified so: label rows of all scores "
+                "alike if it should."
+            )
+        return cautions
