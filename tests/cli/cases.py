@@ -109,6 +109,7 @@ CASES = (
             ("--certify", "0.1", "--grid", "nowhere.json"),
             ("--certify", "0.1", "--compare", "--uncertainty", "uncertainty,score"),
             ("--certify", "0.1", "--shift", "nowhere.json"),
+            ("--pilot", "nowhere.csv"),
         ),
     ),
     Case(
@@ -221,6 +222,8 @@ CASES = (
             ("--for", "fpr"),
             ("--budget", "0"),
             ("--plan", "0.1"),
+            ("--precision", "0.5"),
+            ("--pilot", "nowhere.csv"),
             ("--confidence", "1"),
             ("--seed", "-1"),
             ("--output-format", "xlsx"),

@@ -176,7 +176,17 @@ def test_a_pilot_can_have_other_columns_and_no_labels_file(uqcli, files, tmp_pat
     new = pl.read_csv(tmp_path / "new.csv")
     new.select("id", "label").write_csv(tmp_path / "labels.csv")
     new.drop("label").with_columns(more=pl.lit("x")).write_csv(tmp_path / "scores.csv")
-    line = ("boundary", "scores.csv", *CERTIFY, "--pilot", "older.csv", "--labels", "labels.csv", "--on", "id")
+    line = (
+        "boundary",
+        "scores.csv",
+        *CERTIFY,
+        "--pilot",
+        "older.csv",
+        "--labels",
+        "labels.csv",
+        "--on",
+        "id",
+    )
     assert uqcli(*line, "-q", "-o", "joined.json").code == 0
     assert uqcli("boundary", "new.csv", *CERTIFY, "--pilot", "older.csv", "-q", "-o", "rule.json").code == 0
     joined, alone = (json.loads((tmp_path / name).read_text()) for name in ("joined.json", "rule.json"))

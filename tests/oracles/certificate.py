@@ -68,3 +68,32 @@ def drawn_rows(rows, boundaries):
                 drawn[cluster] = key, positive
         counts.append((sum(positive for _, positive in drawn.values()), len(drawn)))
     return counts
+
+
+def loosest_threshold(rows, above, precision, delta, first):
+    """Return the loosest certified threshold of (score, positive) rows drawn above a score, or None.
+
+    Thresholds are the scores of the rows at given ranks from the top: ``first``, then every further 3 %,
+    rounded up; and at last the score above which the rows were drawn.
+    """
+    scores = sorted((score for score, _ in rows), reverse=True)
+    step = max(1, -(-3 * len(rows) // 100))
+    thresholds = [scores[rank - 1] for rank in range(first, len(rows), step)]
+    last = None
+    for threshold in [*(value for value in thresholds if value > above), above]:
+        labels = [positive for score, positive in rows if score >= threshold]
+        hits = sum(labels)
+        if hits == 0 or binomial_tail(len(labels), hits, precision) > delta:
+            return last
+        last = threshold
+    return last
+
+
+def share_reaching(rows, precision):
+    """Return the share of (score, positive) rows down to the lowest score with (k+1)/(n+2) >= precision."""
+    best = Fraction(0)
+    for threshold in {score for score, _ in rows}:
+        labels = [positive for score, positive in rows if score >= threshold]
+        if Fraction(sum(labels) + 1, len(labels) + 2) >= precision:
+            best = max(best, Fraction(len(labels), len(rows)))
+    return best

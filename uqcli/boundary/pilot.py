@@ -89,7 +89,7 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
     Raises
     ------
     DataError
-        There are more such rows than 1 %, and more than twice as many as chance explains.
+        There are more such rows than 1 %, and more than twice as many as in other rows of the same source.
     """
     shared = _shared_rows(data, pilot, label)
     if shared.is_same or shared.share > max(_MOST_SHARED, _CHANCE * shared.chance):

@@ -137,10 +137,6 @@ def _with_all_rows(
     if fitted is None:
         return result
     if fitted.region is not None:  # the other rows are not in the inputs
-        doubt(
-            "its calibration rows were drawn from those with high scores: shares of rows and of positives "
-            "among them are not those of new rows."
-        )
         return result
     for sentence in (result.report.only_positives(), result.report.few_alerts()):
         if sentence:

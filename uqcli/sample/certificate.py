@@ -97,6 +97,17 @@ def share_above(rows: Rows, precision: Fraction) -> Fraction:
     return Fraction(int(selected[reaching[-1]]), rows.size) if len(reaching) else Fraction(0)
 
 
+def region_share(crossing: Fraction) -> Fraction:
+    """Return the share of all rows, from the top score, from which rows are drawn for the test.
+
+    Parameters
+    ----------
+    crossing
+        Share of all rows that a threshold can flag at the precision, by the pilot.
+    """
+    return min(TOP, max(_LEAST, _WIDER * crossing))
+
+
 def label_feature(name: str) -> FeatureRequest:
     """Return the request for a column of labels of which only nulls are known from others."""
     return FeatureRequest(name=name, text=True, levels=(), option=LABEL_OPTION)
@@ -147,7 +158,7 @@ def prepare_certificate(
         pilot, part = _read_pilot(request, pool)
         crossing = part * share_above(pilot, precision)
         before = draw.pilot(pilot, above)
-        share = min(TOP, max(_LEAST, _WIDER * crossing))
+        share = region_share(crossing)
         above, mark = _score_at(table, share), TEST
         size = budget - pilot.size
         if size < 1:

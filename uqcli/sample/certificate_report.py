@@ -131,8 +131,8 @@ class CertificateSampleReport(OneResult):
             )
         if self.crossing == 0:
             cautions.append(
-                f"no threshold has precision {self.precision} on the pilot, so a certificate is unlikely: try a "
-                "lower --precision."
+                f"no threshold has precision {self.precision} on the pilot, and a certificate is unlikely: "
+                "try a lower --precision."
             )
         if self.crossing is not None and self.crossing >= self.top:
             cautions.append(

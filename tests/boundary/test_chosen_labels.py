@@ -1,0 +1,62 @@
+"""Tests of thresholds that are certified by rows drawn above a score, and of where these are drawn."""
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles.certificate import loosest_threshold, share_reaching
+from uqcli.base.rows import Rows
+from uqcli.boundary.certificate import Certified, promises_of
+from uqcli.boundary.chosen_labels import labels_at_start, region_certifier
+from uqcli.boundary.search.constraint import constraint_from
+from uqcli.sample.certificate import least_budget, share_above
+
+ROWS = st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=1, max_size=60)
+
+
+def pooled(rows):
+    """Make pooled rows of integer scores and labels."""
+    score, label = (np.array(column) for column in zip(*rows, strict=True))
+    return Rows(numbers={"score": score.astype(np.float64)}, positive=label).pooled()
+
+
+@given(ROWS, st.sampled_from(["0.3", "0.6", "0.9"]), st.sampled_from([0.05, 0.2, 0.5]))
+def test_the_certified_threshold_is_that_of_a_loop_over_exact_tests(rows, bound, delta):
+    precision = Fraction(bound)
+    above = float(min(score for score, _ in rows))
+    certifier, sequence = region_certifier(pooled(rows), above, float(precision), delta)
+    outcome = certifier.certify(promises_of(constraint_from(precision=bound)), delta, sequence=sequence)
+    first = min(max(ceil(len(rows) / 4), labels_at_start(float(precision), delta)), len(rows))
+    threshold = loosest_threshold(rows, above, precision, Fraction(delta), first)
+    if threshold is None:
+        assert not isinstance(outcome, Certified)
+        return
+    assert outcome.thresholds == (threshold,)
+    assert outcome.selected == sum(score >= threshold for score, _ in rows)
+    assert outcome.true_positives == sum(positive for score, positive in rows if score >= threshold)
+    assert outcome.tested == len(rows)
+
+
+@given(ROWS, st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20))
+def test_the_share_at_a_precision_is_that_of_all_thresholds(rows, precision):
+    assert share_above(pooled(rows), precision) == share_reaching(rows, precision)
+
+
+def test_no_threshold_is_below_the_scores_that_were_drawn():
+    rows = pooled([(10 + index % 50, True) for index in range(200)])
+    certifier, sequence = region_certifier(rows, 9.5, 0.5, 0.1)
+    outcome = certifier.certify(promises_of(constraint_from(precision="0.5")), 0.1, sequence=sequence)
+    assert outcome.thresholds == (9.5,)
+    assert (outcome.selected, outcome.true_positives) == (200, 200)
+
+
+@pytest.mark.parametrize("precision", ["0.5", "0.8", "0.95", "0.99"])
+def test_the_least_budget_leaves_enough_labels_for_the_test(precision):
+    budget, needed = least_budget(Fraction(precision)), labels_at_start(float(precision), 0.1)
+    assert budget - budget // 3 >= needed
+    assert budget - 1 - (budget - 1) // 3 < needed
+    assert float(precision) ** needed <= 0.1
