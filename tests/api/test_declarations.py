@@ -77,7 +77,7 @@ SIDES = {
     "sample": (
         uqcli.Boundary.sample,
         (SampleRequest, Intervals),
-        ({"goal"}, {"for_", "plan", "keep_labelled", "confidence", "precision", "pilot"}),
+        ({"goal"}, {"for_", "plan", "keep_labelled", "confidence", "precision", "pilot", "positive"}),
     ),
     "watch, boundary": (uqcli.Boundary.watch, (WatchRequest, shared.ClusterColumn), (set(), COMMAND_ONLY)),
     "watch, conformal": (

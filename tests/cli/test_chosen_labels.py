@@ -134,6 +134,7 @@ def test_rows_marked_pilot_never_test(uqcli, drawn, tmp_path):
     [
         ("--recall", "0.5"),
         ("--max-fpr", "0.1"),
+        ("--precision", "0.7,0.8"),
         ("--precision", "0.7", "--recall", "0.3"),
         ("--precision", "0.7", "--miss", "0.5"),
         ("--precision", "0.7", "--review", "5%"),
@@ -146,7 +147,7 @@ def test_what_would_reach_below_the_drawn_scores_is_refused(uqcli, drawn, option
     outcome = uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", "--certify", "0.1", *options)
     assert outcome.code == 2
     assert "with rows that sample --for certificate drew" in outcome.err
-    assert "would reach below the scores that were drawn" in outcome.err
+    assert "could reach below the scores that were drawn" in outcome.err
 
 
 def test_drawn_rows_need_their_pilot_and_their_scores(uqcli, drawn, tmp_path):
@@ -196,6 +197,17 @@ def test_older_labelled_rows_are_a_pilot_as_well(uqcli, pool, tmp_path):
     outcome = uqcli(*line)
     assert outcome.code == 3
     assert "are also in --pilot" in outcome.err
+
+
+def test_labels_can_have_another_name_and_other_values(uqcli, drawn, tmp_path):
+    pilot, _ = drawn
+    words = pl.when(pl.col("label") == 1).then(pl.lit("yes")).otherwise(pl.lit("no"))
+    pilot.with_columns(fraud=words).drop("label").write_csv(tmp_path / "words.csv")
+    line = ("sample", "pool.csv", *SAMPLE, "--budget", "300", "--pilot", "words.csv", "-q", "-o", "again.csv")
+    assert uqcli(*line, "--label", "fraud").code == 3
+    assert uqcli(*line, "--label", "fraud", "--positive", "yes").code == 0
+    before, again = (pl.read_csv(tmp_path / name) for name in ("rest.csv", "again.csv"))
+    assert before["id"].to_list() == again["id"].to_list()
 
 
 def test_rows_with_a_label_are_not_drawn(uqcli, pool, tmp_path):

@@ -82,6 +82,7 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
     options = (
         (f"--{constraint.kind}", constraint.rate is not Rate.PRECISION),
         ("--recall", constraint.recall is not None),
+        ("several bounds", len(request.bounds) > 1),
         ("a review", request.limit is not None),
         ("groups", request.by is not None),
         (request.dependence_option, request.data.roles.cluster is not None),
@@ -93,7 +94,7 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
             raise UsageError(
                 f"{option} {drawn}",
                 expected="--precision alone",
-                remedy="certify one threshold: such a rule would reach below the scores that were drawn",
+                remedy="certify one threshold: other rules could reach below the scores that were drawn",
             )
 
 

@@ -11,8 +11,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqcli.base.choices import EngineName
 from uqcli.base.draws import hashes, text_keys
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import caution
@@ -48,6 +49,8 @@ def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> T
     UsageError, DataError
         The pilot cannot be read, or has rows that test.
     """
+    if data.engine is EngineName.SPARK:
+        raise UsageError("--pilot with --engine spark", expected="--engine polars")
     older = replace(data.on(pilot), labels=None)
     refuse_overlap(data, older)
     return open_table(older, uses_uncertainty=uses_uncertainty)
@@ -129,15 +132,24 @@ class _Shared:
 
 
 def _shared_rows(data: DataRequest, pilot: DataRequest, label: str | None) -> _Shared:
+    shared = _compared(data, pilot, ())
+    if shared.share <= _MOST_SHARED and not shared.is_same:
+        return shared  # rows that differ in scores and labels are different: no other column need be read
     engine = open_engine(data.engine)
     both = {*engine.columns(pilot).names} - {label}
-    common = tuple(name for name in engine.columns(data).names if name in both)
+    return _compared(data, pilot, tuple(name for name in engine.columns(data).names if name in both))
+
+
+def _compared(data: DataRequest, pilot: DataRequest, common: tuple[str, ...]) -> _Shared:
+    """Compare rows by their scores and labels, and by further columns."""
     own, columns = _keys(data, common)
     other, _ = _keys(pilot, common)
     values, index, count = np.unique(own, return_inverse=True, return_counts=True)
     is_unique = count[index] == 1
     repeated = 1 - float(is_unique.mean())
-    counted = is_unique if columns < _FEW_COLUMNS else np.ones(len(own), dtype=np.bool_)
+    counted = np.ones(len(own), dtype=np.bool_)
+    if common and columns < _FEW_COLUMNS:
+        counted = is_unique
     is_shared = np.isin(values, other)[index] & counted
     return _Shared(
         share=float(is_shared.sum() / max(1, counted.sum())),

@@ -148,10 +148,12 @@ def prepare_certificate(
     )
     table = open_engine(pool.engine).table(pool)
     above, share = _score_at(table, TOP), TOP
-    data = pool
-    if request.label is not None:
-        data = replace(pool, roles=replace(pool.roles, features=(label_feature(request.label),)))
-    draw = _Draw(seed=request.intervals.seed, label=request.label, data=data)
+    data, label = pool, request.label
+    if request.pilot is not None and label not in open_engine(pool.engine).columns(pool).names:
+        label = None  # only the pilot has labels
+    if label is not None:
+        data = replace(pool, roles=replace(pool.roles, features=(label_feature(label),)))
+    draw = _Draw(seed=request.intervals.seed, label=label, data=data)
     pilot, before, crossing = None, None, None
     size, mark = budget // _PILOT_PARTS, PILOT
     if request.pilot is not None:
@@ -250,11 +252,12 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> tuple[Rows, Fracti
         Rows lack labels, or older rows are also in the inputs.
     """
     label = request.label or LABEL
-    pilot = replace(pool.on(request.pilot or ()), roles=replace(pool.roles, label=label))
+    roles = replace(pool.roles, label=label)
+    pilot = replace(pool.on(request.pilot or ()), roles=roles, positive_value=request.positive)
     if was_sampled(pilot):
         rows, _ = marked_rows(pilot, PILOT, (NAME,))
         return rows, TOP
-    refuse_overlap(pool, replace(pilot, roles=pool.roles), label)
+    refuse_overlap(pool, replace(pilot, roles=pool.roles, positive_value=None), label)
     return open_table(pilot, uses_uncertainty=False).rows().pooled(), Fraction(1)
 
 

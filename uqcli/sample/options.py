@@ -58,7 +58,10 @@ class SampleRequest:
         "Calibrator whose probabilities plan a sample for recall. (default: the scores)",
         typed=str | None,
     )
-    label: str | None = option("COL", "Label column; only rows without a label are drawn.")
+    positive: str | None = option("VALUE", "certificate: label that means positive, such as yes.")
+    label: str | None = option(
+        "COL", "Label column, also of the pilot; of INPUT only rows without a label are drawn."
+    )
     keep_labelled: bool = flag(
         "Also write the rows that have a label, with weight 1, so that evaluate uses all."
     )
