@@ -210,6 +210,25 @@ def test_labels_can_have_another_name_and_other_values(uqcli, drawn, tmp_path):
     assert before["id"].to_list() == again["id"].to_list()
 
 
+def test_scores_can_be_a_few_grades(uqcli, tmp_path):
+    random = np.random.default_rng(7)
+    grade = random.choice([1, 2, 3, 4, 5], ROWS, p=[0.3, 0.3, 0.2, 0.1, 0.1])
+    label = random.random(ROWS) < np.array([0.02, 0.05, 0.1, 0.85, 0.95])[grade - 1]
+    graded = pl.DataFrame({"id": np.arange(ROWS), "score": grade, "label": label.astype(int)})
+    graded.drop("label").write_csv(tmp_path / "pool.csv")
+    line = ("sample", "pool.csv", *SAMPLE, "--budget", "300", "-q")
+    assert uqcli(*line, "-o", "pilot.csv").code == 0
+    pilot = labelled(tmp_path, "pilot.csv", graded)
+    assert uqcli(*line, "--pilot", "pilot.csv", "-o", "rest.csv").code == 0
+    rest = labelled(tmp_path, "rest.csv", graded)
+    high = graded.filter(pl.col("score") >= pilot["sampled_above"][0])
+    assert len(high) >= 0.3 * ROWS
+    assert pilot["sampling_weight"].to_numpy() == pytest.approx(len(high) / 100, abs=1e-5)
+    assert set(pilot["id"]).isdisjoint(rest["id"])
+    report = uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY, "--json").json
+    assert report["thresholds"] == [4.0]
+
+
 def test_rows_with_a_label_are_not_drawn(uqcli, pool, tmp_path):
     known = pl.when(pl.col("id") % 2 == 0).then("label").otherwise(None)
     pool.with_columns(label=known).write_csv(tmp_path / "partly.csv")

@@ -81,7 +81,7 @@ def from_chosen(population, pool, budget, random):
 
     size, _ = region(TOP)
     drawn = random.permutation(size)[: budget // 3]
-    crossing = TOP * share_above(rows_of(population, share[drawn], random), PRECISION)
+    crossing = Fraction(size, pool) * share_above(rows_of(population, share[drawn], random), PRECISION)
     size, lowest = region(region_share(crossing))
     rest = np.setdiff1d(np.arange(size), drawn)
     tested = random.permutation(rest)[: budget - len(drawn)]

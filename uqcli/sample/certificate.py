@@ -147,7 +147,7 @@ def prepare_certificate(
         request.data, roles=Roles(numbers={"score": request.columns.score or SCORE}), positive_value=None
     )
     table = open_engine(pool.engine).table(pool)
-    above, share = _score_at(table, TOP), TOP
+    above, share = _top(table, TOP)
     data, label = pool, request.label
     if request.pilot is not None and label not in open_engine(pool.engine).columns(pool).names:
         label = None  # only the pilot has labels
@@ -157,11 +157,11 @@ def prepare_certificate(
     pilot, before, crossing = None, None, None
     size, mark = budget // _PILOT_PARTS, PILOT
     if request.pilot is not None:
-        pilot, part = _read_pilot(request, pool)
-        crossing = part * share_above(pilot, precision)
+        pilot = _read_pilot(request, pool)
         before = draw.pilot(pilot, above)
-        share = region_share(crossing)
-        above, mark = _score_at(table, share), TEST
+        crossing = share_above(pilot, precision) * (1 if before is None else share)
+        above, share = _top(table, region_share(crossing))
+        mark = TEST
         size = budget - pilot.size
         if size < 1:
             raise UsageError(
@@ -188,7 +188,6 @@ def prepare_certificate(
         least=least_budget(precision),
         pilot=None if pilot is None else (pilot.size, int(pilot.weights()[pilot.labels].sum())),
         crossing=None if crossing is None else float(crossing),
-        top=float(TOP),
     )
     weight = inverse(cuts.taken / eligible)
 
@@ -232,19 +231,20 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     return precision, request.budget
 
 
-def _score_at(table: Table, share: Fraction) -> float:
-    """Return the score that at least a share of the rows reach, the highest such score."""
+def _top(table: Table, share: Fraction) -> tuple[float, Fraction]:
+    """Return the highest score that at least a share of the rows reach, and the share that does."""
 
     def rank(rows: int) -> int:
         return rows - max(1, math.ceil(share * rows))
 
     (counts,) = table.edges("score", lambda rows: np.array([rank(rows)]))
-    place = np.searchsorted(np.cumsum(counts.count), rank(int(counts.count.sum())), side="right")
-    return float(counts.value[place])
+    below, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
+    place = int(np.searchsorted(below, rank(rows), side="right")) - 1
+    return float(counts.value[place]), Fraction(rows - int(below[place]), rows)
 
 
-def _read_pilot(request: SampleRequest, pool: DataRequest) -> tuple[Rows, Fraction]:
-    """Read the labelled pilot, and the share of all rows that it was drawn from.
+def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
+    """Read the labelled pilot, with the weights of its rows if they were drawn for one.
 
     Raises
     ------
@@ -256,9 +256,9 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> tuple[Rows, Fracti
     pilot = replace(pool.on(request.pilot or ()), roles=roles, positive_value=request.positive)
     if was_sampled(pilot):
         rows, _ = marked_rows(pilot, PILOT, (NAME,))
-        return rows, TOP
+        return rows
     refuse_overlap(pool, replace(pilot, roles=pool.roles, positive_value=None), label)
-    return open_table(pilot, uses_uncertainty=False).rows().pooled(), Fraction(1)
+    return open_table(pilot, uses_uncertainty=False).rows().pooled()
 
 
 @dataclass(frozen=True, kw_only=True)

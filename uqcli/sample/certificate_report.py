@@ -38,8 +38,6 @@ class CertificateSampleReport(OneResult):
         Rows and positive rows of the pilot; None in the first call.
     crossing
         Share of all rows that a threshold can flag at the precision, by the pilot.
-    top
-        Largest share of rows from which any is drawn.
     """
 
     source: Source
@@ -55,7 +53,6 @@ class CertificateSampleReport(OneResult):
     least: int
     pilot: tuple[int, int] | None
     crossing: float | None
-    top: float
     kept: int = 0
 
     @property
@@ -134,10 +131,10 @@ class CertificateSampleReport(OneResult):
                 f"no threshold has precision {self.precision} on the pilot, and a certificate is unlikely: "
                 "try a lower --precision."
             )
-        if self.crossing is not None and self.crossing >= self.top:
+        if self.crossing is not None and self.crossing >= self.share:
             cautions.append(
-                f"the {percent(self.top)} of rows with the highest scores have precision {self.precision} on "
-                "the pilot, and a rule that flags more rows cannot be certified so: label rows of all scores "
-                "alike if it should."
+                f"the {percent(self.share)} of rows with the highest scores have precision {self.precision} "
+                "on the pilot, and a rule that flags more rows cannot be certified so: label rows of all "
+                "scores alike if it should."
             )
         return cautions
