@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from uqcli.api.conformal import ConformalSets, conformal_sets
     from uqcli.api.fitted import Evaluation, Fitted
     from uqcli.api.load import load
+    from uqcli.api.sample import CertificateSample, sample_for_certificate
     from uqcli.api.shift import ShiftWeights, shift_weights
     from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
     from uqcli.api.uncertainty import uncertainty_of
@@ -60,6 +61,7 @@ __all__ = [
     "CalibrationOptions",
     "CalibrationTest",
     "Calibrator",
+    "CertificateSample",
     "ConformalMethod",
     "ConformalMode",
     "ConformalSets",
@@ -87,6 +89,7 @@ __all__ = [
     "conformal_sets",
     "find_boundary",
     "load",
+    "sample_for_certificate",
     "schema_text",
     "shift_weights",
     "uncertainty_of",
@@ -99,6 +102,7 @@ _NAMES_BY_MODULE = {
     "api.conformal": ("ConformalSets", "conformal_sets"),
     "api.fitted": ("Evaluation", "Fitted"),
     "api.load": ("load",),
+    "api.sample": ("CertificateSample", "sample_for_certificate"),
     "api.shift": ("ShiftWeights", "shift_weights"),
     "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
     "api.uncertainty": ("uncertainty_of",),

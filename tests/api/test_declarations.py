@@ -41,7 +41,7 @@ SIDES = {
     "boundary": (
         uqcli.find_boundary,
         (ConstraintOptions, BoundaryRequest, shared.DependenceColumns, shared.ClassProbabilities),
-        (set(), {"grid", "frontier"}),
+        ({"sampled_above"}, {"grid", "frontier"}),
     ),
     "bin": (uqcli.bin_counts, (BinRequest, shared.BlockBounds), (set(), {"edges", "merge"})),
     "tce": (

@@ -38,6 +38,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
+from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_FOR, TEST
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
@@ -425,6 +426,7 @@ def find_boundary(
     shift: Shift | None = None,
     certify: Decimal | None = None,
     pilot: Mapping[str, Column] | None = None,
+    sampled_above: float | None = None,
     margin: Decimal | None = None,
     compare: bool = False,
     seed: int = defaults.SEED,
@@ -476,6 +478,9 @@ def find_boundary(
         Columns of older labelled rows, or a data frame, by the names of the keywords: score, label, and
         uncertainty, weight, group, cluster or day if these are given. They choose the boundaries, so that all
         other rows test them.
+    sampled_above
+        The score above which ``sample_for_certificate`` drew these rows after ``pilot``; None for rows of all
+        scores.
     compare
         Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed
@@ -508,6 +513,10 @@ def find_boundary(
     first_uncertainty = next(iter(uncertainties), None)
     groups = {} if group is None else {GROUP: group}
     more = {**groups, **worth.columns, **_dependent_rows(cluster, day)}
+    if sampled_above is not None:
+        if certify is None:
+            raise UsageError("sampled_above is given without certify", remedy="add certify")
+        more |= {SAMPLED_ABOVE: np.full(len(label), sampled_above), SAMPLED_FOR: [TEST] * len(label)}
     if not isinstance(min_group, int):
         raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP

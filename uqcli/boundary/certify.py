@@ -149,7 +149,8 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
 
 def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> CertifiedBoundary:
     """Certify a threshold by rows that were drawn above a score; those of the pilot do not test."""
-    older = request.data.on(request.pilot or ())
+    assert request.pilot is not None  # refuse_beyond_region requires it
+    older = request.data.on(request.pilot)
     if was_sampled(older):
         pilot, _ = marked_rows(older, PILOT)
     else:

@@ -67,7 +67,7 @@ def least_budget(precision: Fraction) -> int:
     Examples
     --------
     >>> least_budget(Fraction(95, 100))
-    81
+    80
     """
     needed = labels_at_start(float(precision), RISK)
     return next(n for n in range(needed, 2 * needed + 2) if n - n // _PILOT_PARTS >= needed)
@@ -129,7 +129,7 @@ def refuse_cluster(engine: EngineName) -> None:
 
 def prepare_certificate(
     request: SampleRequest,
-) -> tuple[CertificateSampleReport, DataRequest, AddedColumns | None]:
+) -> tuple[CertificateSampleReport, DataRequest, AddedColumns]:
     """Choose the rows of the pilot, or with a pilot the rest.
 
     Returns
@@ -251,9 +251,10 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
     DataError
         Rows lack labels, or older rows are also in the inputs.
     """
+    assert request.pilot is not None
     label = request.label or LABEL
     roles = replace(pool.roles, label=label)
-    pilot = replace(pool.on(request.pilot or ()), roles=roles, positive_value=request.positive)
+    pilot = replace(pool.on(request.pilot), roles=roles, positive_value=request.positive)
     if was_sampled(pilot):
         rows, _ = marked_rows(pilot, PILOT, (NAME,))
         return rows

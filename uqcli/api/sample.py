@@ -1,0 +1,132 @@
+"""Choose the rows to label for a certificate, from arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from uqcli.api.columns import Column, by_name, table_of
+from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.base import defaults
+from uqcli.base.choices import SampleGoal
+from uqcli.base.counts import Bools, Floats
+from uqcli.base.defaults import LABEL, SCORE
+from uqcli.base.errors import DataError
+from uqcli.base.options import Intervals
+from uqcli.base.records import dataclass
+from uqcli.boundary.chosen_labels import PILOT, SAMPLED_ABOVE, SAMPLED_FOR, TEST
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import DataRequest
+from uqcli.sample.certificate import NAME, prepare_certificate
+from uqcli.sample.options import SampleRequest
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class CertificateSample:
+    """Rows to label for a certificate.
+
+    Attributes
+    ----------
+    weight : float64, shape (n,)
+        Sampling weights; 0 for rows that are not drawn.
+    above
+        Lowest score of the rows from which they were drawn, as ``find_boundary`` takes it.
+    is_pilot
+        Whether they are the pilot, after which the rest is drawn.
+    notes
+        How many labels are needed at least, and cautions.
+    """
+
+    weight: Floats
+    above: float
+    is_pilot: bool
+    notes: tuple[str, ...]
+
+    @property
+    def drawn(self) -> Bools:
+        """Whether rows are drawn; bool, shape (n,)."""
+        return self.weight > 0
+
+    def labelled(self, score: Column, label: Column) -> dict[str, Column]:
+        """Return the columns of the drawn rows, as ``pilot`` takes them.
+
+        Parameters
+        ----------
+        score : finite numbers, shape (n,)
+            Of all rows.
+        label : 0 and 1, or bool, shape (number of drawn rows,)
+            Of the drawn rows, in their order.
+
+        Raises
+        ------
+        DataError
+            There is not one label for each drawn row.
+        """
+        drawn = np.flatnonzero(self.drawn)
+        if len(label) != len(drawn):
+            raise DataError(f"{len(label)} labels of {len(drawn)} drawn rows", expected="one for each")
+        return {
+            SCORE: np.asarray(score)[drawn],
+            LABEL: label,
+            NAME: self.weight[drawn],
+            SAMPLED_ABOVE: np.full(len(drawn), self.above),
+            SAMPLED_FOR: [PILOT if self.is_pilot else TEST] * len(drawn),
+        }
+
+
+def sample_for_certificate(
+    score: Column,
+    *,
+    precision: Decimal,
+    budget: int,
+    pilot: Mapping[str, Column] | None = None,
+    seed: int = defaults.SEED,
+) -> CertificateSample:
+    """Draw the rows to label for a certificate of a precision: a pilot, or with one the rest.
+
+    Same as ``uqcli sample --for certificate``. Call it again with the labelled pilot, and give
+    ``find_boundary`` both, with the ``above`` of the second call.
+
+    Parameters
+    ----------
+    score : finite numbers, shape (n,)
+        The same in both calls, in the same order.
+    precision
+        To certify: a decimal as text, an int, a Fraction with a finite decimal expansion, or a float.
+    budget
+        Number of labels in all, the pilot's among them.
+    pilot
+        The first call's ``labelled(score, label)``, or the columns score and label of older rows.
+    seed
+        Seed of the draws, the same in both calls.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is out of range, or the pilot is not of these rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = sample_for_certificate(np.arange(1000) / 1000, precision="0.5", budget=30)
+    >>> int(first.drawn.sum()), first.above, first.is_pilot
+    (10, 0.7, True)
+    """
+    report, data, added = prepare_certificate(
+        SampleRequest(
+            data=DataRequest(inputs=(), frame=table_of({SCORE: score})),
+            for_=SampleGoal.CERTIFICATE,
+            precision=decimal_text("precision", precision),
+            budget=budget,
+            pilot=None if pilot is None else table_of(by_name(pilot)),
+            intervals=Intervals(seed=seed),
+        )
+    )
+    parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+    return CertificateSample(
+        weight=np.concatenate(parts).astype(np.float64, copy=False),
+        above=report.above,
+        is_pilot=report.pilot is None,
+        notes=tuple(report.payload()["notes"]),
+    )
