@@ -131,9 +131,10 @@ def test_rows_in_both_files_are_refused(uqcli, files, tmp_path, columns, shared,
         assert "could not check" not in outcome.err
 
 
-def test_scores_with_few_digits_are_no_reason_to_refuse_a_pilot(uqcli, tmp_path):
+@pytest.mark.parametrize(("digits", "columns"), [(3, ["score", "label"]), (1, ["score", "label", "region"])])
+def test_scores_with_few_digits_are_no_reason_to_refuse_a_pilot(uqcli, tmp_path, digits, columns):
     for name, seed, size in (("older.csv", 1, 2000), ("new.csv", 2, 1500)):
-        rows(seed, size, digits=3).select("score", "label").write_csv(tmp_path / name)
+        rows(seed, size, digits=digits).select(columns).write_csv(tmp_path / name)
     outcome = uqcli("boundary", "new.csv", *CERTIFY, "--pilot", "older.csv", "--json")
     assert outcome.code == 0
     assert any("could not check whether rows of --pilot" in sentence for sentence in outcome.json["cautions"])
