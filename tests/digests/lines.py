@@ -157,7 +157,10 @@ VALUES = {
     "--partition": [f"{TREE} --partition sex"],
     "--partitioner": [f"{TREE} --features age --partitioner {name}" for name in ("forest", "boosted")],
     "--per": ["--top 2 --per sex"],
-    "--pilot": [f"{BOUNDARY} --precision 0.5 --certify 0.1 --pilot holdout.csv"],
+    "--pilot": [
+        f"{BOUNDARY} --precision 0.5 --certify 0.1 --pilot holdout.csv",
+        "sample rows.csv --for certificate --precision 0.6 --budget 2000 --pilot fit.parquet",
+    ],
     "--plan": ["sample boundary_default.json rows.csv --for recall --plan 0.2"],
     "--plot": ["--plot plot.svg"],
     "--positive": ["--positive 1"],
