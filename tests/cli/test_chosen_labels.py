@@ -291,10 +291,10 @@ def test_a_pilot_far_from_the_bound_is_cautioned(uqcli, pool, tmp_path):
         (("--precision", "0.7", "--budget", "2"), "at least 3 labels"),
         (
             ("--precision", "0.7", "--budget", "300", "--keep-labelled", "--label", "label"),
-            "--keep-labelled and",
+            "--keep-labelled with --for",
         ),
-        (("--precision", "0.7", "--budget", "300", "--prefix", "p_"), "--prefix and"),
-        (("--precision", "0.7", "--budget", "300", "--calibrator", "map.json"), "--calibrator and"),
+        (("--precision", "0.7", "--budget", "300", "--prefix", "p_"), "--prefix with --for"),
+        (("--precision", "0.7", "--budget", "300", "--calibrator", "map.json"), "--calibrator with --for"),
         (("--precision", "0.7", "--plan", "0.1"), "--plan"),
     ],
 )
@@ -302,6 +302,23 @@ def test_options_that_do_not_apply_are_refused(uqcli, pool, options, message):
     outcome = uqcli("sample", "pool.csv", "--for", "certificate", *options, "-o", "pilot.csv")
     assert outcome.code == 2
     assert message in outcome.err
+
+
+def test_options_of_other_goals_may_be_configured(uqcli, drawn, tmp_path):
+    unused = 'plan = 0.1\nkeep-labelled = true\nprefix = "p_"\n'
+    own = 'precision = "0.7"\npilot = ["pilot.csv"]\n'
+    (tmp_path / "own.toml").write_text(f"[tool.uqcli.sample]\n{unused}{own}")
+    line = ("sample", "pool.csv", "--for", "certificate", "--budget", "300", "-q", "-o", "again.csv")
+    assert uqcli(*line, "--config", "own.toml").code == 0
+    rest = pl.read_csv(tmp_path / "rest.csv").drop("label")
+    assert pl.read_csv(tmp_path / "again.csv").equals(rest)
+    missing = 'pilot = ["nowhere.csv"]\n'
+    (tmp_path / "other.toml").write_text(f"[tool.uqcli.boundary]\n{missing}[tool.uqcli.sample]\n{missing}")
+    truth(5).write_csv(tmp_path / "fit.csv")
+    configured = ("--config", "other.toml", "-q")
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-o", "rule.json", *configured).code == 0
+    line = ("sample", "rule.json", "pool.csv", "--for", "precision", "--budget", "9", "-o", "label.csv")
+    assert uqcli(*line, *configured).code == 0
 
 
 def test_a_rule_is_neither_needed_nor_taken(uqcli, drawn, tmp_path):

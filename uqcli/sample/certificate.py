@@ -217,15 +217,6 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     precision = decimal("precision", share_text(request.precision), above=0, below=1)
     if request.budget is None:
         raise UsageError("--for certificate is given without --budget", remedy="add --budget N")
-    unused = {
-        "--plan": request.plan is not None,
-        "--calibrator": request.calibrator is not None,
-        "--keep-labelled": request.keep_labelled,
-        "--prefix": bool(request.output.prefix),
-    }
-    for option, is_given in unused.items():
-        if is_given:
-            raise UsageError(f"{option} and --for certificate cannot be combined", remedy="leave it out")
     if request.budget < _PILOT_PARTS:
         raise UsageError(f"--budget {request.budget}", expected=f"at least {_PILOT_PARTS} labels")
     return precision, request.budget

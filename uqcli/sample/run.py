@@ -132,9 +132,6 @@ def _check(request: SampleRequest) -> None:
     check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)
     refuse_cluster(request.data.engine)
-    for name in ("precision", "pilot", "positive"):
-        if getattr(request, name) is not None:
-            raise UsageError(f"--{name} with --for {request.for_}", expected="--for certificate")
     if (request.budget is None) == (request.plan is None):
         if request.budget is None:
             raise UsageError(

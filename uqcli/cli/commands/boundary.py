@@ -81,6 +81,9 @@ def boundary(
     from uqcli.boundary.search.constraint import constraints_from, with_margin
     from uqcli.boundary.search.zones import review_limit
 
+    if request.certify is None:
+        refuse_typed(("pilot",), "is given without --certify", remedy="add --certify DELTA")
+        request = replace(request, pilot=None)
     constraints: tuple[Constraint, ...] = ()
     if any(asdict(constraint).values()) or _needs_constraint(request, written, reporting, probabilities):
         bounds = constraints_from(**asdict(constraint))
@@ -143,7 +146,7 @@ def _needs_constraint(
 ) -> bool:
     """Whether a constraint must be given: to save or check a rule, or for options that are about one."""
     about_one = (request.certify, request.margin, request.review, request.miss, request.by, request.shift)
-    others = (request.grid, request.frontier, request.pilot, probabilities.proba, written.output)
+    others = (request.grid, request.frontier, probabilities.proba, written.output)
     several = request.algorithm is AlgorithmChoice.ALL or request.compare or bool(reporting.fail_if)
     return several or any(each is not None for each in (*about_one, *others))
 

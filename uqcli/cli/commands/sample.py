@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -25,6 +25,8 @@ from uqcli.cli.options import (
 )
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.sample.options import SampleRequest
+
+_WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
 
 
 def sample(
@@ -49,8 +51,15 @@ def sample(
     rule: str | None = artifact
     if request.for_ is SampleGoal.CERTIFICATE:
         keys, rule, inputs = certificate_report.KEYS, None, _without_rule(artifact, inputs)
+        refuse_typed(
+            ("plan", "calibrator", "keep_labelled", "prefix"), _WITH_CERTIFICATE, "--for precision or recall"
+        )
+        request = replace(request, plan=None, calibrator=None, keep_labelled=False)
+        rows = replace(rows, prefix="")
     else:
         refuse_swapped(artifact, inputs)
+        refuse_typed(("precision", "pilot", "positive"), f"with --for {request.for_}", "--for certificate")
+        request = replace(request, precision=None, pilot=None, positive=None)
     if request.plan is not None:
         refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
     provenance = check_outputs(
