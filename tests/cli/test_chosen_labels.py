@@ -116,6 +116,18 @@ def test_the_rule_is_used_like_any_other_but_knows_no_share_of_alerts(uqcli, dra
     assert "a rule without counts of its calibration rows" in outcome.err
 
 
+def test_a_saved_threshold_below_the_drawn_scores_is_refused(uqcli, drawn, tmp_path):
+    uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY, "-q", "-o", "rule.json")
+    saved = json.loads((tmp_path / "rule.json").read_text())
+    saved["thresholds"] = [saved["certificate"]["sampled_above"] - 0.1]
+    del saved["digest"]  # otherwise the edit itself is found
+    saved["uqcli_version"] = "0.2.0"
+    (tmp_path / "edited.json").write_text(json.dumps(saved))
+    outcome = uqcli("show", "edited.json")
+    assert outcome.code == 5
+    assert "lower scores than its certificate was tested on" in outcome.err
+
+
 def test_rows_marked_pilot_never_test(uqcli, drawn, tmp_path):
     uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY, "-q", "-o", "rule.json")
     both = pl.concat([part.select(sorted(part.columns)) for part in drawn])

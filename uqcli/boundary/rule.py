@@ -519,6 +519,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
         ):
             return "its certificate is not about its rows"
+        if self.region is not None and any(t is not None and t < self.region for t in self.thresholds):
+            return "it flags rows with lower scores than its certificate was tested on"
         return (
             self._contradictory_bounds()
             or self._contradictory_amounts()
@@ -827,8 +829,12 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def region(self) -> float | None:
         """Score above which the calibration rows were drawn; None if they are like new rows."""
-        above = msgspec.UNSET if self.certified is None else self.certified.sampled_above
-        return None if isinstance(above, msgspec.UnsetType) else above
+        certificate = self.certificate
+        if isinstance(certificate, msgspec.UnsetType) or isinstance(
+            certificate.sampled_above, msgspec.UnsetType
+        ):
+            return None
+        return certificate.sampled_above
 
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
