@@ -143,6 +143,7 @@ def test_two_rules_are_compared_on_weighted_rows(uqcli, files, tmp_path):
     assert uqcli(*line, "-q", "--report", "two.md").code == 0
 
 
+@pytest.mark.thorough
 def test_groups_are_weighted_in_the_cells_of_all_rows(uqcli, files, tmp_path):
     frame = some(files.with_columns(city=pl.Series(["Bonn", "Ulm"] * (ROWS // 2))), 0.7, 0.3)
     frame.write_csv(tmp_path / "some.csv")

@@ -402,8 +402,9 @@ def test_a_missing_extra_is_named(folder, capfd, monkeypatch):
     assert importlib.util.find_spec("pyspark") is not None
 
 
-@pytest.mark.covering("spark", every=2)
-@pytest.mark.parametrize("line", ["overview --score p --weight w", "boundary --weight w"])
+@pytest.mark.parametrize(
+    "line", ["overview --score p --weight w", pytest.param("boundary --weight w", marks=pytest.mark.spark)]
+)
 def test_first_looks_are_equal_on_both_engines(folder, tmp_path, line):
     reports = []
     for engine in ("polars", "spark"):
