@@ -174,7 +174,7 @@ def test_order_files_formats_and_weights_change_nothing(uqcli, files, tmp_path):
 def test_a_terminal_a_page_and_a_gate_name_the_worst_segment(uqcli, files, tmp_path):
     outcome = uqcli("tce", "test.csv", "--audit", COLUMNS, "--report", "r.html")
     text = outcome.out.decode()
-    assert "city = Oslo, device = app" in text.split(" deviate. ")[1]
+    assert "city = Oslo, device = app" in text.split(" deviate: ")[1]
     assert "p < 0.0001, corrected" in text
     assert uqcli("tce", "test.csv", "--audit", COLUMNS, "-q", "--report", "r.xml").code == 0
     assert "no segment of city, device, age deviates" in (tmp_path / "r.xml").read_text()

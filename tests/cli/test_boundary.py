@@ -361,7 +361,7 @@ def test_the_decision_follows_the_advice_of_compare(compared_rows, tmp_path, uqc
     shown_gain = f"{100 * gain['value']:+.2f} [{100 * gain['low']:+.2f}, "
     assert shown_gain in (tmp_path / "r.md").read_text()
     assert any(note.endswith(" The rule uses it.") for note in report["notes"])
-    assert "Seed 0 affects: the gains, the number of uncertainty bins." in report["notes"]
+    assert "The random seed (0) affects the gains and the number of uncertainty bins." in report["notes"]
     assert "The thresholds meet the target together" in str(report["notes"])
 
 

@@ -333,9 +333,9 @@ def test_the_effect_of_the_seed_is_reported(uqcli, rows):
     test = ("--test", "new.csv", "--bootstrap", "0")
     features = ("--method", "heterogeneous", "--features", "kind", "--min-leaf", "50")
     for options, note in (
-        ((), "Seed 3 affects: the folds, the intervals."),
-        (("--bootstrap", "0"), "Seed 3 affects: the folds."),
-        ((*test, *features), "Seed 3 affects: the trees and their rows."),
+        ((), "The random seed (3) affects the folds and the intervals."),
+        (("--bootstrap", "0"), "The random seed (3) affects the folds."),
+        ((*test, *features), "The random seed (3) affects the trees and their rows."),
     ):
         assert uqcli("calibrate", "rows.parquet", "--seed", "3", *options, "--json").json["notes"][-1] == note
     assert "Seed" not in str(uqcli("calibrate", "rows.parquet", *test, "--json").json["notes"])

@@ -38,7 +38,7 @@ def test_all_methods_are_ranked_by_log_loss_and_the_best_is_saved(uqcli, folder)
     assert uqcli(*line, "-q", "-o", "one.json").code == 0
     assert (folder / "all.json").read_bytes() == (folder / "one.json").read_bytes()
     (note, *_) = report["notes"]
-    assert note.startswith(f"{ranked[0]} has the lowest log loss: ")
+    assert note.startswith(f"{ranked[0]} has the lowest log loss, ")
     assert "helped" not in str(report["notes"])
 
 

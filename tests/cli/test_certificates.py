@@ -59,7 +59,7 @@ def test_each_promise_is_certified_saved_shown_and_tested(uqcli, files, tmp_path
     assert any(note.startswith("Certified: ") for note in report["notes"])
     shown = uqcli("show", "rule.json", "--verbose").out.decode()
     assert "at a risk of 10 %" in shown
-    assert "rows kept aside" in " ".join(shown.split())
+    assert "rows set aside" in " ".join(shown.split())
     kept = uqcli("evaluate", "rule.json", "test.csv", "--json").json
     assert kept["metrics"]["promise_broken"] == 0
     assert any(f"certified {text}" in note for note in kept["notes"])

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import in_one_process, sample_frame
 from uqcli.cli.app import run
 
-MAX_LINES, COLUMNS = 16, 80
+MAX_LINES, MAX_LINES_COMPARED, COLUMNS = 16, 24, 80
 
 SETUP = (
     "boundary rows.csv --precision 0.7 -o one.json -q",
@@ -100,6 +100,7 @@ def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.setattr(sys, "stdout", terminal)
     assert run(line.split()) in (0, 6)
     shown = terminal.getvalue().splitlines()
-    assert len(shown) <= MAX_LINES, terminal.getvalue()
+    most = MAX_LINES_COMPARED if "--compare" in line else MAX_LINES
+    assert len(shown) <= most, terminal.getvalue()
     assert max(map(len, shown)) <= COLUMNS, terminal.getvalue()
     assert sum(line_shown.startswith("Caution:") for line_shown in shown) <= 1

@@ -99,13 +99,16 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
     """State where scores err to one side: the shortest run of bins with most of the rejected rows."""
     filled = np.flatnonzero(bins.count)
     first, last = _shortest_run(rejected[filled].tolist())
+    run = filled[first : last + 1]
     mostly = 2 * rejected[filled] >= bins.count[filled]
     while first > 0 and mostly[first - 1]:
         first -= 1
     while last + 1 < len(filled) and mostly[last + 1]:
         last += 1
-    run = filled[first : last + 1]
-    if bins.count[run].sum() > _NEARLY_ALL * bins.count.sum():  # too wide a range to be useful
+    widest = _NEARLY_ALL * bins.count.sum()
+    if bins.count[filled[first : last + 1]].sum() <= widest:
+        run = filled[first : last + 1]
+    if bins.count[run].sum() > widest:  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([errors.argmax()])
         where = f"Many scores are {side}, most of all {_score_range(bins, farthest)}"
