@@ -160,9 +160,9 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         )
         rows = [self._line(group, alike=alike) for group in groups]
         totals = self.metrics()
-        bins = len(self.count)
-        size = f"{f'{bins} uncertainty bins with ' if bins > 1 else ''}{len(self.count[0])} score bins"
-        size = f"{size}{' each' if bins > 1 else ''}"
+        size = f"{len(self.count[0])} score bins"
+        if len(self.count) > 1:
+            size = f"{len(self.count)} uncertainty bins with {size} each"
         return Document(
             title=f"Counted {totals['rows']:,} rows, {totals['positives']:,} positive, in {size} "
             f"({self.binning}).",

@@ -74,7 +74,7 @@ class Certification:
             return []
         (certificate,) = self.certificates
         units = "clusters" if certificate.is_of_clusters else "rows"
-        source = FROM_POOL if certificate.is_of_region else f"independent {units} from the same source"
+        source = FROM_POOL if certificate.region is not None else f"independent {units} from the same source"
         valid = f"The guarantee holds for {source}, and only for the first attempt on these data."
         return [test_in_words(certificate), valid]
 
@@ -105,7 +105,7 @@ class Certification:
         tested, pilot = certificate.tested_on.rows, certificate.pilot
         if not isinstance(pilot, msgspec.UnsetType):
             units = "clusters" if certificate.is_of_clusters else "rows"
-            if certificate.is_of_region:
+            if certificate.region is not None:
                 return (
                     f"The {count(pilot.rows)} rows of the pilot showed which scores to label, and "
                     f"{count(tested)} other rows tested the thresholds among them."

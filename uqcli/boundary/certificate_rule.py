@@ -83,9 +83,9 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     sampled_above: float | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def is_of_region(self) -> bool:
-        """Whether it was tested on rows that were drawn above a score."""
-        return not isinstance(self.sampled_above, msgspec.UnsetType)
+    def region(self) -> float | None:
+        """Score above which the rows that tested it were drawn; None if they are like new rows."""
+        return None if isinstance(self.sampled_above, msgspec.UnsetType) else self.sampled_above
 
     @property
     def is_of_clusters(self) -> bool:
@@ -237,7 +237,7 @@ def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
         )
     units = "clusters" if certificate.is_of_clusters else "rows"
     risk, source, first = _conditions(certificate.seed, units)
-    if certificate.is_of_region:
+    if certificate.region is not None:
         source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
         first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
     return (*of_alerts, *each, risk, source, first)

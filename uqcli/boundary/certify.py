@@ -123,10 +123,10 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         An option conflicts with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
-    uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
-    table = open_table(request.data, uses_uncertainty=uncertain)
     if was_sampled(request.data):
         return _certified_in_region(request, delta)
+    uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
+    table = open_table(request.data, uses_uncertainty=uncertain)
     if uncertain:
         request = request.for_columns(table.summary.columns)
     rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster

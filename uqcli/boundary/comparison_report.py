@@ -91,22 +91,24 @@ class UncertaintyComparison:
         """Return the JSON form."""
         return {"uncertainty": self.uncertainty, "verdict": self.verdict, "metrics": plain(self.metrics)}
 
-    def sentence(self) -> str:
-        """State whether the uncertainty helps, by how much, and how sure that is."""
+    def sentence(self, beside: str = "") -> str:
+        """State whether the uncertainty helps, by how much, and how sure that is.
+
+        Parameters
+        ----------
+        beside
+            What gives the number of alerts, if the report does not say it.
+        """
         named = "" if self.uncertainty == "uncertainty" else f" '{self.uncertainty}'"
         asked = f"Does the uncertainty{named} help?"
         if self.gain is None:
             return f"{asked} It could not be tested, since no single threshold meets the target."
         p_value = p_text(self.p_value, is_least=self._p_is_least)
-        tested = (
-            f"{self._change()} at the same number of alerts (cross-validated, {self._interval()}{p_value})"
-        )
+        gained = f"{self._change()} at the same number of alerts{f' as {beside}' if beside else ''}"
+        tested = f"{gained} (cross-validated, {self._interval()}{p_value})"
         is_small = abs(self.beyond) < MIN_GAIN
         if self._is_low_p and is_small:  # a low p-value would read as a gain
-            tested = (
-                f"{self._change()} at the same number of alerts, below the {100 * MIN_GAIN:g} points that "
-                "uqcli treats as worthwhile"
-            )
+            tested = f"{gained}, below the {100 * MIN_GAIN:g} points that uqcli treats as worthwhile"
         match self.verdict:
             case "helps":
                 return f"{asked} Yes: {tested}."

@@ -306,9 +306,7 @@ class BoundaryReport(OneResult):
     def _region(self) -> float | None:
         """Score above which the calibration rows were drawn; None if they are like new rows."""
         certificate = None if self.certification is None else self.certification.certificate
-        if certificate is None or isinstance(certificate.sampled_above, msgspec.UnsetType):
-            return None
-        return certificate.sampled_above
+        return None if certificate is None else certificate.region
 
     @property
     def _words(self) -> RowWords:

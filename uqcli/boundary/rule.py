@@ -829,12 +829,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def region(self) -> float | None:
         """Score above which the calibration rows were drawn; None if they are like new rows."""
-        certificate = self.certificate
-        if isinstance(certificate, msgspec.UnsetType) or isinstance(
-            certificate.sampled_above, msgspec.UnsetType
-        ):
-            return None
-        return certificate.sampled_above
+        return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate.region
 
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""

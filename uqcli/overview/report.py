@@ -222,9 +222,7 @@ class OverviewReport(OneResult):
     def _uncertainty_sentence(self) -> str:
         """State whether an uncertainty helps, or which columns could be one."""
         if self.comparison is not None:
-            verdict = self.comparison.compared[0].sentence()
-            single = f"at the same number of alerts as with one threshold {_at(self.comparison)}"
-            return verdict.replace("at the same number of alerts", single)
+            return self.comparison.compared[0].sentence(f"with one threshold {_at(self.comparison)}")
         if not self.content.proposed:
             return ""
         listed = first_of([printable(name, 20) for name in self.content.proposed], _MOST_PROPOSED)

@@ -135,9 +135,14 @@ class ScoresReport(OneResult):
             lines=24,
         )
 
+    @property
+    def _largest(self) -> ScoreDifference:
+        """The difference from the first score with the largest gain of AUC."""
+        return max(self.differences, key=lambda each: each.metrics["auc"].value or 0.0)
+
     def _next(self) -> str:
         """Return the command that looks at the score that ranks better; empty if neither does."""
-        difference = max(self.differences, key=lambda each: each.metrics["auc"].value or 0.0)
+        difference = self._largest
         better = {"higher": difference.name, "lower": difference.against}.get(
             direction(difference.metrics["auc"])
         )
@@ -145,7 +150,7 @@ class ScoresReport(OneResult):
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""
-        difference = max(self.differences, key=lambda each: each.metrics["auc"].value or 0.0)
+        difference = self._largest
         estimate, against = difference.metrics["auc"], printable(difference.against, 30)
         name = printable(difference.name, 30)
         change = _change(estimate)

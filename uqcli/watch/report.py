@@ -152,6 +152,11 @@ class MeasuredPromise:
         return ""
 
     @property
+    def target(self) -> str:
+        """The target of the rule, if what was expected of it is watched in its place; else empty."""
+        return self.origin.partition("expected of target ")[2]
+
+    @property
     def severity(self) -> tuple[bool, bool, float]:
         """Key that sorts the worst promise last."""
         return self.alarmed_at is not None, self.changed_at is not None, self.log10_e
@@ -268,10 +273,10 @@ class WatchReport(OneResult):
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
             name = promise.text.partition(" >=")[0].partition(" <=")[0]
-            target = promise.origin.partition("expected of target ")[2]
-            where = f", below the target of {target}," if target and rate.value < float(target) else ""
+            target = promise.target
+            below = f", below the target of {target}" if target and rate.value < float(target) else ""
             return (
-                f"No alarm: {name} is {_in_range(rate)} so far{where or ','} from {count(promise.trials)} "
+                f"No alarm: {name} is {_in_range(rate)} so far{below}, from {count(promise.trials)} "
                 f"{promise.counted} {seen}."
             )
         more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
@@ -281,8 +286,7 @@ class WatchReport(OneResult):
         """State what to do after an alarm, and what is tested in place of the target."""
         sentences = [after] if (after := self._after_alarm()) else []
         for promise in self.promises:
-            _, is_expected, target = promise.origin.partition("expected of target ")
-            if is_expected:
+            if target := promise.target:
                 itself = (
                     f" To get an alarm below the target itself, add --bound {target}, or certify the rule."
                     if len(self.promises) == 1
@@ -447,9 +451,7 @@ class WatchReport(OneResult):
             title=self._title(),
             verdict=verdict,
             numbers=numbers,
-            subject="{rules} (rule and state) watched on {inputs}."
-            if self.kept
-            else "{rules} watched on {inputs}.",
+            subject=f"{{rules}}{' (rule and state)' if self.kept else ''} watched on {{inputs}}.",
             action=action,
         )
 
