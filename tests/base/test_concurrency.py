@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from uqcli.base.running.concurrency import ahead, parallel_map
+from uqcli.base.running.concurrency import ahead, is_abandoned, parallel_map
 
 
 def items_then_error(stop):
@@ -64,3 +64,20 @@ def test_a_finished_result_does_not_wait_for_others():
     for result in parallel_map(lambda item: item, items()):
         seen.append(result)
     assert seen[0] == 1
+
+
+def test_a_failed_task_does_not_wait_for_an_item_that_does_not_come():
+    waited = []
+
+    def items():
+        yield 0
+        while not is_abandoned() and len(waited) < 2000:
+            waited.append(threading.Event().wait(0.01))
+
+    def fail(item):
+        threading.Event().wait(0.2)  # the next item is awaited by then
+        return 1 // item
+
+    with pytest.raises(ZeroDivisionError):
+        list(parallel_map(fail, ahead(items())))
+    assert len(waited) < 2000

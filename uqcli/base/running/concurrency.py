@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from queue import Full, Queue
+from queue import Empty, Full, Queue
 from threading import Condition, Event, Thread
 from typing import Final, TypeVar
 
@@ -24,6 +24,8 @@ _POLL_SECONDS: Final = 0.1
 
 
 _abandoned: ContextVar[Event | None] = ContextVar("abandoned", default=None)
+_failed: ContextVar[Event | None] = ContextVar("failed", default=None)
+"""Set when a task of the parallel map that waits for the next item has failed."""
 
 
 def is_abandoned() -> bool:
@@ -33,7 +35,11 @@ def is_abandoned() -> bool:
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:
-    """Iterate in order, with a thread that produces a few items ahead."""
+    """Iterate in order, with a thread that produces a few items ahead.
+
+    The items end early if a task of the parallel map that takes them has failed, since a pipe may be silent
+    for hours.
+    """
     queue: Queue[tuple[T | None, BaseException | None] | None] = Queue(_QUEUE_SIZE)
     closed = Event()
 
@@ -56,10 +62,19 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
         except BaseException as error:
             put((None, error))
 
+    def take() -> tuple[T | None, BaseException | None] | None:
+        failed = _failed.get()
+        while True:
+            try:
+                return queue.get(timeout=_POLL_SECONDS)
+            except Empty:
+                if failed is not None and failed.is_set():
+                    return None
+
     thread = Thread(target=make, daemon=True)
     thread.start()
     try:
-        while (entry := queue.get()) is not None:
+        while (entry := take()) is not None:
             item, error = entry
             if error is not None:
                 raise error
@@ -105,16 +120,32 @@ def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     workers = threads()
     waiting: deque[Future[R]] = deque()
     left, error = iter(items), None
+    failed = Event()
+
+    def tried(item: T) -> R:
+        try:
+            return work(item)
+        except BaseException:
+            failed.set()
+            raise
+
+    def next_item() -> T:
+        token = _failed.set(failed)
+        try:
+            return next(left)
+        finally:
+            _failed.reset(token)
+
     with ThreadPoolExecutor(workers) as pool:
         while True:
             try:
-                item = next(left)
+                item = next_item()
             except StopIteration:
                 break
             except Exception as failure:
                 error = failure
                 break
-            waiting.append(pool.submit(work, item))
+            waiting.append(pool.submit(tried, item))
             while waiting and (len(waiting) >= _IN_FLIGHT * workers or waiting[0].done()):
                 yield waiting.popleft().result()
         while waiting:
