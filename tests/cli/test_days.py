@@ -202,12 +202,12 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     known = unit_sums(sums[1], sums[0])
     advice = advice_of(uqcli, *command)
     assert advice.startswith("flagged rows of one day (day) are alike")
-    assert f"is {known.q / known.n:.2g} times that of independent rows" in advice
+    assert f"{(known.q / known.n) ** 0.5:.2g} times too narrow" in advice
     assert advice.endswith(" Add --day day.")
     assert uqcli(*command, "-q", "-o", "rule.json").code == 0
     assert advice_of(uqcli, "evaluate", "rule.json", f"a.{ending}").endswith(" Add --day day.")
     for more in (("--margin", "1"), ("--algorithm", "hr")):
-        assert advice_of(uqcli, *command, *more).endswith("independent rows).")
+        assert advice_of(uqcli, *command, *more).endswith(" times too narrow.")
     audited = advice_of(uqcli, "evaluate", "rule.json", f"a.{ending}", "--audit", "uncertainty")
     assert audited.endswith(" Add --day day.")
     assert advice_of(uqcli, *command, "--day", "day") is None

@@ -35,7 +35,10 @@ def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact,
     for check in ("precision < -1", "precision.low > 2", "precision.high < 0", "promise_broken == 1"):
         failed = uqcli("evaluate", artifact, "d.csv", "--fail-if", check)
         name = check.split()[0]
-        assert (failed.code, f"gate: check failed: {check} ({name} is undefined)" in failed.err) == (
+        assert (
+            failed.code,
+            f"gate: check failed: {check} cannot be tested, since {name} is undefined" in failed.err,
+        ) == (
             6,
             True,
         )

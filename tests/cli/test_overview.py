@@ -150,7 +150,7 @@ def test_usual_names_are_taken_if_one_fits(uqcli):
     text = found.out.decode()
     assert found.code == 0
     assert "taken by their usual names: --score Y_Prob and --label target" in text
-    commands = [line.replace("Next:", "").strip() for line in text.splitlines() if " uqcli " in f" {line}"]
+    commands = [line[line.index("uqcli ") :] for line in text.splitlines() if ": uqcli " in line]
     assert len(commands) == 3
     for command in commands:
         words = shlex.split(command)

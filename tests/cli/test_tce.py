@@ -340,4 +340,4 @@ def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
     head = (tmp_path / "classes.html").read_text().split("</header>")[0].split("<header")[1]
     assert f"The worst is class {worst}, which is not calibrated. Scores" in head
     assert f"{by_class[worst]['tce']:.2f} %" in head
-    assert "many predictions rejected" in head
+    assert "many scores are significantly wrong" in head

@@ -165,5 +165,5 @@ def test_pages_show_no_interval_and_no_test(uqcli):
     page = Path("page.html").read_text()
     assert "positive rate by weight" in page
     assert "without intervals" in page
-    for absent in ("95 % interval", "95 % CI", "of predictions rejected", "Red: predictions rejected"):
+    for absent in ("95 % interval", "95 % CI", "significantly wrong", "Red: predictions rejected"):
         assert absent not in page

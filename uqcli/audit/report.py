@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.escaping import printable
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, p_text, rows_of
 from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
@@ -114,6 +115,15 @@ class Audit:
     def deviating(self) -> list[Segment]:
         """Segments whose outcomes differ from the expected ones."""
         return [segment for segment in self.segments if segment.p_holm <= self.level]
+
+    def action(self) -> str:
+        """Say what to do about segments that deviate."""
+        own = (
+            f"--by {quote(self.columns[0])}"
+            if len(self.columns) == 1
+            else "--by and the column of that segment"
+        )
+        return f"Do not rely on the overall result in a segment that deviates; fit again with {own}."
 
     def payload(self) -> list[dict[str, Any]]:
         """Return the JSON form."""
@@ -225,8 +235,8 @@ class Audit:
         return [
             Figure(
                 title=f"Segments by deviation: {', '.join(printable(name, 30) for name in self.columns)}",
-                caption=f"Red: deviates at level {self.level:g}, corrected for "
-                f"{_segments(len(self.segments))}. The intervals hold for all segments at once. "
+                caption="A red segment deviates; the risk that any is red by mistake is at most "
+                f"{100 * self.level:g} %. The intervals hold for all segments at once. "
                 "The figure shows the most significant ones.",
                 width=10.5,
                 height=height,
@@ -245,16 +255,13 @@ def _segments(number: int) -> str:
     return "1 segment" if number == 1 else f"{count(number)} segments"
 
 
-_ACTION = "Do not rely on the overall result in a segment that deviates; --by treats groups apart."
-
-
 def with_audit(document: Document, audit: Audit | None) -> Document:
     """Add an audit to the readable form of a report: its verdict, table and figure."""
     if audit is None:
         return document
     card = document.card
     if card is not None and audit.deviating:
-        card = replace(card, verdict=Verdict(text="a segment deviates", tone="bad"), action=_ACTION)
+        card = replace(card, verdict=Verdict(text="a segment deviates", tone="bad"), action=audit.action())
     return replace(
         document,
         lead=[*document.lead, audit.lead()],

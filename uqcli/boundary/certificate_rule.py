@@ -194,6 +194,12 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
     return words, test_in_words(certificate), *conditions_of(certificate)
 
 
+def _p_and_level(p_value: float, certificate: SavedCertificate) -> str:
+    """State a p-value and the largest one that certifies."""
+    risk = certificate.delta if isinstance(certificate.cleared, msgspec.UnsetType) else certificate.delta / 2
+    return f"{p_text(p_value)}; {risk:.3g} or less was required"
+
+
 def test_in_words(certificate: SavedCertificate) -> str:
     """State the outcome of the test."""
     tested, cleared = certificate.tested_on, certificate.cleared
@@ -202,7 +208,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         return (
             f"The test: {count(hits)} of {count(trials)} clusters were positive "
             f"({percent(hits / trials, 1)}, "
-            f"{p_text(certificate.p_value)}), among {_tested(certificate)}."
+            f"{_p_and_level(certificate.p_value, certificate)}), among {_tested(certificate)}."
         )
     results = []
     for name in certificate.bounds:
@@ -210,11 +216,12 @@ def test_in_words(certificate: SavedCertificate) -> str:
         result = f"{count(successes)} of {count(trials)} {PROMISED[name].result.replace(' are ', ' were ')}"
         results.append(f"{result} ({percent(successes / trials, 1)})")
     larger = "larger " if len(results) > 1 else ""
-    results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
+    results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
     if not isinstance(cleared, msgspec.UnsetType):
         positives = tested.trials_of("recall")[1]
         caught = f"{count(cleared.caught)} of {count(positives)} positive rows were caught"
-        results.append(f"{caught} ({percent(cleared.caught / positives, 1)}, {p_text(cleared.p_value)})")
+        share = percent(cleared.caught / positives, 1)
+        results.append(f"{caught} ({share}, {_p_and_level(cleared.p_value, certificate)})")
     return f"The test: {'; '.join(results)}, among {_tested(certificate)}."
 
 

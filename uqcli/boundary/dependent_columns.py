@@ -103,8 +103,8 @@ def dependence_caution(
     remedy = f" Add {option}." if option else ""
     effect = effects[column]
     sentence = (
-        f"flagged rows of {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too narrow (the "
-        f"variance of the precision is {effect:.2g} times that of independent rows).{remedy}"
+        f"flagged rows of {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too narrow."
+        f"{remedy}"
     )
     return sentence, option
 

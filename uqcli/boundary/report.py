@@ -871,7 +871,8 @@ class BoundaryReport(OneResult):
         margin = (
             "--margin 1 finds no boundary"
             if fit is None
-            else f"with --margin 1, by which about 1 in 6 rules miss, recall here is {share(fit.fit.recall)}"
+            else "with --margin 1, about 5 of 6 rules meet the target, and recall here is "
+            f"{share(fit.fit.recall)}"
         )
         return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
 

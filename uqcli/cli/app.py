@@ -166,7 +166,7 @@ def _usage_error(error: typer.TyperException, command: str) -> UsageError:
         causes: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
         value = causes[0]["input"] if causes else ""
         expected = _WORDS.get(match[1]) or f"a number of at {_MOST[match[2]]} {match[3]}"
-        return UsageError(f"{error.param.opts[0]} '{value}'", expected=expected, remedy=hint)  # type: ignore[attr-defined]
+        return UsageError(f"{error.param.opts[0]} is '{value}'", expected=expected, remedy=hint)  # type: ignore[attr-defined]
     if hasattr(error, "possibilities") and context is not None:
         name, message = getattr(error, "option_name", ""), getattr(error, "message", message)
         whole = getattr(error.__context__, "option_name", "")

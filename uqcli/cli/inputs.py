@@ -40,7 +40,7 @@ def read_options(options: InputOptions) -> ReadOptions:
     from uqcli.engines.request import ReadOptions
 
     if options.decimal not in (".", ","):
-        raise UsageError(f"--decimal '{options.decimal}'", expected="'.' or ','")
+        raise UsageError(f"--decimal is '{options.decimal}'", expected="'.' or ','")
 
     return ReadOptions(
         format=options.format or FileFormat.CSV,
@@ -220,5 +220,5 @@ def column_overrides(
 def _delimiter(text: str) -> str:
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in '"\r\n':
-        raise UsageError(f"--delimiter '{text}'", expected="one character, or 'tab'")
+        raise UsageError(f"--delimiter is '{text}'", expected="one character, or 'tab'")
     return character

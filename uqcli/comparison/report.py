@@ -38,7 +38,7 @@ _SHOWN: Final = (
         "calibration",
         "share of predictions that the test rejects, %",
         "TCE %",
-        "predictions rejected (TCE)",
+        "scores significantly wrong (TCE)",
     ),
 )
 _KEY_METRICS: Final = {shown.key: shown.label for shown in _SHOWN if shown.label}

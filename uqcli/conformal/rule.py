@@ -42,7 +42,9 @@ from uqcli.rules.expressions import (
 from uqcli.rules.saved import Count, Saved
 
 _MAX_ROWS = 60
-_ON_AVERAGE = "on average over calibration sets"
+_ON_AVERAGE = (
+    "This is an average over calibration sets, so the coverage of one rule may be a little higher or lower."
+)
 
 
 NEW_FORMAT: Final = 2
@@ -310,17 +312,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
         if self.groups is not None:
-            return f"The guaranteed coverage is {percent} in each group, {_ON_AVERAGE}.{self._of_clusters()}"
+            return f"The guaranteed coverage is {percent} in each group. {_ON_AVERAGE}{self._of_clusters()}"
         whom = {
             "marginal": "over all classes together (a single class may have less)",
             "label-conditional": "in each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
-        return (
-            f"The guaranteed coverage is {percent} {whom}, {_ON_AVERAGE}. The coverage of one rule may be a "
-            f"little higher or lower.{self._of_clusters()}"
-        )
+        return f"The guaranteed coverage is {percent} {whom}. {_ON_AVERAGE}{self._of_clusters()}"
 
     def _of_clusters(self) -> str:
         """State which row of a cluster the guarantee is for; empty if rows are independent."""

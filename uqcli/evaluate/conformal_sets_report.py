@@ -237,12 +237,18 @@ class EvaluateConformalReport(Evaluated):
             verdict = Verdict(text="not tested")
         else:
             verdict = Verdict(text="consistent with the guarantee")
+        if measured.is_calibration_set:
+            action = "Test the sets on labelled rows that they were not fitted on."
+        elif "broken" in states:
+            action = "Fit the sets again on current data."
+        else:
+            action = apply_command(name)
         return HeadCard(
             title=verdicts(self.results, sentences),
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(self.source.rows)}. Each row gets the set of classes that are plausible for it.",
             verdict=verdict,
-            action="Fit the sets again on current data." if "broken" in states else apply_command(name),
+            action=action,
             numbers=[
                 key_rate("coverage", measured.coverage, self.parameters.confidence),
                 KeyNumber(label="classes in a set", value=f"{measured.mean_set_size:.2f}", interval="mean"),
@@ -302,8 +308,7 @@ class EvaluateConformalReport(Evaluated):
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
         same = [
-            f"{name} was fitted on as many rows of each class, so these may be the same rows: test it on "
-            "others."
+            f"{name} was fitted on exactly as many rows of each class, so these are probably the same rows."
             for name, _, measured in self.results
             if measured.is_calibration_set
         ]

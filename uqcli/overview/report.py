@@ -174,7 +174,7 @@ class OverviewReport(OneResult):
             figures=[*(tce.figures if tce else ()), *targets.figures],
             card=self._card(),
             operating_points=self._operating_points,
-            next=commands[0] if commands else "",
+            next=commands[0][1] if commands else "",
             others=commands[1:],
             lines=_LINES,
         )
@@ -256,33 +256,35 @@ class OverviewReport(OneResult):
             odd.append(f"only {score.distinct} scores differ, so few rules are possible.")
         if content.customers:
             odd.append(
-                f"{printable(content.customers[0], 24)} may mark rows that depend on each other; "
-                f"boundary --cluster {printable(content.customers[0], 24)} takes them together."
+                f"if rows with the same {printable(content.customers[0], 24)} resemble each other, "
+                f"add --cluster {printable(content.customers[0], 24)} to uqcli boundary."
             )
         elif content.dates:
             name = printable(content.dates[0], 24)
             odd.append(
-                f"{name} holds dates; boundary --day {name} allows for rows of one day that are alike."
+                f"column {name} holds dates; if rows of one day resemble each other, add --day {name} to "
+                "uqcli boundary."
             )
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
         return odd
 
-    def commands(self) -> list[str]:
-        """Return the commands that may be next, for these inputs and columns; empty if these are unknown."""
+    def commands(self) -> list[tuple[str, str]]:
+        """Return the commands that may be next and their purposes; empty if the inputs are unknown."""
         if not self.arguments:
             return []
-        example, lines = self.targets.example, list[str]()
+        example, lines = self.targets.example, list[tuple[str, str]]()
         if example:
             columns = self._uncertainty_option()
             columns += "".join(f" {alike.alike_option}" for alike in self._alike() if alike.alike_option)
-            lines.append(self._command("boundary", f"{example}{columns} -o boundary.json"))
-            lines.append(self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json"))
+            lines.append(("For a rule", self._command("boundary", f"{example}{columns} -o boundary.json")))
+            certified = self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json")
+            lines.append(("If the target must be guaranteed", certified))
         if self.calibration is None:
             if not self.score.may_be_percentages:
-                lines.append(self._command("calibrate", "--logit -o calibrator.json"))
+                lines.append(("For probabilities", self._command("calibrate", "--logit -o calibrator.json")))
         else:
-            lines.append(self._command("tce", "--report calibration.html"))
+            lines.append(("To check the probabilities", self._command("tce", "--report calibration.html")))
         return lines
 
     def _command(self, name: str, options: str) -> str:

@@ -97,10 +97,11 @@ class CheckResult:
         """Error line of a failed check."""
         where = f" in {self.artifact}" if self.artifact else ""
         if self.actual is None:
-            why = f": {self.reason}" if self.reason else ""
-            return f"gate: check failed{where}: {self.check.text} ({self.check.path} is undefined{why})"
+            why = f" ({self.reason})" if self.reason else ""
+            unknown = f"{self.check.path} is undefined{why}"
+            return f"gate: check failed{where}: {self.check.text} cannot be tested, since {unknown}"
         found = f"{self.check.path} is {self.actual:.6g}"
-        return f"gate: check failed{where}: {self.check.text} is true ({found})"
+        return f"gate: check failed{where}: {self.check.text} holds, since {found}"
 
     @property
     def in_words(self) -> str:

@@ -336,7 +336,7 @@ class Document:
     next
         The next command to run; {rule} stands for the rule file.
     others
-        Further commands that may be next.
+        Further commands that may be next, each with its purpose.
     figures
         Figures, for HTML, Markdown and ``--plot``.
     claims
@@ -362,7 +362,7 @@ class Document:
     card: HeadCard | None = None
     operating_points: Callable[[], OperatingPoints | None] | None = None
     live: Sequence[str] = ()
-    others: Sequence[str] = ()
+    others: Sequence[tuple[str, str]] = ()
     lines: int = 16
 
     def sentences(self) -> list[str]:

@@ -54,7 +54,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     ]
     last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []
-    last_lines += [f"      uqcli {command}" for command in document.others]
+    last_lines += [f"{purpose}: uqcli {command}" for purpose, command in document.others]
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     for index in [] if verbose else range(len(tables) - 1, -1, -1):

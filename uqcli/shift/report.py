@@ -308,7 +308,10 @@ class ShiftReport(OneResult):
             if isinstance(estimate, Estimate) and _excludes_one(estimate)
         ]
         listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
-        sentences = [f"Weights whose {100 * self.confidence:g} % interval excludes 1: {listed or 'none'}."]
+        sentences = [
+            "Classes with a significant change (the "
+            f"{100 * self.confidence:g} % interval of the weight lies above or below 1): {listed or 'none'}."
+        ]
         if self.parameters.seed is not None:
             sentences.append(f"The random seed ({self.parameters.seed}) affects the intervals.")
         return sentences

@@ -124,7 +124,7 @@ def _tests(panel: Panel, filled: Ints) -> list[str]:
     shares = panel.rejected.rows[filled] / bins.count[filled]
     tests = p_values(bins.mean_score[filled], bins.positives[filled], bins.count[filled])
     return [
-        f" ({p_text(p_value)}), {percent(rejected)} of predictions rejected"
+        f" ({p_text(p_value)}), {percent(rejected)} of the scores significantly wrong"
         for p_value, rejected in zip(tests.tolist(), shares.tolist(), strict=True)
     ]
 

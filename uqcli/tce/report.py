@@ -251,11 +251,11 @@ class TceReport(OneResult):
         worst = self._worst_group or self.overall
         metrics = _worst_first(worst.classes)[0].metrics if self.multiclass else worst.metrics
         many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
-        verdict = Verdict(text="few predictions rejected", tone="good")
+        verdict = Verdict(text="few scores are significantly wrong", tone="good")
         if many_rejected:
-            verdict = Verdict(text="many predictions rejected", tone="bad")
+            verdict = Verdict(text="many scores are significantly wrong", tone="bad")
         labels = {
-            "tce": "predictions rejected (TCE)",
+            "tce": "scores significantly wrong (TCE)",
             "ece": "mean error (ECE)",
             "slope": "slope (1 if calibrated)",
         }
@@ -329,7 +329,8 @@ class TceReport(OneResult):
         if self.multiclass:
             value = _value(self.overall.metrics["tce"])
             notes.append(
-                f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of predictions rejected."
+                f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of scores are "
+                "significantly wrong."
             )
         notes += [*self.notes, *advice(worst)]
         if self.groups and self.parameters.group_n_min is not None:
@@ -387,7 +388,7 @@ def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str
 def _panel(name: str, part: ClassResult) -> Panel:
     errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
     if part.rejected is not None:
-        errors = f"{format_metric('tce', part.metrics['tce'])} of predictions rejected (TCE), {errors}"
+        errors = f"{format_metric('tce', part.metrics['tce'])} of scores significantly wrong (TCE), {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
     return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)

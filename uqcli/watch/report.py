@@ -366,7 +366,8 @@ class WatchReport(OneResult):
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
                 f"each {self.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
-                "evidence corrects for this only in part: name a column of weeks with --day."
+                "evidence corrects for this only in part: add a column that holds the week of each row, and "
+                "name it with --day."
             )
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")

@@ -47,6 +47,8 @@ def reading(origin: Origin) -> Iterator[None]:
             if failure is not None:
                 raise failure from error
         reason = str(error).strip().split("\n", maxsplit=1)[0].rstrip(".") or type(error).__name__
+        if "magic bytes not found" in reason:
+            reason = "its end is missing, or it is not a Parquet file"
         description, expected = _description(origin)
         if _lacks_memory(error):
             raise DataError(
