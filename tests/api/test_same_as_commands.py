@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import uqcli
-from uqcli.base.choices import Algorithm, ArtifactKind, Binning, CalibrationMethod
+from uqcli.base.choices import OF_UNCERTAINTY, Algorithm, ArtifactKind, Binning
 from uqcli.calibrate.fit import SCORE_FITS
 from uqcli.cli.app import run
 from uqcli.cli.config import COMMANDS
@@ -135,7 +135,7 @@ CASES = [
     *(boundary_case(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name)
       for name in Algorithm),
     *map(bin_case, Binning),
-    *(calibration_case(method) for method in (*SCORE_FITS, "auto", CalibrationMethod.MIST)),
+    *(calibration_case(method) for method in (*SCORE_FITS, "auto", *OF_UNCERTAINTY)),
     calibration_case("heterogeneous", "--features age,city", features=("age", "city")),
     calibration_case("all"),
     calibration_case("all", "--features age,city", features=("age", "city")),

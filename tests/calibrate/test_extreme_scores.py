@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.properties.calibration_rows import scored
-from uqcli.base.choices import CalibrationMethod, LeafMethod, SqlDialect
+from uqcli.base.choices import OF_UNCERTAINTY, CalibrationMethod, LeafMethod, SqlDialect
 from uqcli.base.counts import Feature
 from uqcli.calibrate.fit import SCORE_FITS, fit
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -35,10 +35,10 @@ EXACT = {CalibrationMethod.ISOTONIC, CalibrationMethod.MIST, CalibrationMethod.V
 """Methods whose maps have no logarithm and no exponential function, and are monotone to the last bit."""
 
 CASES = [
-    *((method, None) for method in [*SCORE_FITS, CalibrationMethod.MIST]),
+    *((method, None) for method in [*SCORE_FITS, *OF_UNCERTAINTY]),
     *((CalibrationMethod.HETEROGENEOUS, leaf) for leaf in LeafMethod),
 ]
-FALLING = {CalibrationMethod.PLATT, CalibrationMethod.HISTOGRAM}
+FALLING = {CalibrationMethod.PLATT, CalibrationMethod.HISTOGRAM, CalibrationMethod.SURFACE}
 """Methods that may fit a falling map."""
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from uqcli.calibrate.scale import Scale
 
-METHODS = ("platt", "temperature", "beta", "isotonic", "histogram", "mist")
+METHODS = ("platt", "temperature", "beta", "isotonic", "histogram", "mist", "surface")
 HETEROGENEOUS = {
     "tree": ("--features", "kind,age", "--min-leaf", "50"),
     "forest": ("--features", "kind,age", "--min-leaf", "50", "--partitioner", "forest"),
@@ -201,8 +201,10 @@ def test_mist_reports_errors_by_score_bin(uqcli, rows):
 )
 def test_files_of_a_few_rows_can_be_calibrated(uqcli, tmp_path, content):
     (tmp_path / "d.csv").write_text(content)
-    for method in METHODS[:-1]:
-        outcome = uqcli("calibrate", "d.csv", "--method", method, "--json", "--bootstrap", "2")
+    for method in METHODS:
+        uncertainty = ("--uncertainty", "score") if method in ("mist", "surface") else ()
+        line = ("calibrate", "d.csv", "--method", method, *uncertainty)
+        outcome = uqcli(*line, "--json", "--bootstrap", "2")
         assert (outcome.code, outcome.err) == (0, ""), method
         assert outcome.json["notes"]
 

@@ -29,7 +29,7 @@ def methods(report):
 def test_all_methods_are_ranked_by_log_loss_and_the_best_is_saved(uqcli, folder):
     report = uqcli(*ALL, "-o", "all.json", "--json").json
     ranked, not_applicable = methods(report)
-    assert (set(ranked), not_applicable) == ({*BY_SCORE, "mist"}, {"heterogeneous", "prior"})
+    assert (set(ranked), not_applicable) == ({*BY_SCORE, "mist", "surface"}, {"heterogeneous", "prior"})
     losses = [result["metrics"]["after"]["log_loss"] for result in report["results"] if result["metrics"]]
     assert losses == sorted(losses)
     assert report["metrics"] == report["results"][0]["metrics"]
@@ -59,7 +59,7 @@ def test_without_the_uncertainty_mist_does_not_apply(uqcli, folder):
     line = ("calibrate", "-", "--method", "all", "--bootstrap", "0")
     outcome = uqcli(*line, "--json", stdin=(folder / "certain.parquet").read_bytes())
     ranked, not_applicable = methods(outcome.json)
-    assert (set(ranked), not_applicable) == (BY_SCORE, {"mist", "heterogeneous", "prior"})
+    assert (set(ranked), not_applicable) == (BY_SCORE, {"mist", "surface", "heterogeneous", "prior"})
     assert "mist does not apply: it needs a column 'uncertainty'." in outcome.json["notes"]
     outcome = uqcli("calibrate", "certain.parquet", "--method", "all", "--uncertainty", "u")
     assert outcome.code == 3
@@ -85,7 +85,7 @@ def test_the_page_has_one_table_and_every_method_in_the_figure(uqcli, folder):
     page = (folder / "r.html").read_text()
     assert "has the lowest log loss" in page
     assert "after calibration: " in page
-    for method in (*BY_SCORE, "mist"):
+    for method in (*BY_SCORE, "mist", "surface"):
         assert f"<td>{method}</td>" in page
     assert "uqcli_calibrate_after_log_loss " in (folder / "r.prom").read_text()
 

@@ -36,6 +36,7 @@ RULES = {
     "isotonic": ("calibrate", "rows.csv", "--method", "isotonic"),
     "histogram": ("calibrate", "rows.csv", "--method", "histogram"),
     "mist": ("calibrate", "rows.csv", "--method", "mist"),
+    "surface": ("calibrate", "rows.csv", "--method", "surface"),
     "prior": ("calibrate", "rows.csv", "--undersampled", "7"),
     "logits": ("calibrate", "rows.csv", "--score", "logit", "--logit", "--method", "platt"),
     "partition": ("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "site"),

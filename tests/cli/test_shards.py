@@ -69,6 +69,7 @@ COMMANDS = {
     "bin": ("bin", "--score-bins", "4"),
     "histogram": ("calibrate", "--method", "histogram", "--logit"),
     "mist": ("calibrate", "--method", "mist", "--logit"),
+    "surface": ("calibrate", "--method", "surface", "--logit"),
     "conformal": ("conformal", "--method", "lac"),
 }
 

@@ -4,6 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
+from scipy.special import expit
+from scipy.stats import norm
 
 CLIP = 1e-12
 
@@ -26,6 +28,29 @@ def temperature_slope(score, label):
         options={"xatol": 1e-10},
     )
     return np.exp(optimum.x)
+
+
+def surface(score, uncertainty, label, ridge):
+    """Return the probability of each row under the logistic model in (x, z, x z, z^2) of the smallest loss.
+
+    z is the normal score of the row's middle rank; the penalty is on standardised features.
+    """
+    rank = [(sum(v < u for v in uncertainty) + sum(v <= u for v in uncertainty)) / 2 for u in uncertainty]
+    z = norm.ppf(np.array(rank) / len(uncertainty))
+    x = logit(score)
+    features = np.stack([x, z, x * z, z * z if np.std(z * z) >= 0.1 else 0 * z])
+    varies = features.std(axis=1) > 1e-12
+    features = features[varies]
+    features = (features - features.mean(axis=1, keepdims=True)) / features.std(axis=1, keepdims=True)
+    design = np.vstack([np.ones(len(x)), features])
+    optimum = minimize(
+        lambda b: loss(b @ design, label) + ridge / 2 * (b**2).sum(),
+        np.zeros(len(design)),
+        jac=lambda b: design @ (expit(b @ design) - label) + ridge * b,
+        method="BFGS",
+        options={"gtol": 1e-10},
+    )
+    return expit(optimum.x @ design)
 
 
 def smallest_beta_loss(score, label):

@@ -36,13 +36,15 @@ def test_soft_confusion_accepts_probabilities_that_nearly_add_up(tmp_path):
     assert sum(shift.target_prior) == pytest.approx(1, abs=1e-12)
 
 
-@pytest.mark.parametrize("method", ["platt", "temperature", "beta", "isotonic", "histogram", "mist"])
+@pytest.mark.parametrize(
+    "method", ["platt", "temperature", "beta", "isotonic", "histogram", "mist", "surface"]
+)
 def test_scores_of_any_size_give_a_readable_rule_file_or_none(tmp_path, capfd, method):
     random = np.random.default_rng(1)
     rows = {"score": random.normal(size=200) * 1e120, "label": (random.random(200) < 0.5).astype(int)}
     pl.DataFrame(rows).write_csv("d.csv")
     line = ["calibrate", "d.csv", "--logit", "--method", method, "--bootstrap", "0"]
-    line += ["--uncertainty", "score"] if method == "mist" else []
+    line += ["--uncertainty", "score"] if method in ("mist", "surface") else []
     code = run([*line, "-q", "-o", "c.json"])
     if code == 0:
         assert run(["show", "c.json", "-q"]) == 0

@@ -13,7 +13,7 @@ from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice, options_of
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
-from uqcli.base.choices import CalibrationChoice, CalibrationMethod
+from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod
 from uqcli.base.counts import Floats
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling, ResamplingOptions
@@ -72,7 +72,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         options
             Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
         uncertainty : shape (n,)
-            Required by method mist.
+            Required by methods mist and surface.
         features, partition
             For method heterogeneous: features of the trees, or a column whose texts are the partition.
             Numbers (NaN is missing) or texts (None is missing).
@@ -115,8 +115,10 @@ class Calibrator(Fitted[CalibratorArtifact]):
         )
         if not calibration.trees and partition is None:
             features, partition = None, features
-        if not tries_all and calibration.method is CalibrationMethod.MIST and uncertainty is None:
-            raise UsageError("method mist without uncertainty", expected="a column of uncertainties")
+        if not tries_all and calibration.method in OF_UNCERTAINTY and uncertainty is None:
+            raise UsageError(
+                f"method {calibration.method} without uncertainty", expected="a column of uncertainties"
+            )
         features, partition = by_name(features), by_name(partition)
         clusters = None if cluster is None else CLUSTER
         more = {**features, **partition, **({} if cluster is None else {CLUSTER: cluster})}

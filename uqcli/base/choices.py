@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 
 class Algorithm(StrEnum):
@@ -60,8 +60,13 @@ class CalibrationMethod(StrEnum):
     VENN_ABERS = "venn-abers"
     HISTOGRAM = "histogram"
     MIST = "mist"
+    SURFACE = "surface"
     HETEROGENEOUS = "heterogeneous"
     PRIOR = "prior"
+
+
+OF_UNCERTAINTY: Final = (CalibrationMethod.MIST, CalibrationMethod.SURFACE)
+"""Methods of calibration that use the uncertainty."""
 
 
 # typer needs enums; these are derived at start-up so that they cannot diverge

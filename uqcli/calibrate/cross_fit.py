@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from uqcli.base.choices import ArtifactKind, CalibrationMethod
+from uqcli.base.choices import OF_UNCERTAINTY, ArtifactKind, CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.errors import UsageError
 from uqcli.base.levels import check_bootstrap, check_confidence
@@ -194,7 +194,7 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
 
 def _with_roles(request: CalibrateRequest) -> DataRequest:
     """Return the data request with the columns that the method uses."""
-    uses_uncertainty = request.calibration.method is CalibrationMethod.MIST
+    uses_uncertainty = request.calibration.method in OF_UNCERTAINTY
     return _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
 
 

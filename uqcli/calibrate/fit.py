@@ -21,6 +21,7 @@ from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.maps.base import Calibrated, Fit
 from uqcli.calibrate.maps.by_uncertainty import fit_by_uncertainty
 from uqcli.calibrate.maps.score_map import ScoreMap
+from uqcli.calibrate.maps.surface import fit_surface
 from uqcli.calibrate.sampled_rows import deal_rows, folds_of, units_of
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, TreeOptions, learn_trees, recoded
@@ -95,6 +96,11 @@ def _by_uncertainty(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     return fit_by_uncertainty(pool_by(_corrected(rows, options), edges), edges)
 
 
+def _surface(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
+    del tree_rows
+    return fit_surface(_corrected(rows, options), options)
+
+
 def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
     leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.rows_of_leaf)
     if not options.trees:
@@ -112,6 +118,7 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
 
 ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | None], CalibrationMap]] = {
     CalibrationMethod.MIST: _by_uncertainty,
+    CalibrationMethod.SURFACE: _surface,
     CalibrationMethod.HETEROGENEOUS: _heterogeneous,
 }
 """Methods that use more than the score."""

@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.choices import CalibrationMethod
+from uqcli.base.choices import OF_UNCERTAINTY, CalibrationMethod
 from uqcli.base.counts import Floats
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
@@ -138,9 +138,9 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
     """Return the reasons why methods do not apply to the request."""
-    obstacles = {}
+    obstacles: dict[CalibrationMethod, str] = {}
     if "uncertainty" not in request.data.roles.numbers:
-        obstacles[CalibrationMethod.MIST] = "needs an uncertainty"
+        obstacles |= dict.fromkeys(OF_UNCERTAINTY, "needs an uncertainty")
     if not request.parts.features and not request.parts.partition:
         obstacles[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
     if request.calibration.cluster is not None:
@@ -163,7 +163,7 @@ def _read(
     without_uncertainty = replace(request, data=request.data.without("uncertainty"))
     return read_for_all(without_uncertainty), {
         **obstacles,
-        CalibrationMethod.MIST: f"needs a column '{column}'",
+        **dict.fromkeys(OF_UNCERTAINTY, f"needs a column '{column}'"),
     }
 
 
@@ -226,7 +226,7 @@ def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateReq
 def _is_read(role: str, method: CalibrationMethod) -> bool:
     """Whether a method uses the column of a role."""
     if role in ("uncertainty", TURNED):
-        return method is CalibrationMethod.MIST
+        return method in OF_UNCERTAINTY
     return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
 
 

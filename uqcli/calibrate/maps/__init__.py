@@ -19,6 +19,7 @@ from uqcli.calibrate.maps.logistic import LogisticMap
 from uqcli.calibrate.maps.one_vs_rest import OneVsRestMap
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.spline import SplineMap
+from uqcli.calibrate.maps.surface import SurfaceMap
 from uqcli.calibrate.maps.trees import TreesMap
 from uqcli.calibrate.maps.venn_abers import VennAbersMap
 from uqcli.calibrate.questions import FeatureColumn
@@ -38,12 +39,13 @@ __all__ = [
     "LogisticMap",
     "OneVsRestMap",
     "SplineMap",
+    "SurfaceMap",
     "TreesMap",
     "UncertaintyMap",
     "VennAbersMap",
 ]
 
-CalibrationMap = ScoreMap | UncertaintyMap | TreesMap | GroupsMap
+CalibrationMap = ScoreMap | UncertaintyMap | SurfaceMap | TreesMap | GroupsMap
 """Map from a score, and possibly other columns, to the probability of the positive label."""
 
 ClassMap = ClassTemperatureMap | ClassLinearMap | OneVsRestMap | ClassHistogramMap

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base import defaults
-from uqcli.base.choices import CalibrationChoice, CalibrationMethod, EngineName
+from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod, EngineName
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
@@ -131,18 +131,19 @@ def _calibration(
 
 _OF_TREES: Final = ("partitioner", "max_depth", "split", "tree_data", "categorical")
 _OF_METHOD: Final = {
-    CalibrationMethod.HISTOGRAM: ("n_bins",),
-    CalibrationMethod.MIST: ("uncertainty_bins", "uncertainty"),
-    CalibrationMethod.HETEROGENEOUS: ("features", "partition", "leaf_method", "min_leaf", *_OF_TREES),
+    ("n_bins",): (CalibrationMethod.HISTOGRAM,),
+    ("uncertainty_bins",): (CalibrationMethod.MIST,),
+    ("uncertainty",): OF_UNCERTAINTY,
+    ("features", "partition", "leaf_method", "min_leaf", *_OF_TREES): (CalibrationMethod.HETEROGENEOUS,),
 }
-"""Options that only one method uses."""
+"""Methods that use some options, for those which not every method uses."""
 
 
 def _refuse_unused(method: CalibrationChoice, request: CalibrateRequest, parts: PartOptions) -> None:
     """Refuse options that the method does not use; ``all`` uses every option."""
-    for owner, names in _OF_METHOD.items():
-        if method not in (CalibrationChoice.ALL, owner):
-            refuse_typed(names, f"with --method {method}", f"--method {owner}")
+    for names, owners in _OF_METHOD.items():
+        if method not in (CalibrationChoice.ALL, *owners):
+            refuse_typed(names, f"with --method {method}", f"--method {' or '.join(owners)}")
     if not parts.features:
         refuse_typed(_OF_TREES, "without --features", "the columns that trees split by")
     if method is CalibrationChoice.PRIOR and request.undersampled is None:

@@ -1,0 +1,56 @@
+"""Tests of the logistic surface over score and uncertainty."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.oracles import calibration as oracle
+from tests.properties.calibration_rows import PROBABILITY, ROWS, arrays, scored
+from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.fit import fit
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.maps.spline import RIDGES
+
+SURFACE = CalibrationOptions(method=CalibrationMethod.SURFACE)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_surface_has_the_smallest_loss_of_one_of_the_ridges(rows, random):
+    score, label = arrays(rows)
+    score = np.clip(score, 0.001, 0.999)
+    uncertainty = np.array([random.choice([0.0, 0.5, 1.0, 3.0]) for _ in rows])
+    data = scored(score, label, uncertainty=uncertainty)
+    probability = fit(data, SURFACE).predict(data).probability
+    expected = [oracle.surface(score, uncertainty, label, ridge) for ridge in RIDGES]
+    assert min(np.abs(probability - other).max() for other in expected) < 1e-5
+
+
+def test_a_useful_uncertainty_lowers_the_loss_of_new_rows():
+    random = np.random.default_rng(1)
+
+    def draw(rows):
+        x, v = random.normal(size=(2, rows))
+        score = 1 / (1 + np.exp(-x))
+        label = random.random(rows) < 1 / (1 + np.exp(-x * (1.2 - 0.6 * v)))
+        return scored(score, label, uncertainty=np.exp(v))
+
+    def loss(method):
+        fitted = fit(train, CalibrationOptions(method=method))
+        probability = fitted.predict(new).probability
+        return -np.log(np.where(new.labels, probability, 1 - probability)).mean()
+
+    train, new = draw(4000), draw(20_000)
+    assert loss(CalibrationMethod.SURFACE) < loss(CalibrationMethod.PLATT) - 0.01
+
+
+def test_an_uncertainty_far_from_all_seen_ones_counts_as_the_nearest():
+    data = scored([0.2, 0.4, 0.6, 0.8] * 9, [0, 0, 1, 1] * 9, uncertainty=np.arange(36.0))
+    fitted = fit(data, SURFACE)
+    far = scored([0.3, 0.3], [0, 0], uncertainty=np.array([-1e300, 1e300]))
+    near = scored([0.3, 0.3], [0, 0], uncertainty=np.array([0.0, 35.0]))
+    assert fitted.predict(far).probability.tolist() == fitted.predict(near).probability.tolist()
+    assert fitted.map.contradiction() is None
+    assert fitted.map.predict(near.score, PROBABILITY, near.uncertainty).probability == pytest.approx(
+        fitted.predict(near).probability
+    )

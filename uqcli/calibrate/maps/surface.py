@@ -1,0 +1,176 @@
+"""Logistic surface over score and uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, formula_table
+from uqcli.calibrate.maps.contradictions import finite
+from uqcli.calibrate.maps.isotonic import IsotonicMap
+from uqcli.calibrate.maps.spline import RIDGES
+from uqcli.reports.document import Table
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, clipped, let, minus, sigmoid
+
+if TYPE_CHECKING:
+    from uqcli.base.counts import Floats, Ints
+    from uqcli.base.rows import Rows
+    from uqcli.calibrate.fit_options import CalibrationOptions
+    from uqcli.calibrate.scale import Scale
+    from uqcli.kernels.splines import Matrix
+
+_KNOTS: Final = 17
+"""Knots of the normal scores of the uncertainty."""
+
+_LARGEST_NORMAL_SCORE: Final = 8.0
+_LEAST_SPREAD: Final = 0.1
+"""Standard deviation of z^2 below which it is left out: two uncertainties of equally many rows have the same
+z^2, and a coefficient of their small difference would say nothing of the uncertainties between them."""
+
+_LARGEST_LOG_ODDS: Final = 1e100
+_COMPARED_ROWS: Final = 100_000
+"""Rows among which the ridge is chosen."""
+
+
+class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="surface"):
+    """``sigmoid(level + slope x)`` with ``level = a + b z + c z^2`` and ``slope = d + e z``.
+
+    x are the log-odds of the score, at most ``reach`` from 0, and z is the normal score of the uncertainty.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.SURFACE})
+    needs_uncertainty: ClassVar[bool] = True
+
+    level: Annotated[list[float], Meta(min_length=3, max_length=3)]
+    slope: Annotated[list[float], Meta(min_length=2, max_length=2)]
+    reach: Annotated[float, Meta(ge=0)]
+    normal_score: IsotonicMap
+    """1/2 + z/16 for each uncertainty, which keeps it between 0 and 1."""
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if not finite([*self.level, *self.slope, self.reach]):
+            return "its coefficients are not finite"
+        return self.normal_score.contradiction()
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseRowMap."""
+        import numpy as np
+
+        from uqcli.kernels.logistic import sigmoid as logistic
+
+        del features
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        z = 2 * _LARGEST_NORMAL_SCORE * (self.normal_score.probability(uncertainty, scale) - 0.5)
+        x = np.clip(scale.log_odds(corrected), -self.reach, self.reach)
+        level = self.level[0] + z * (self.level[1] + z * self.level[2])
+        return Calibrated(probability=logistic(level + (self.slope[0] + z * self.slope[1]) * x))
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        position = self.normal_score.exported(uncertainty, scale)
+        normal_score = Arithmetic("*", Constant(2 * _LARGEST_NORMAL_SCORE), minus(position, Constant(0.5)))
+        x = clipped(scale.exported_log_odds(corrected), -self.reach, self.reach)
+
+        def log_odds(z: Expression) -> Expression:
+            slope = _line(self.slope[0], z, Constant(self.slope[1]))
+            level = _line(self.level[0], z, _line(self.level[1], z, Constant(self.level[2])))
+            return Arithmetic("+", level, Arithmetic("*", slope, x))
+
+        return sigmoid(let(normal_score, log_odds))
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        z = _LARGEST_NORMAL_SCORE
+        a, b, c = map(abs, self.level)
+        return a + z * (b + z * c), abs(self.slope[0]) + z * abs(self.slope[1])
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate its formula."""
+        del undersampled
+        (a, b, c), (d, e) = self.level, self.slope
+        formula = f"sigmoid({a:.4g} {b:+.4g} z {c:+.4g} z^2 + ({d:.4g} {e:+.4g} z) * log-odds)"
+        return [formula_table(f"{formula}, z: normal score of the uncertainty")]
+
+
+def _line(constant: float, z: Expression, factor: Expression) -> Expression:
+    return Arithmetic("+", Constant(constant), Arithmetic("*", z, factor))
+
+
+def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
+    """Fit a logistic model in (x, z, x z, z^2), with the ridge of the lowest cross-fitted log loss.
+
+    The penalty is half the ridge times the sum of squared coefficients of the standardised features.
+
+    Parameters
+    ----------
+    rows
+        Corrected scores, pooled, with an uncertainty.
+    """
+    import numpy as np
+
+    from uqcli.base.defaults import FOLDS
+    from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
+    from uqcli.estimates.losses import log_losses
+
+    ridge, compared = RIDGES[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
+    if units_of(compared, options.cluster) >= FOLDS:
+        losses = np.zeros(len(RIDGES))
+        for training, held_out in folds_of(compared, options.seed, options.cluster):
+            for index, candidate in enumerate(RIDGES):
+                fitted = _with_ridge(training, options.scale, candidate)
+                predicted = fitted.predict(held_out.score, options.scale, held_out.uncertainty)
+                if_positive, if_negative = log_losses(predicted.probability)
+                loss = np.where(held_out.labels, if_positive, if_negative)
+                losses[index] += (loss * held_out.weights()).sum()
+        ridge = RIDGES[int(np.argmin(losses))]
+    return _with_ridge(rows, options.scale, ridge)
+
+
+def _with_ridge(rows: Rows, scale: Scale, ridge: float) -> SurfaceMap:
+    import numpy as np
+
+    from uqcli.kernels.logistic import logistic_fit
+
+    uncertainty, weight = rows.uncertainty, rows.weights()
+    assert uncertainty is not None  # guaranteed by needs_uncertainty
+    normal_score = _normal_scores(uncertainty, weight)
+    z = 2 * _LARGEST_NORMAL_SCORE * (normal_score.probability(uncertainty, scale) - 0.5)
+    x = np.clip(scale.log_odds(rows.score), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
+    square = z * z
+    if np.sqrt(np.cov(square, fweights=weight, bias=True)) < _LEAST_SPREAD:
+        square = np.zeros(len(z))
+    features: Matrix = np.stack([x, z, x * z, square])
+    a, d, b, e, c = logistic_fit(features, weight, weight * rows.labels, ridge).tolist()
+    reach = 2 * float(np.abs(x[weight > 0]).max())
+    return SurfaceMap(level=[a, b, c], slope=[d, e], reach=reach, normal_score=normal_score)
+
+
+def _normal_scores(uncertainty: Floats, weight: Ints) -> IsotonicMap:
+    """Return the normal scores of the middle ranks of at most ``_KNOTS`` uncertainties."""
+    from statistics import NormalDist
+
+    import numpy as np
+
+    value, index = np.unique(uncertainty[weight > 0], return_inverse=True)
+    rows = np.bincount(index, weights=weight[weight > 0])
+    middle = (np.cumsum(rows) - rows / 2) / rows.sum()
+    at = np.arange(len(value))
+    if len(value) > _KNOTS:
+        at = np.unique(np.searchsorted(middle, np.linspace(middle[0], middle[-1], _KNOTS)))
+    scores = [NormalDist().inv_cdf(rank) for rank in middle[at].tolist()]
+    bounded = np.clip(scores, -_LARGEST_NORMAL_SCORE, _LARGEST_NORMAL_SCORE)
+    return IsotonicMap(x=value[at].tolist(), y=(0.5 + bounded / (2 * _LARGEST_NORMAL_SCORE)).tolist())
