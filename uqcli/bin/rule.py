@@ -164,8 +164,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         if len(self.count) > 1:
             size = f"{len(self.count)} uncertainty bins with {size} each"
         return Document(
-            title=f"Counted {totals['rows']:,} rows, {totals['positives']:,} positive, in {size} "
-            f"({self.binning}).",
+            title=f"Counted {totals['rows']:,} rows ({totals['positives']:,} positive) in {size}.",
             tables=[
                 self._by_uncertainty(names),
                 Table(

@@ -506,6 +506,8 @@ class BoundaryReport(OneResult):
             where = "new rows like the labelled ones"
         if self.groups is not None and self.groups.rest.rows:
             where = "new rows of the groups with a rule of their own"
+        if self.review is not None:
+            where += ", without the rows sent to review,"
         between = "" if self.source.dependence is None else f"{self.source.dependence}s"
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         sentence = expectation(expected, where, between)

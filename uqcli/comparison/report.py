@@ -206,7 +206,8 @@ def verdict(compared: Comparison, where: str = "") -> str:
     moves = "falls" if value < 0 else "rises"
     changed = f"the {name} {moves} from {before:.3f} to {after:.3f}{where}"
     if not isinstance(change, Estimate):
-        return f"{capitalised(changed)}; add --bootstrap 1000 to test whether that is significant."
+        seems = "seems to help" if value < 0 else "seems to do harm"
+        return f"Calibration {seems}: {changed}; add --bootstrap 1000 to test whether that is significant."
     if change.low is None or change.high is None:
         return f"{capitalised(changed)}; a class has too few rows to test whether that is significant."
     if change.high < 0:

@@ -159,8 +159,8 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     if not arguments:
         raise UsageError(
             "no INPUT given",
-            expected="files, globs, directories, or - for standard input",
-            remedy="see --help",
+            expected="files such as TEST.csv, folders, globs, or - for standard input",
+            remedy="add a file, or see --help",
         )
     if "" in arguments:
         raise UsageError(

@@ -60,6 +60,8 @@ class ScoresReport(OneResult):
         Rows that were resampled, by weight.
     precisions
         Precisions at which recalls are compared.
+    inputs
+        Inputs, as a command takes them.
     """
 
     source: Source
@@ -71,6 +73,7 @@ class ScoresReport(OneResult):
     precisions: tuple[str, ...]
     scores: tuple[ScoreMetrics, ...]
     differences: tuple[ScoreDifference, ...]
+    inputs: str = "FILE"
 
     @property
     def metrics(self) -> Metrics:
@@ -146,7 +149,7 @@ class ScoresReport(OneResult):
         better = {"higher": difference.name, "lower": difference.against}.get(
             direction(difference.metrics["auc"])
         )
-        return f"FILE --score {quote(better)}" if better else ""
+        return f"{self.inputs} --score {quote(better)}" if better else ""
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""

@@ -112,7 +112,7 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
     title = f"Positive rate by score and uncertainty{suffix}"
     return Figure(
         title=title,
-        caption=_caption(boundaries),
+        caption=_caption(boundaries, len(cells.rows)),
         width=10.5,
         height=4.4,
         narrow_height=7.6,
@@ -156,15 +156,17 @@ def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
     return [_Level.from_cells(row, ends) for row in cells.rows]
 
 
-def _caption(boundaries: Sequence[Drawn]) -> str:
+def _caption(boundaries: Sequence[Drawn], levels: int) -> str:
     """Build the caption: how to read the map and the curves."""
     flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
     if any(line.name == REVIEW for line in boundaries):
         flagged += f" Rows between it and the {REVIEW} are reviewed."
+    compared = (
+        "Where the bars of two curves do not overlap, the same score means different rates of positives."
+    )
     return (
         "The darker a cell, the more of its rows are positive; faint cells have few rows, grey ones "
-        f"none.{flagged} "
-        "Where the bars of two curves do not overlap, the same score means different rates of positives."
+        f"none.{flagged}{f' {compared}' if levels > 1 else ''}"
     )
 
 

@@ -145,10 +145,12 @@ class SampleReport(OneResult):
             weighted = " --sampling-weight sampling_weight"
         if self.plan is None:
             sentences.append(
-                f"Fill in the label column, then run: uqcli evaluate RULE.json LABELLED.csv{weighted}"
+                f"Fill in the label column, then test your rule on that file: uqcli evaluate RULE.json FILE{weighted}"
             )
         else:
-            sentences.append(f"Run again with --budget {self.labels} -o label.csv to write the rows.")
+            sentences.append(
+                f"To write these rows, run again with --budget {self.labels} -o label.csv in place of --plan."
+            )
         return sentences
 
     def _cautions(self) -> list[str]:

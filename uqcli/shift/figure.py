@@ -73,8 +73,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     return Figure(
         title=title,
         caption="Where the two lines of a class do not overlap, its frequency has changed significantly. "
-        "Where they overlap, it has changed significantly only if the interval of its weight lies above or "
-        "below 1.",
+        "Where they overlap, it has changed significantly only if the interval of its weight, the ratio "
+        "of the two frequencies, does not contain 1.",
         width=6.0,
         height=height,
         narrow_height=height,

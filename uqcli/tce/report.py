@@ -216,7 +216,7 @@ class TceReport(OneResult):
             tables = [metrics, _bins_table(title, self.overall.classes[0])]
         if self.groups:
             tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
-        positive = "" if self.multiclass else f", {count(self.source.positives)} positive"
+        positive = "" if self.multiclass else f", of which {count(self.source.positives)} are positive"
         by_weight = (
             "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
         )

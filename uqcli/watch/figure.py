@@ -47,9 +47,10 @@ def rates_over_time(promises: Sequence[Any], confidence: float, *, is_day: bool)
     names = ", ".join(printable(promise.text) for promise in shown)
     return Figure(
         title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
-        caption="The line is the rate over all batches so far. The band is the range of its true value, "
-        "valid however often you look. Points are single batches. A band beyond the red line is not yet an "
-        "alarm, which needs more evidence."
+        caption="The line is the rate over all batches so far. "
+        f"With {100 * confidence:g} % confidence the band contains the true rate, however often you look. "
+        "Points are single batches. A band beyond the red line is not yet an alarm, which needs more "
+        "evidence."
         + (
             f" The worst {_MAX_PANELS} of {len(promises)} targets are drawn."
             if promises[_MAX_PANELS:]

@@ -49,6 +49,7 @@ def overview(
         refuse_typed(("audit", "uncertainty"), "with several scores", "one score")
         named = frozenset({"label"} if _is_named("label", columns) else ())
         compared = run_scores(replace(request, data=data, named=named), scores)
+        compared = replace(compared, report=replace(compared.report, inputs=join(inputs or [])))
         deliver(compared, reporting, provenance=provenance, plot=plotting.plot)
         return
     from uqcli.overview.run import run
