@@ -201,7 +201,7 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     sums = by_day(rows, uqcli(*command, "--json").json)
     known = unit_sums(sums[1], sums[0])
     advice = advice_of(uqcli, *command)
-    assert advice.startswith("flagged rows of one day (day) are alike")
+    assert advice.startswith("flagged rows from the same day are alike")
     assert f"{(known.q / known.n) ** 0.5:.2g} times too narrow" in advice
     assert advice.endswith(" Add --day day.")
     assert uqcli(*command, "-q", "-o", "rule.json").code == 0

@@ -171,7 +171,8 @@ def test_the_report_says_why_there_is_no_answer(uqcli, files, few_draws):
 def test_without_days_the_report_says_that_rows_are_independent(uqcli, files, few_draws):
     notes = " ".join(weights(uqcli, "new.csv")["notes"])
     assert (
-        "takes rows as independent: if they are not, name their days or customers (--day, --cluster)" in notes
+        "assumes that rows are independent: if they are not, name the column of their days or customers "
+        "(--day, --cluster)" in notes
     )
     assert "can miss a change within a class that looks like a mixture" in notes
     by_day = weights(uqcli, "new.csv", "--day", "day")

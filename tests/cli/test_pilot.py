@@ -53,7 +53,9 @@ def test_the_pilot_chooses_and_all_rows_test(uqcli, files, tmp_path):
         "true_positives": flagged["label"].sum(),
     }
     assert threshold in older["score"].to_list()  # an edge of the pilot
-    assert any("The 2,000 rows of --pilot served to choose the boundary" in note for note in report["notes"])
+    assert any(
+        "The 2,000 rows of --pilot were used to choose the boundary" in note for note in report["notes"]
+    )
     shown = " ".join(uqcli("show", "rule.json").out.decode().split())
     assert "(2,000 others chose, 1,500 tested)" in shown
     assert uqcli("evaluate", "rule.json", "older.csv", "--json").json["metrics"]["promise_broken"] in (0, 1)

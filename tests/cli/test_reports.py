@@ -387,7 +387,9 @@ def test_a_certificate_states_how_many_rows_chose_and_tested_the_boundary(uqcli,
     line = ("boundary", data, "--precision", "0.6", "--certify", "0.2", "-o", "b.json", "--json")
     report = uqcli(*line).json
     tested = report["certificate"]["tested_on"]["rows"]
-    assert f"{400 - tested} rows served to choose the boundary, {tested} to test it." in report["notes"]
+    assert (
+        f"{400 - tested} rows were used to choose the boundary, and {tested} to test it." in report["notes"]
+    )
 
 
 def test_the_evaluation_of_two_boundaries_advises_one(uqcli, tmp_path):

@@ -55,7 +55,7 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
         ),
         (
             lambda score: score + 0.9 * score * (1 - score),
-            r"^Not calibrated\. Many scores are too low, most of all from 0.[45]",
+            r"^Not calibrated\. Many scores are too low, especially those from 0.[45]",
             "too high",
         ),
     ],

@@ -577,8 +577,8 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     assert "Rows of one day are alike" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
     assert (
-        f"Rows of one day are alike: {trials:,} alerts say only as much as {effective:,} independent ones."
-        in shown
+        f"Rows from the same day are alike: {trials:,} alerts tell only as much as {effective:,} "
+        "independent ones." in shown
     )
 
 

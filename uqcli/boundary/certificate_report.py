@@ -111,13 +111,13 @@ class Certification:
                     f"{count(tested)} other rows tested the thresholds among them."
                 )
             return (
-                f"The {count(pilot.rows)} rows of --pilot served to choose the boundary, all {count(tested)} "
-                f"{units} of the calibration set to test it."
+                f"The {count(pilot.rows)} rows of --pilot were used to choose the boundary, and all "
+                f"{count(tested)} {units} of the calibration set to test it."
             )
         if certificate.is_of_clusters:
-            return f"{count(tested)} clusters served to test the boundary, the others to choose it."
+            return f"{count(tested)} clusters were used to test the boundary, and the others to choose it."
         chosen = count(boundary.fit.rows - tested)
-        return f"{chosen} rows served to choose the boundary, {count(tested)} to test it."
+        return f"{chosen} rows were used to choose the boundary, and {count(tested)} to test it."
 
     def shortfall(self) -> str:
         """State why no boundary is certified, and how many rows would be needed."""

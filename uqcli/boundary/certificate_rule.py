@@ -264,7 +264,7 @@ def _conditions(seed: int, units: str = "rows") -> tuple[str, str, str]:
     """State what a risk means, and what a certificate requires."""
     return (
         "The risk is the share of calibration sets that would yield a wrong certificate. If most of them "
-        "would yield none, a larger share of the certificates may be wrong.",
+        "would yield no certificate, a larger share of the certificates may be wrong.",
         f"The guarantee requires independent {units} from the same source.",
         f"Decide on bound, risk, seed ({seed}) and bins before you certify: a second try on these data "
         "voids the certificate.",

@@ -98,12 +98,13 @@ def dependence_caution(
     column = max(columns, key=lambda name: effects[name])  # the first of equal ones
     if not effects[column]:
         return "", ""
-    same, name = (f"one day ({column})", "day") if column in keys.dates else (f"one {column}", "cluster")
+    same, name = ("day", "day") if column in keys.dates else (column, "cluster")
     option = f"--{name} {quote(column)}" if takes_option(column) else ""
     remedy = f" Add {option}." if option else ""
     effect = effects[column]
     sentence = (
-        f"flagged rows of {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too narrow."
+        f"flagged rows from the same {same} are alike, so the ranges are {math.sqrt(effect):.2g} times "
+        "too narrow."
         f"{remedy}"
     )
     return sentence, option

@@ -80,8 +80,9 @@ TOO_FEW_ALERTS = "Too few rows are flagged to choose uncertainty bins, so the ru
 NO_UNCERTAINTY = "The rows have no uncertainty column, so only the score decides."
 NO_GAIN = "Uncertainty bins bring no clear gain, so the rule is one threshold."
 _CROSS_VALIDATED = (
-    "Gains are cross-validated, which means measured on rows that did not choose the rule. At the same "
-    "number of alerts, a gain shows that rows are ranked better; at the same bound, it also includes what "
+    "Gains are cross-validated: they are measured on rows that were not used to choose the rule. At the "
+    "same number of alerts, a gain shows that rows are ranked better; at the same bound, it also "
+    "includes what "
     "the additional alerts find."
 )
 _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."

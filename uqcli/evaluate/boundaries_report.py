@@ -183,8 +183,9 @@ LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were 
 """The same for rows with sampling weights."""
 
 OWN_DATA_CAUTION = (
-    "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. Pages "
-    "(--report FILE.html) end with a checksum of each input, by which you can compare them."
+    "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. A page "
+    "(--report FILE.html) ends with the checksum of each input, which shows whether two reports read "
+    "the same file."
 )
 """Caution that no evaluation can check."""
 

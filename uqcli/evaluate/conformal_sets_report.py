@@ -308,8 +308,8 @@ class EvaluateConformalReport(Evaluated):
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
         same = [
-            f"{name} was fitted on exactly as many rows of each class as these, so they are probably the "
-            "same rows."
+            f"this file has exactly as many rows of each class as the one that {name} was fitted on, so it "
+            "probably holds the same rows."
             for name, _, measured in self.results
             if measured.is_calibration_set
         ]

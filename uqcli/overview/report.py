@@ -259,10 +259,11 @@ class OverviewReport(OneResult):
                 f"if rows with the same {printable(content.customers[0], 24)} resemble each other, "
                 f"add --cluster {printable(content.customers[0], 24)} to uqcli boundary."
             )
-        elif content.dates:
+        elif content.dates and not self._alike():
             name = printable(content.dates[0], 24)
             odd.append(
-                f"column {name} holds dates; if rows of one day resemble each other, add --day {name} to "
+                f"column {name} holds dates; if rows from the same day resemble each other, add --day "
+                f"{name} to "
                 "uqcli boundary."
             )
         if self.source.dropped:

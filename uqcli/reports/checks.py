@@ -101,7 +101,7 @@ class CheckResult:
             unknown = f"{self.check.path} is undefined{why}"
             return f"gate: check failed{where}: {self.check.text} cannot be tested, since {unknown}"
         found = f"{self.check.path} is {self.actual:.6g}"
-        return f"gate: check failed{where}: {self.check.text} fails the run, and {found}"
+        return f"gate: check failed{where}: {self.check.text} must not hold, but {found}"
 
     @property
     def in_words(self) -> str:

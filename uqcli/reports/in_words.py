@@ -10,12 +10,12 @@ from uqcli.base.choices import Binning, ConformalMethod, ShiftEstimator
 
 BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        Binning.EQUI_WEIGHT: "bins of equally many rows",
+        Binning.EQUI_WEIGHT: "each bin has the same number of rows",
         Binning.SHARED: "score edges shared by all uncertainty bins",
         Binning.EQUI_SPAN: "bins of equal width",
         Binning.PAVA_BC: "steps of an isotonic fit, with bounded sizes",
         Binning.PAVA: "steps of an isotonic fit",
-        Binning.QUANTILE: "equally many rows",
+        Binning.QUANTILE: "the same number of rows in each bin",
         Binning.EQUISPACED: "equal width",
     }
 )

@@ -34,6 +34,8 @@ class SampleReport(OneResult):
         Whether a calibrator gives the rates.
     labelled
         Rows that have a label and are not drawn, for precision the flagged ones; None without such a column.
+    files
+        The rule and the drawn rows, as a command takes them.
     """
 
     source: Source
@@ -53,6 +55,7 @@ class SampleReport(OneResult):
     uniform: int | None
     is_calibrated: bool = False
     labelled: int | None = None
+    files: tuple[str, str] = ("RULE.json", "FILE")
 
     @property
     def kept(self) -> int:
@@ -119,9 +122,9 @@ class SampleReport(OneResult):
         if plan is None:
             if goal == "precision":
                 flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
-                return f"Wrote {count(self.labels or 0)} rows to label, drawn at random from the {flagged}."
+                return f"Drew {count(self.labels or 0)} rows to be labelled, at random from the {flagged}."
             return (
-                f"Wrote {count(self.labels or 0)} of {rows_of(self.rows)} to label, chosen so that they "
+                f"Drew {count(self.labels or 0)} of {rows_of(self.rows)} to be labelled, chosen so that they "
                 "show the "
                 "recall."
             )
@@ -145,7 +148,8 @@ class SampleReport(OneResult):
             weighted = " --sampling-weight sampling_weight"
         if self.plan is None:
             sentences.append(
-                f"Fill in the label column, then test your rule on that file: uqcli evaluate RULE.json FILE{weighted}"
+                "Fill in the label column, then test the rule on it: uqcli evaluate "
+                f"{' '.join(self.files)}{weighted}"
             )
         else:
             sentences.append(

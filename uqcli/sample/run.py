@@ -14,6 +14,7 @@ from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, check_seed, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.levels import check_confidence
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
@@ -286,4 +287,8 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
         if shown is None
         else labels_for(uniform_width, shown, population.rows - population.rows_labelled),
         labelled=None if request.label is None else labelled,
+        files=(
+            quote(request.rule) if isinstance(request.rule, str) else "RULE.json",
+            quote(request.output.output or "FILE"),
+        ),
     )

@@ -274,7 +274,7 @@ class ShiftReport(OneResult):
         weights = self.weights
         if weights is not None and weights.condition is not None:
             number = f"The condition number of the confusion matrix is {weights.condition:.3g}"
-            notes.append(f"{number}; the nearer it is to 1, the surer are the weights.")
+            notes.append(f"{number}; the closer it is to 1, the more reliable the weights are.")
         return notes
 
     def _about_mixture(self) -> list[str]:
@@ -283,7 +283,9 @@ class ShiftReport(OneResult):
         if test.p_value is None:
             return [] if self.shift_p is not None else self._untested()
         taken = (
-            "It takes rows as independent: if they are not, name their days or customers (--day, --cluster)."
+            "The test assumes that rows are independent: if they are not, name the column of their days "
+            "or customers "
+            "(--day, --cluster)."
         )
         if test.units is not None:
             unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"

@@ -84,10 +84,10 @@ def calibrated_within(metrics: Metrics) -> str:
     shown = (
         ""
         if detectable is None
-        else f"; it would have found one of {detectable:.2g} at all scores (80 % power)"
+        else f"; it would have found an error of {detectable:.2g} at every score with 80 % power"
     )
     upper = f" With 95 % confidence the score is off {most}." if most else ""
-    return f"A stricter test, of all scores at once, proves no error{above}{shown}.{upper}{falls}"
+    return f"A stricter test of all scores at once finds no significant error{above}{shown}.{upper}{falls}"
 
 
 def _percent(rows: int, total: int) -> str:
@@ -111,7 +111,7 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
     if bins.count[run].sum() > widest:  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([errors.argmax()])
-        where = f"Many scores are {side}, most of all {_score_range(bins, farthest)}"
+        where = f"Many scores are {side}, especially those {_score_range(bins, farthest)}"
         return f"{where}: {_rates(bins, farthest, side)}."
     return f"Scores {_score_range(bins, run)} are {side}: {_rates(bins, run, side)}."
 

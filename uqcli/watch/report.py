@@ -293,8 +293,9 @@ class WatchReport(OneResult):
                     else ""
                 )
                 sentences.append(
-                    f"The limit is {promise.text}, the least that was expected, not the target of {target}, "
-                    f"which an uncertified rule may miss from the start.{itself}"
+                    f"The limit of the alarm is {promise.text}, the low end of what was expected. It is "
+                    "not the target of "
+                    f"{target}, which a rule without a certificate may miss from the start.{itself}"
                 )
         sentences += [self._evidence(), *self._about_units()]
         return sentences if self.kept else [*sentences, _NOT_KEPT]
@@ -335,7 +336,10 @@ class WatchReport(OneResult):
             ]
         trials = f"{count(worst.trials)} {worst.counted}"
         effective = count(max(round(worst.trials / together.used), 1))
-        return [f"Rows of one {unit} are alike: {trials} say only as much as {effective} independent ones."]
+        return [
+            f"Rows from the same {unit} are alike: {trials} tell only as much as {effective} "
+            "independent ones."
+        ]
 
     def _table(self) -> Table:
         rows = [
@@ -392,9 +396,9 @@ class WatchReport(OneResult):
         notes += [
             f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
             f"probability {delta} at most, however often you look.",
-            f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On "
-            "average, a false one "
-            f"occurs once in {count(run_length)} batches or less often, so over a long time some will.",
+            f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On average, "
+            "there is "
+            f"at most one false drop alarm in {count(run_length)} batches, so expect a few in the long run.",
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]

@@ -69,7 +69,10 @@ def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> 
     """Create the error for non-numeric texts."""
     texts = text.filter(wrong)[:_MAX_TEXTS].to_list()
     expected, remedy = refusals.number_advice(column, texts, batch.decimal)
-    advice = expected, remedy or "name texts that stand for missing values with --null-value"
+    advice = (
+        expected,
+        remedy or f"if '{printable(texts[0], 24)}' means a missing value, add it with --null-value",
+    )
     return unreadable(batch, column, text, wrong.to_numpy(), advice)
 
 
