@@ -589,9 +589,8 @@ class EvaluateReport(Evaluated):
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
-        if (
-            shares := [measured.prevalence for _, _, measured in self.results if measured.prevalence]
-        ) and not brief:
+        shares = [measured.prevalence for _, _, measured in self.results if measured.prevalence is not None]
+        if shares and not brief:
             rows.append(("share of positives", *map(interval, shares)))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
@@ -718,8 +717,8 @@ class EvaluateReport(Evaluated):
         unlabelled = rows_of(measured.unlabelled)
         if not measured.assisted:
             return [
-                f"The probabilities of {unlabelled} without a label are not used: there are too few labels, or "
-                "the intervals would not be shorter."
+                f"The probabilities of {unlabelled} without a label are not used: there are too few "
+                "labels, or the intervals would not be shorter."
             ]
         *most, last = (_NAMES_OF_ASSISTED[rate] for rate in measured.assisted)
         names = f"{', '.join(most)} and {last}" if most else last
