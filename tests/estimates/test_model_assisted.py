@@ -15,7 +15,7 @@ def population(seed, rows=400, shift=0.0):
     random = np.random.default_rng(seed)
     logit = random.normal(size=rows)
     label = random.random(rows) < 1 / (1 + np.exp(-logit))
-    probability, flagged = 1 / (1 + np.exp(-logit - shift)), logit > random.normal()
+    probability, flagged = 1 / (1 + np.exp(-logit - shift)), logit > random.normal(size=rows)
     inclusion = random.uniform(0.2, 1, rows)
     known = np.flatnonzero(random.random(rows) < inclusion)
     sample = ModelAssisted(

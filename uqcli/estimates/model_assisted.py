@@ -72,7 +72,11 @@ class ModelAssisted:
         if not positive:
             label, error = ~label, -error
             expected = self.rows[0] - expected[0], self.rows[1] - expected[1]
-        kinds = [int(self.count[label & part].sum()) for part in (self.chosen, ~self.chosen)]
+        # the errors of negatives are small where positives are rare: few of these would make them look certain
+        compared = (label,) if positive else (label, ~label)
+        kinds = [
+            int(self.count[own & part].sum()) for own in compared for part in (self.chosen, ~self.chosen)
+        ]
         inside, outside = (
             total + self._sum((error * self.weight)[part], part)
             for total, part in zip(expected, (self.chosen, ~self.chosen), strict=True)
@@ -116,7 +120,7 @@ class ModelAssisted:
         variance = self._sum(absent * squares) * size / (size - 1) / total**2 + max(0.0, further)
         reach = stdtrit(freedom, (1 + self.confidence) / 2) * math.sqrt(variance) / (rate * (1 - rate))
         low, high = (float(expit(logit(rate) + side * reach)) for side in (-1, 1))
-        return Estimate(value=rate, low=low, high=high)
+        return Estimate(value=float(rate), low=low, high=high)
 
     def _sum(self, values: Floats, part: Bools | slice = slice(None)) -> float:
         """Add up a number of each labelled row, in any order to the same sum."""

@@ -57,7 +57,7 @@ from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.difference_report import BoundaryDifference
 from uqcli.evaluate.groups import GroupResult, group_evaluation
 from uqcli.evaluate.groups_report import GroupEvaluation
-from uqcli.evaluate.labelled_part import LabelledPart, all_rows, labelled_parts
+from uqcli.evaluate.labelled_part import LabelledPart, all_rows, labelled_parts, refuse_others
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
 from uqcli.reports.dependent_rows import ClusterNumbers
@@ -202,6 +202,8 @@ def _all_rows(
         parts = labelled_parts(data, rules, units, every)
     if every is None:
         return parts, None
+    if not parts:
+        refuse_others(every, data, rules)
     calibrator = request.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     part = parts[0] if parts else None
@@ -425,7 +427,7 @@ def _measure(
 
     def with_model(rate: str, chosen: Chooses, plain: Estimate) -> Estimate:
         """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
-        if assisted is None or design.missing or design.halving:
+        if assisted is None or plain == UNKNOWN:  # printed only where the other is good, it would cover less
             return plain
         model = assisted.chosen(chosen, design.confidence, group)
         computed, better = (

@@ -192,7 +192,7 @@ def _cells(
     Cells, and the numbers of the decisions whose labelled share changes with the score.
     """
     of_all, labelled = (_scores(part, rules) for part in (every, data))
-    refuse_others(of_all, labelled)
+    _refuse_others(of_all, labelled)
     cells, uneven = {}, []
     for number, counts in sorted(of_all.items()):
         with_label = np.zeros(len(counts.value), dtype=np.int64)
@@ -205,7 +205,18 @@ def _cells(
     return cells, uneven
 
 
-def refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
+def refuse_others(every: DataRequest, data: DataRequest, rules: Sequence[BoundaryArtifact]) -> None:
+    """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    _refuse_others(_scores(every, rules), _scores(data, rules))
+
+
+def _refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
     """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
 
     Raises
