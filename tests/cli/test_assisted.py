@@ -1,6 +1,7 @@
 """Tests of ``evaluate`` with the probabilities of rows without a label."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -38,8 +39,7 @@ def files(tmp_path, monkeypatch):
 
 def evaluated(*arguments):
     assert run(["evaluate", "rule.json", *arguments, "-q", "--report", "report.json"]) == 0
-    with open("report.json", encoding="utf-8") as file:
-        return json.load(file)
+    return json.loads(Path("report.json").read_text(encoding="utf-8"))
 
 
 def width(metric):

@@ -46,7 +46,7 @@ from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import review_limit
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest, Inputs
 from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
@@ -327,7 +327,7 @@ class Boundary(Fitted[BoundaryArtifact]):
 
     def _every(
         self, unlabelled: Mapping[str, Column] | None, others: Mapping[str, Column | None]
-    ) -> pl.DataFrame | None:
+    ) -> Inputs | None:
         """Return the table of all rows, if given.
 
         Raises

@@ -72,7 +72,7 @@ class ModelAssisted:
         if not positive:
             label, error = ~label, -error
             expected = self.rows[0] - expected[0], self.rows[1] - expected[1]
-        # the errors of negatives are small where positives are rare: few of these would make them look certain
+        # where positives are rare, the errors of negatives are small and alone would look certain
         compared = (label,) if positive else (label, ~label)
         kinds = [
             int(self.count[own & part].sum()) for own in compared for part in (self.chosen, ~self.chosen)
