@@ -591,7 +591,7 @@ class EvaluateReport(Evaluated):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         shares = [measured.prevalence for _, _, measured in self.results if measured.prevalence is not None]
         if shares and not brief:
-            rows.append(("share of positives", *map(interval, shares)))
+            rows.append(("positive rate", *map(interval, shares)))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
         rows += self._value_rows(brief=brief)
@@ -829,7 +829,7 @@ class EvaluateReport(Evaluated):
 _NAMES_OF_ASSISTED: Final = {
     Rate.RECALL: "recall",
     Rate.FPR: "false-positive rate",
-    "prevalence": "share of positives",
+    "prevalence": "positive rate",
 }
 
 _NAMES_OF_RATES: Final = {
