@@ -67,12 +67,12 @@ SIDES = {
     "evaluate, calibrator": (
         uqcli.Calibrator.evaluate,
         EVALUATED,
-        ({"features"}, {"shift", "sampling_weight", "day", "gain", "cost"}),
+        ({"features"}, {"shift", "sampling_weight", "day", "gain", "cost", "unlabelled", "calibrator"}),
     ),
     "evaluate, conformal": (
         uqcli.ConformalSets.evaluate,
         EVALUATED,
-        (set(), {"bootstrap", "sampling_weight", "day", "gain", "cost"}),
+        (set(), {"bootstrap", "sampling_weight", "day", "gain", "cost", "unlabelled", "calibrator"}),
     ),
     "sample": (
         uqcli.Boundary.sample,

@@ -46,7 +46,7 @@ from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import review_limit
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import PREDICTED, DataRequest
+from uqcli.engines.request import PREDICTED, DataRequest, Inputs
 from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
@@ -253,6 +253,8 @@ class Boundary(Fitted[BoundaryArtifact]):
         gain: Decimal | Column | None = None,
         cost: Decimal | Column | None = None,
         shift: Shift | None = None,
+        unlabelled: Mapping[str, Column] | None = None,
+        calibrator: Calibrator | None = None,
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
@@ -284,12 +286,21 @@ class Boundary(Fitted[BoundaryArtifact]):
             numbers, if it has them.
         shift
             Class weights of target data, to measure the precision there also.
+        unlabelled
+            All rows, from which the labelled ones were taken: ``score`` and, if the rule reads them,
+            ``uncertainty`` and ``group``, each of shape (m,). Their probabilities narrow the intervals. Not
+            with ``by`` or ``weight``.
+        calibrator
+            Gives the probabilities of ``unlabelled``; None if the scores are probabilities.
 
         Raises
         ------
         UsageError, DataError
             An option or a value is out of range.
         """
+        every = self._every(unlabelled, {"by": by, "weight": weight})
+        if calibrator is not None and every is None:
+            raise UsageError("calibrator without unlabelled", expected="all rows in unlabelled")
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
         columns = self.artifact.source.columns
         taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
@@ -310,7 +321,29 @@ class Boundary(Fitted[BoundaryArtifact]):
             shift=None if shift is None else shift_artifact(shift),
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
             sampling_weight=sampling,
+            unlabelled=every,
+            calibrator=None if calibrator is None else calibrator.artifact,
         )
+
+    def _every(
+        self, unlabelled: Mapping[str, Column] | None, others: Mapping[str, Column | None]
+    ) -> Inputs | None:
+        """Return the table of all rows, if given.
+
+        Raises
+        ------
+        UsageError
+            A column is of another name, or an argument is given that all rows would need also.
+        """
+        if unlabelled is None:
+            return None
+        expected = ("score", "uncertainty", "group")
+        if not {"score"} <= {*unlabelled} <= {*expected}:
+            raise UsageError(f"unlabelled has {', '.join(unlabelled) or 'no column'}", expected="score")
+        for name, values in others.items():
+            if values is not None:
+                raise UsageError(f"unlabelled and {name} cannot be combined", remedy="leave one of them out")
+        return table_of(self._rule_columns(*map(unlabelled.get, expected)))
 
     def watch(
         self,

@@ -187,6 +187,14 @@ class Design(ABC):
     ) -> tuple[float, float, float] | None:
         """Return how many of the rows are chosen ones of a label, and the interval of their share, if any."""
 
+    def prevalence(self) -> Estimate:
+        """Return the share of positive rows."""
+        result = self.share_of_all(every, positive=True, confidence=self.confidence)
+        if result is None or not self.rows():
+            return UNKNOWN
+        selected, low, high = result
+        return Estimate(value=selected / self.rows(), low=low, high=high)
+
     def confusion(self, rule: int) -> Confusion[int]:
         """Count the rows of a rule."""
         return _confusion(self.rows, rule)

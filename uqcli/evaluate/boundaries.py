@@ -18,6 +18,7 @@ from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
 from uqcli.boundary.search.constraint import Constraint, constraint_from
+from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedBatches
@@ -26,6 +27,7 @@ from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import (
     FLAGGED,
+    SHARE_CHANGES,
     UNKNOWN,
     Chooses,
     ClusteredRows,
@@ -39,8 +41,10 @@ from uqcli.estimates.design import (
     unknown,
 )
 from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.weighted_rows import with_sampling_weights
 from uqcli.estimates.worth import Amounts, Worth
+from uqcli.evaluate.assisted_rows import AssistedRows
 from uqcli.evaluate.boundaries_report import (
     GROUP_HEADER,
     EvaluateParameters,
@@ -53,11 +57,12 @@ from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.difference_report import BoundaryDifference
 from uqcli.evaluate.groups import GroupResult, group_evaluation
 from uqcli.evaluate.groups_report import GroupEvaluation
-from uqcli.evaluate.labelled_part import LabelledPart, labelled_parts
+from uqcli.evaluate.labelled_part import LabelledPart, all_rows, labelled_parts, refuse_others
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
 from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.document import Claim
+from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.target import precision_interval
@@ -75,6 +80,9 @@ def evaluate(
         Columns differ, the rows cannot be read, or every weight is 0.
     """
     _refuse_different_classes(rules)
+    calibrator = request.calibrator
+    if isinstance(calibrator, str):
+        request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
     by, data = _rows_to_read(request, rules)
     is_sampled = request.sampling_weight is not None
     if request.sampling_weight is not None:
@@ -92,15 +100,17 @@ def evaluate(
     counted = replace(
         tally.of_all(request.resampling.confidence, request.units), unlabelled=summary.unlabelled
     )
-    parts = []
-    if summary.unlabelled and not is_sampled:
-        data = data.clustered_by(cluster, days=request.days)
-        parts = labelled_parts(data, rules, Units(by, cluster))
-    known = (request.resampling.confidence, summary.unlabelled, request.units)
+    data = data.clustered_by(cluster, days=request.days)
+    parts, assisted = _all_rows(request, rules, data, Units(by, cluster), summary.unlabelled)
+    if assisted is not None:
+        counted = replace(counted, unlabelled=assisted.rows - tally.rows)
+    known = (request.resampling.confidence, counted.unlabelled, request.units)
     designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
     amounts = tally.amounts(request.resampling.confidence)
     measured = [
-        _measure(rule, (counted, index), designs[index] if parts else None, request, target)
+        _measure(
+            rule, (counted, index), designs[index] if parts else None, request, target, assisted=assisted
+        )
         for index, rule in enumerate(rules)
     ]
     if amounts is not None:
@@ -119,7 +129,7 @@ def evaluate(
         of_parts = {
             name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
         }
-        groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target)
+        groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target, assisted=assisted)
     alike = ""
     if cluster is None:
         alike, _ = dependence_caution(data, rules[0], lambda _: request.takes_option)
@@ -144,6 +154,12 @@ def evaluate(
             seed=None if shift is None else request.resampling.seed,
             **request.saved_dependence,
             sampling_weight=True if is_sampled else msgspec.UNSET,
+            assisted=msgspec.UNSET
+            if assisted is None
+            else {
+                "rates": [str(rate) for rate in measured[0].assisted],
+                "probabilities": "score" if request.calibrator is None else "calibrator",
+            },
         ),
         results=results,
         claims=claims,
@@ -161,13 +177,67 @@ def _places(parts: Sequence[LabelledPart], rules: int) -> list[tuple[LabelledPar
     return [(part, 0) for part in parts]
 
 
+def _all_rows(
+    request: EvaluateRequest,
+    rules: Sequence[BoundaryArtifact],
+    data: DataRequest,
+    units: Units,
+    unlabelled: int,
+) -> tuple[list[LabelledPart], AssistedRows | None]:
+    """Return the labelled rows that stand for all rows, and the probabilities of all rows, if used.
+
+    Parameters
+    ----------
+    data
+        Request for the labelled rows.
+    unlabelled
+        Rows without a label beside them.
+    """
+    every = None
+    if request.assisted:
+        _refuse_unclear(request, unlabelled)
+        every = all_rows(data, request.unlabelled)
+    parts = []
+    if (unlabelled or every is not None) and request.sampling_weight is None:
+        parts = labelled_parts(data, rules, units, every)
+    if every is None:
+        return parts, None
+    if not parts:
+        refuse_others(every, data, rules)
+    calibrator = request.calibrator
+    assert not isinstance(calibrator, str)  # it was loaded
+    part = parts[0] if parts else None
+    return parts, AssistedRows(data, every, rules[0], calibrator, by=units.by, part=part)
+
+
+def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
+    """Refuse rows of which it is not clear which lack a label.
+
+    Raises
+    ------
+    UsageError
+        Labels are missing beside ``--unlabelled``, or none are without it.
+    """
+    if request.unlabelled is None and not unlabelled:
+        raise UsageError(
+            "--calibrator with a label in every row",
+            expected="rows without a label, here or in the file of --unlabelled",
+        )
+    if request.unlabelled is not None and unlabelled:
+        raise UsageError(
+            f"--unlabelled with {unlabelled} rows without a label among the labelled ones",
+            remedy="give all rows in one file, without --unlabelled, or leave out the rows without a label",
+        )
+
+
 def _rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
     """Return the key of groups that are measured, and the request for rows."""
     by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
-    data = labelled_request(request.data, request.columns, rules).grouped_by(
+    read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
+    data = labelled_request(request.data, request.columns, read).grouped_by(
         None if by == PREDICTED else request.by
     )
     data = data.clustered_by(request.cluster, days=request.days)
@@ -203,6 +273,8 @@ def _by_group(
     parts: Mapping[str, tuple[Design, int]],
     request: EvaluateRequest,
     target: TargetWeights | None,
+    *,
+    assisted: AssistedRows | None,
 ) -> GroupEvaluation:
     """Measure each group, and test the target of the rule there.
 
@@ -219,8 +291,11 @@ def _by_group(
     for name, (design, worth) in counted.items():
         labelled = _measure(artifact, (design, 0), None, request, target, in_group=True)
         measured = labelled
-        if parts:
-            measured = _measure(artifact, (design, 0), parts[name], request, target, in_group=True)
+        if parts or assisted is not None:
+            part = parts[name] if parts else None
+            measured = _measure(
+                artifact, (design, 0), part, request, target, assisted=assisted, in_group=True, group=name
+            )
         if worth is not None:
             value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
             measured = replace(measured, value=value)
@@ -284,6 +359,9 @@ def _bounded_rate(
     if design is not None:
         return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
     successes, trials = measured.totals.trials(constraint.rate)
+    assisted = Rate.FPR if constraint.rate is Rate.SPECIFICITY else constraint.rate
+    if estimate.value is not None and assisted in measured.assisted:
+        successes, trials = estimate.value.as_integer_ratio()
     return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
 
 
@@ -316,7 +394,9 @@ def _measure(
     request: EvaluateRequest,
     target: TargetWeights | None,
     *,
+    assisted: AssistedRows | None = None,
     in_group: bool = False,
+    group: str | None = None,
 ) -> MeasuredBoundary:
     """Measure a rule on all rows or on a group.
 
@@ -326,6 +406,10 @@ def _measure(
         Labelled rows, and the place of the rule among those whose decisions they have.
     part
         The same of labelled rows that stand for all; None if no label is missing.
+    assisted
+        Probabilities of all rows; None if they are not used.
+    group
+        Group that is measured; None for all rows.
     """
     labelled, index = counted
     design, place = part or counted
@@ -340,6 +424,31 @@ def _measure(
         """Estimate a rate whose rows are not only the taken ones."""
         why = reason(taken)
         return unknown(why) if why else design.known_share(chosen, positive=positive)
+
+    def with_model(rate: str, chosen: Chooses, plain: Estimate) -> Estimate:
+        """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
+        if assisted is None or plain == UNKNOWN:  # printed only where the other is good, it would cover less
+            return plain
+        model = assisted.chosen(chosen, design.confidence, group)
+        computed, better = (
+            (design.prevalence(), model.prevalence())
+            if rate == "prevalence"
+            else (
+                design.share(chosen, positive=rate == Rate.RECALL),
+                model.share(positive=rate == Rate.RECALL),
+            )
+        )
+        if better is None or not shorter(computed, better):
+            return plain
+        used[rate] = ratio_of_labels(computed, better)
+        return replace(better, reason=SHARE_CHANGES if design.varying else "")
+
+    def prevalence() -> Estimate | None:
+        """Estimate the share of positives; None if no probabilities are used."""
+        if assisted is None:
+            return None
+        why = reason(flagged)
+        return with_model("prevalence", flagged, unknown(why) if why else design.prevalence())
 
     def net_benefit() -> Estimate | None:
         """Estimate the net benefit at the odds of the constraint; None if it sets none."""
@@ -359,12 +468,17 @@ def _measure(
             miss=of_all_rows(others(caught), taken=caught, positive=True),
             reviewed=confusion.zones[0],
         )
+    used: dict[str, float | None] = {}
+    recall, fpr = (
+        with_model(rate, flagged, of_all_rows(flagged, taken=flagged, positive=rate is Rate.RECALL))
+        for rate in (Rate.RECALL, Rate.FPR)
+    )
     return MeasuredBoundary(
         confusion=confusion,
         weighted=design.totals(place) if design.is_weighted else None,
         precision=design.known_precision(flagged),
-        recall=of_all_rows(flagged, taken=flagged, positive=True),
-        fpr=of_all_rows(flagged, taken=flagged, positive=False),
+        recall=recall,
+        fpr=fpr,
         alert_rate=design.share(flagged),
         unlabelled=design.unlabelled,
         target_precision=None if target is None else _in_target(target, confusion, request),
@@ -374,6 +488,8 @@ def _measure(
         if isinstance(labelled, ClusteredRows)
         else None,
         promised=rule.constraint.parsed().rate,
+        prevalence=prevalence(),
+        assisted=used,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from types import MappingProxyType
 from typing import Any, Final, Protocol
 
@@ -52,6 +52,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | msgspec.UnsetType = msgspec.UNSET
     day: str | msgspec.UnsetType = msgspec.UNSET
     sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
+    assisted: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def units(self) -> str:
@@ -108,6 +109,11 @@ class MeasuredBoundary:
         Sums of sampling weights, in units; None if rows count by weight alone.
     promised
         Rate that the constraint bounds, a metric even if it is none of other rules.
+    prevalence
+        Share of positive rows; None unless probabilities of all rows are used.
+    assisted
+        Rates for which they are used, with the ratio of the labels that would be needed without them; None
+        where these show no interval.
     """
 
     confusion: Confusion[int]
@@ -124,6 +130,8 @@ class MeasuredBoundary:
     clusters: ClusterNumbers | None = None
     weighted: Confusion[int] | None = None
     promised: Rate | None = None
+    prevalence: Estimate | None = None
+    assisted: Mapping[str, float | None] = field(default_factory=dict)
 
     def rate(self, rate: Rate) -> Estimate:
         """Return the estimate of a rate of flagged rows."""
@@ -167,6 +175,7 @@ class MeasuredBoundary:
             **benefit,
             "selected_share": self.selected_share,
             **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
+            **({} if self.prevalence is None else {"prevalence": self.prevalence}),
             **({} if self.clusters is None else vars(self.clusters)),
             **({} if self.zones is None else vars(self.zones)),
             **({} if self.value is None else self.value.metrics()),
@@ -364,7 +373,14 @@ class EvaluateReport(Evaluated):
         """Return the JSON form (see Evaluated)."""
         sentences = [claim.sentence for claim in (*self.claims, *self.review_claims)]
         return self.build_payload(
-            [*self._cautions(), *sentences, *self._assumption(), *self._notes(), *self._advice()]
+            [
+                *self._cautions(),
+                *sentences,
+                *self._assistance(),
+                *self._assumption(),
+                *self._notes(),
+                *self._advice(),
+            ]
         )
 
     def document(self) -> Document:
@@ -377,6 +393,7 @@ class EvaluateReport(Evaluated):
                 *self._decisions(),
                 *self._of_predictions(),
                 *self._review_sentences(),
+                *self._assistance(),
                 *self._assumption(),
                 *self._advice(),
             ],
@@ -573,6 +590,9 @@ class EvaluateReport(Evaluated):
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
+        shares = [measured.prevalence for _, _, measured in self.results if measured.prevalence is not None]
+        if shares and not brief:
+            rows.append(("positive rate", *map(interval, shares)))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
         rows += self._value_rows(brief=brief)
@@ -685,9 +705,33 @@ class EvaluateReport(Evaluated):
     def _assumption(self) -> list[str]:
         """State what is assumed of rows without a label; empty without any."""
         weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
-        if not weighted:
+        sampled = self.parameters.sampling_weight is True
+        if not weighted or (sampled and self.parameters.assisted is not msgspec.UNSET):
             return []
         return [LABELS_OF_SAMPLE if self.parameters.sampling_weight is True else ASSUMPTION]
+
+    def _assistance(self) -> list[str]:
+        """State which rates use the probabilities of rows without a label, and what they save."""
+        if isinstance(self.parameters.assisted, msgspec.UnsetType):
+            return []
+        (_, _, measured), *_ = self.results
+        unlabelled = rows_of(measured.unlabelled)
+        if not measured.assisted:
+            return [
+                f"The probabilities of {unlabelled} without a label are not used: there are too few "
+                "labels, or the intervals would not be shorter."
+            ]
+        *most, last = (_NAMES_OF_ASSISTED[rate] for rate in measured.assisted)
+        names = f"{', '.join(most)} and {last}" if most else last
+        saved = [ratio for ratio in measured.assisted.values() if ratio is not None]
+        saving = ""
+        if saved and max(saved) > 1.05:
+            rate = max(measured.assisted, key=lambda name: measured.assisted[name] or 0.0)
+            saving = (
+                f"; without them, an interval of the {_NAMES_OF_ASSISTED[rate]} as short as this would need "
+                f"about {max(saved):.1f} times as many labels"
+            )
+        return [f"The estimates of {names} use the probabilities of {unlabelled} without a label{saving}."]
 
     def _same_counts(self) -> list[str]:
         """Caution that a rule has the same counts as on its calibration set."""
@@ -782,6 +826,12 @@ class EvaluateReport(Evaluated):
             *([] if self._same_counts() else [OWN_DATA_CAUTION]),
         ]
 
+
+_NAMES_OF_ASSISTED: Final = {
+    Rate.RECALL: "recall",
+    Rate.FPR: "false-positive rate",
+    "prevalence": "positive rate",
+}
 
 _NAMES_OF_RATES: Final = {
     Rate.FPR: "False-positive rate",

@@ -7,14 +7,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.counts import Ints, ValueCounts, bin_of
+from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of
+from uqcli.base.errors import DataError
 from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.design import ClusteredRows, Decisions, Design, Key, WeightedRows
 from uqcli.estimates.multiple import holm
+from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
 from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
 from uqcli.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells
 
@@ -30,15 +32,24 @@ class LabelledPart:
         Rules whose decisions make cells.
     units
         What rows are summed up by.
+    every
+        All rows, those with a label among them.
+
+    Raises
+    ------
+    DataError
+        A row with a label is not among all rows.
     """
 
-    def __init__(self, data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units) -> None:
+    def __init__(
+        self, data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units, every: DataRequest
+    ) -> None:
         self._rules, self._units = len(rules), units
-        self._cells, uneven = _cells(data, rules)
+        self._cells, uneven = _cells(every, data, rules)
         self._uneven = self._decisions_of(uneven)
-        every = [(number, cell) for number, of_code in self._cells.items() for cell in of_code]
-        adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(every)})
-        varying = [every[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
+        cells = [(number, cell) for number, of_code in self._cells.items() for cell in of_code]
+        adjusted = holm({place: cell.change_p for place, (_, cell) in enumerate(cells)})
+        varying = [cells[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
         self._varying = self._decisions_of(number for number, _ in varying)
         self._halving = self._decisions_of(number for number, cell in varying if cell.halves_differ)
         self._tallies = {number: Table() for number in self._cells}
@@ -46,8 +57,7 @@ class LabelledPart:
             code, unit = code_of([rule.zones(rows) for rule in rules]), units.of(rows)
             for number in sorted(set(np.unique(code).tolist()) & set(self._cells)):
                 inside = np.flatnonzero(code == number)
-                edges = np.array([cell.first for cell in self._cells[number][1:]])
-                column = 2 * bin_of(rows.score[inside], edges) + rows.labels[inside]
+                column = 2 * self._cell(number, rows.score[inside]) + rows.labels[inside]
                 self._tallies[number].add(
                     None if unit is None else unit[inside],
                     column,
@@ -60,6 +70,18 @@ class LabelledPart:
         return self._decisions_of(
             number for number, of_code in self._cells.items() if not any(map(_unit, of_code))
         )
+
+    def weights(self, code: Ints, score: Floats) -> Ints:
+        """Return the weights of labelled rows, in units, by the numbers of their decisions; shape (n,)."""
+        weight = np.zeros(len(code), dtype=np.int64)
+        for number, of_code in self._cells.items():
+            inside = code == number
+            weight[inside] = np.array([_unit(cell) for cell in of_code])[self._cell(number, score[inside])]
+        return weight
+
+    def _cell(self, number: int, score: Floats) -> Ints:
+        """Return the cell of each score among those of a number of decisions."""
+        return bin_of(score, np.array([cell.first for cell in self._cells[number][1:]]))
 
     def of_all(self, confidence: float, unlabelled: int, name: str) -> Design:
         """Return the design of all rows.
@@ -118,21 +140,50 @@ class LabelledPart:
         return tuple(decisions_of(number, self._rules) for number in sorted(set(numbers)))
 
 
-def labelled_parts(data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units) -> list[LabelledPart]:
+def labelled_parts(
+    data: DataRequest, rules: Sequence[BoundaryArtifact], units: Units, every: DataRequest | None = None
+) -> list[LabelledPart]:
     """Weight the labelled rows of cells of decision and score, so that they stand for all rows.
+
+    Parameters
+    ----------
+    every
+        All rows; None if those of ``data``, with and without a label.
 
     Returns
     -------
     One for all rules together if each of their decisions has a label, else one for each rule.
+
+    Raises
+    ------
+    DataError
+        A row with a label is not among all rows.
     """
-    together = LabelledPart(data, rules, units)
+    every = every or all_rows(data)
+    together = LabelledPart(data, rules, units, every)
     if len(rules) == 1 or not together.missing:
         return [together]
-    return [LabelledPart(data, [rule], units) for rule in rules]
+    return [LabelledPart(data, [rule], units, every) for rule in rules]
+
+
+def all_rows(data: DataRequest, inputs: Inputs | None = None) -> DataRequest:
+    """Return the request for all rows, whether they have a label or not.
+
+    Parameters
+    ----------
+    data
+        Request for those with a label.
+    inputs
+        Where all rows are; None if in the same place.
+    """
+    roles, labelled_only = data.roles, {*data.roles.amounts, SAMPLING_WEIGHT}
+    numbers = {role: column for role, column in roles.numbers.items() if role not in labelled_only}
+    every = replace(data, roles=replace(roles, label=None, numbers=numbers, amounts=()), positive_value=None)
+    return every if inputs is None else every.on(inputs)
 
 
 def _cells(
-    data: DataRequest, rules: Sequence[BoundaryArtifact]
+    every: DataRequest, data: DataRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[dict[int, list[ScoreCell]], list[int]]:
     """Find the cells of all rows, with and without a label, by the number of their decisions.
 
@@ -140,10 +191,10 @@ def _cells(
     -------
     Cells, and the numbers of the decisions whose labelled share changes with the score.
     """
-    request = replace(data, roles=replace(data.roles, label=None), positive_value=None)
-    every, labelled = (_scores(part, rules) for part in (request, data))
+    of_all, labelled = (_scores(part, rules) for part in (every, data))
+    _refuse_others(of_all, labelled)
     cells, uneven = {}, []
-    for number, counts in sorted(every.items()):
+    for number, counts in sorted(of_all.items()):
         with_label = np.zeros(len(counts.value), dtype=np.int64)
         if number in labelled:
             places = np.searchsorted(counts.value, labelled[number].value)
@@ -152,6 +203,41 @@ def _cells(
             cells[number] = score_cells(counts.value, counts.count, with_label)
             uneven += [number] if changes(counts.count, with_label) else []
     return cells, uneven
+
+
+def refuse_others(every: DataRequest, data: DataRequest, rules: Sequence[BoundaryArtifact]) -> None:
+    """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    _refuse_others(_scores(every, rules), _scores(data, rules))
+
+
+def _refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
+    """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
+
+    Raises
+    ------
+    DataError
+        There is one.
+    """
+    for number, counts in labelled.items():
+        known = every.get(number)
+        places = np.searchsorted([] if known is None else known.value, counts.value)
+        if len(counts.value) and (
+            known is None
+            or places[-1] == len(known.value)
+            or (known.value[places] != counts.value).any()
+            or (known.count[places] < counts.count).any()
+        ):
+            raise DataError(
+                "a row with a label is not among the rows of --unlabelled",
+                expected="all rows, those with a label among them",
+                remedy="give the file from which the labelled rows were taken",
+            )
 
 
 def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:

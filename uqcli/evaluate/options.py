@@ -5,13 +5,15 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from uqcli.base.options import ResamplingOptions, filled, names, option
+from uqcli.base.options import ResamplingOptions, files, filled, names, option
 from uqcli.base.records import dataclass
 from uqcli.engines.request import DataRequest, dependence
 from uqcli.rules.columns import ColumnOverrides
 
 if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
+    from uqcli.calibrate.rule import CalibratorArtifact
+    from uqcli.engines.request import Inputs
     from uqcli.rules.saved import Saved
     from uqcli.shift.target_weights import SavedShift
 
@@ -45,6 +47,18 @@ class EvaluateRequest:
     )
     by: str | None = option("COL", "Also measure each group of this column.")
     sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
+    unlabelled: Inputs | None = option(
+        "FILE",
+        "All rows, from which the labelled ones were taken: their probabilities narrow the intervals "
+        "(repeatable).",
+        typed=list[str] | None,
+        parse=files,
+    )
+    calibrator: str | CalibratorArtifact | None = option(
+        "FILE",
+        "Calibrator of the probabilities of rows without a label. (default: the scores)",
+        typed=str | None,
+    )
     audit: tuple[str, ...] = option(
         "COL,...",
         "Test the rule in each segment: each value of these columns and each pair of values.",
@@ -61,6 +75,11 @@ class EvaluateRequest:
     utility: Constraint | None = None
 
     @property
+    def assisted(self) -> bool:
+        """Whether the probabilities of rows without a label are used."""
+        return self.unlabelled is not None or self.calibrator is not None
+
+    @property
     def option(self) -> str:
         """Option that names the column of dependent rows."""
         return f"--{dependence(days=self.days)}"
@@ -73,7 +92,7 @@ class EvaluateRequest:
     @property
     def takes_option(self) -> bool:
         """Whether a column of dependent rows may be given: no other option needs independent rows."""
-        return self.shift is None
+        return self.shift is None and not self.assisted
 
     @property
     def saved_dependence(self) -> dict[str, Any]:

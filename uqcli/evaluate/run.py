@@ -76,7 +76,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
-    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels
+    _refuse_assisted(request, rules)
+    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels or request.assisted
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = None
         if request.audit:
@@ -113,6 +114,36 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
             raise UsageError(f"{option} and {other} cannot be combined", remedy=why)
     if request.sampling_weight is not None and request.resampling.bootstrap:
         raise UsageError("--sampling-weight and --bootstrap cannot be combined", remedy=NO_RESAMPLES)
+
+
+def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
+    """Refuse probabilities of rows without a label where no estimate uses them.
+
+    Raises
+    ------
+    UsageError
+        Message names the two options, and why they do not go together.
+    """
+    if not request.assisted:
+        return
+    option = "--calibrator" if request.unlabelled is None else "--unlabelled"
+    rule = rules[0]
+    others = {
+        f"{len(rules)} rule files": len(rules) > 1,
+        f"a rule file of kind {rule.kind}": rule.kind is not ArtifactKind.BOUNDARY,
+        "a rule of predicted classes": bool(rule.class_names),
+        request.option: request.cluster is not None,
+        "--shift": request.shift is not None,
+        "--audit": bool(request.audit),
+    }
+    for other, is_given in others.items():
+        if is_given:
+            raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
+    if request.unlabelled is None and request.sampling_weight is not None:
+        raise UsageError(
+            "--calibrator and --sampling-weight without --unlabelled",
+            expected="--unlabelled FILE with all rows from which the labelled ones were drawn",
+        )
 
 
 def _common_kind(names: Sequence[str], rules: Sequence[Saved]) -> ArtifactKind:

@@ -52,7 +52,11 @@ def evaluate(
     artifacts = tuple(name for name in names if name.lower().endswith(RULE_ENDING))
     inputs = tuple(name for name in names if name not in artifacts)
     reads = Reads.from_options(
-        inputs, rules=[*artifacts, request.shift], reading=reading, labels=labels.labels
+        inputs,
+        request.unlabelled,
+        rules=[*artifacts, request.shift, request.calibrator],
+        reading=reading,
+        labels=labels.labels,
     )
     provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
     from uqcli.boundary.search.constraint import constraint_from
