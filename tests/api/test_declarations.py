@@ -41,7 +41,7 @@ SIDES = {
     "boundary": (
         uqcli.find_boundary,
         (ConstraintOptions, BoundaryRequest, shared.DependenceColumns, shared.ClassProbabilities),
-        ({"sampled_above"}, {"grid", "frontier"}),
+        ({"sampled_above", "sampled_below"}, {"grid", "frontier"}),
     ),
     "bin": (uqcli.bin_counts, (BinRequest, shared.BlockBounds), (set(), {"edges", "merge"})),
     "tce": (

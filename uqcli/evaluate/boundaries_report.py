@@ -106,6 +106,8 @@ class MeasuredBoundary:
         sets no odds, or with class weights.
     weighted
         Sums of sampling weights, in units; None if rows count by weight alone.
+    omission
+        Share of positives among the cleared rows; None if the rule does not limit it.
     promised
         Rate that the constraint bounds, a metric even if it is none of other rules.
     """
@@ -123,6 +125,7 @@ class MeasuredBoundary:
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
     weighted: Confusion[int] | None = None
+    omission: Estimate | None = None
     promised: Rate | None = None
 
     def rate(self, rate: Rate) -> Estimate:
@@ -167,6 +170,7 @@ class MeasuredBoundary:
             **benefit,
             "selected_share": self.selected_share,
             **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
+            **({} if self.omission is None else {"omission": self.omission}),
             **({} if self.clusters is None else vars(self.clusters)),
             **({} if self.zones is None else vars(self.zones)),
             **({} if self.value is None else self.value.metrics()),
@@ -537,7 +541,7 @@ class EvaluateReport(Evaluated):
             ),
         ]
         rate = artifact.constraint.parsed().rate
-        if rate in {Rate.FPR, Rate.SPECIFICITY}:
+        if rate in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
             target = (
                 artifact.constraint.parsed().text().removeprefix(f"{artifact.constraint.parsed().rule.name} ")
             )
@@ -572,6 +576,10 @@ class EvaluateReport(Evaluated):
         targets = [measured.target_precision for _, _, measured in self.results]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
+        omissions = [measured.omission for _, _, measured in self.results]
+        if any(omissions):
+            cells = ["" if omission is None else interval(omission) for omission in omissions]
+            rows.append(("false omission", *cells, *([""] if self.difference is not None else [])))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
         rows += self._value_rows(brief=brief)
@@ -755,7 +763,9 @@ class EvaluateReport(Evaluated):
         """Build the figure of rates with their targets."""
         panels = []
         bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
-        others = [rate for rate in (Rate.FPR, Rate.SPECIFICITY) if rate in bounded]
+        limited = (Rate.FPR, Rate.SPECIFICITY)
+        others: list[Rate] = [rate for rate in limited if rate in bounded]
+        others += [Rate.OMISSION] if set(bounded) == {Rate.OMISSION} else []
         for rate in (*others, Rate.PRECISION, Rate.RECALL):
             measured = [
                 NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
@@ -785,6 +795,7 @@ class EvaluateReport(Evaluated):
 _NAMES_OF_RATES: Final = {
     Rate.FPR: "False-positive rate",
     Rate.SPECIFICITY: "Specificity",
+    Rate.OMISSION: "False omission rate",
     Rate.PRECISION: "Precision",
     Rate.RECALL: "Recall",
 }
