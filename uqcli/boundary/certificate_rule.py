@@ -152,6 +152,12 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
             risk /= 2
             if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
                 return False
+            handled = cleared.handled
+            if not isinstance(handled, msgspec.UnsetType) and not (
+                tested.selected <= handled < tested.rows
+                and positives - cleared.caught <= tested.rows - handled
+            ):
+                return False
         ordered = tested.true_positives <= tested.selected <= tested.rows
         possible = ordered and tested.true_positives <= positives <= tested.rows
         was_tested = all(tested.trials_of(name)[1] for name in self.bounds)

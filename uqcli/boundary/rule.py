@@ -1072,13 +1072,14 @@ def answer(
     """
     selected, rows = flagged or (fit.selected, fit.rows)
     if region is not None:
-        score, below = region.split()[1], region.startswith(BELOW)
+        (side, score), does = region.split(), "Flags"
+        below = side == BELOW
         positives, taken = fit.true_positives, selected
         if below:
-            positives, taken = fit.positives - positives, rows - selected
+            does, positives, taken = "Drops", fit.positives - positives, rows - selected
         unknown = "what the rule flags, nor " if below else ""
         return (
-            f"{'Drops' if below else 'Flags'} {count(taken)} of {count(rows)} rows that were drawn from those "
+            f"{does} {count(taken)} of {count(rows)} rows that were drawn from those "
             f"with a score of {score} or {'less' if below else 'more'}; {percent(positives / taken)} of them "
             f"are positive. Such rows do not show {unknown}which share of all positives is found."
         )

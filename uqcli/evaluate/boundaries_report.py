@@ -473,8 +473,12 @@ class EvaluateReport(Evaluated):
         said = [_said_of("the rule", sentence) for sentence in plain_sentences]
         ((_, artifact, measured),) = self.results
         missed = None if measured.zones is None else measured.zones.miss.value
+        finding = ""
         if missed is not None and _least_caught(artifact) is not None:
-            said = [f"{percent(missed)} of positives are missed: {sentence}" for sentence in said]
+            finding = f"{percent(missed)} of positives are missed: "
+        elif measured.omission is not None and measured.omission.value is not None:
+            finding = f"{percent(measured.omission.value)} of cleared rows are positive: "
+        said = [f"{finding}{sentence}" for sentence in said]
         return [capitalised(sentence) for sentence in said]
 
     def _card(self) -> HeadCard:
@@ -577,7 +581,7 @@ class EvaluateReport(Evaluated):
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
         omissions = [measured.omission for _, _, measured in self.results]
-        if any(omissions):
+        if any(omissions) and not (brief and any(measured.zones for _, _, measured in self.results)):
             cells = ["" if omission is None else interval(omission) for omission in omissions]
             rows.append(("false omission", *cells, *([""] if self.difference is not None else [])))
         if any(measured.zones for _, _, measured in self.results):
