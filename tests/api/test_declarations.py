@@ -77,7 +77,13 @@ SIDES = {
     "sample": (
         uqcli.Boundary.sample,
         (SampleRequest, Intervals),
-        ({"goal"}, {"for_", "plan", "keep_labelled", "confidence", "precision", "pilot", "positive"}),
+        (
+            {"goal"},
+            {
+                *("for_", "plan", "keep_labelled", "confidence"),
+                *("precision", "max_omission", "pilot", "positive"),
+            },
+        ),
     ),
     "watch, boundary": (uqcli.Boundary.watch, (WatchRequest, shared.ClusterColumn), (set(), COMMAND_ONLY)),
     "watch, conformal": (

@@ -103,8 +103,8 @@ def share_reaching(rows, precision):
 def highest_dropped(rows, below, omission, delta, first):
     """Return the highest score that may be dropped of (score, positive) rows drawn below a score, or None.
 
-    Scores are tried at given ranks from the bottom: ``first``, then every further 3 %, rounded up; and at last
-    the score below which the rows were drawn.
+    Scores are tried at given ranks from the bottom: ``first``, then every further 3 %, rounded up; and at
+    last the score below which the rows were drawn.
     """
     scores = sorted(score for score, _ in rows)
     step = max(1, -(-3 * len(rows) // 100))
