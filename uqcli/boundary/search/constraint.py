@@ -543,7 +543,8 @@ def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
 def _precision_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
     """Convert a precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` on target data.
 
-    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``. A false omission rate, of the
+    rows that are not flagged, has the same bound as an upper one.
     """
     (precision,) = constraint.numbers
     bound = precision * negative / (precision * negative + (1 - precision) * positive)
@@ -639,6 +640,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             options="--max-omission",
             rate=Rate.OMISSION,
             is_upper=True,
+            in_target=_precision_in_source,
             is_promise=True,
             name="false omission rate",
             guarantee="at most {:g} % of the rows that are not flagged are positive",

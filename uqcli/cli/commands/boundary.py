@@ -48,11 +48,7 @@ class ConstraintOptions:
     max_selected: str | None = option("M|P%", "Maximize recall with M rows or P% flagged at most.")
     max_fpr: str | None = option("F", "Maximize recall at false-positive rate F or less.")
     min_specificity: str | None = option("S", "Maximize recall at specificity S or more.")
-    max_omission: str | None = option(
-        "F",
-        "With --certify: drop the most rows such that at most F of them are positive; with --precision, rows "
-        "between go to review.",
-    )
+    max_omission: str | None = option("F", "Drop the most rows, at most F of them positive; needs --certify.")
     gain: str | None = option("G|COL", "Maximize the net value: a true positive gains G.")
     cost: str | None = option("C|COL", "Maximize the net value: a false positive costs C.")
 
