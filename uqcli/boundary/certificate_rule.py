@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Final
 
 import msgspec
@@ -43,10 +44,10 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
-    """Guarantee on cleared rows: ``miss`` of the positives, or ``omission`` of the cleared rows, at most.
+    """Guarantee on cleared rows: ``miss`` of all positives are there, or ``omission`` of them are positive.
 
-    The positives are among the cleared rows, or are of these rows. ``caught``: tested positives that are
-    flagged or reviewed. ``handled``: tested rows that are, for an omission.
+    Both are upper bounds, and one of them is given. ``caught``: tested positives that are flagged or reviewed.
+    ``handled``: tested rows that are, with an omission.
     """
 
     miss: Share | msgspec.UnsetType = msgspec.UNSET
@@ -55,21 +56,26 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
     caught: Count
     handled: Count | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def limit(self) -> ReviewLimit | None:
+        """The bound as a limit of the review; None if not just one is given."""
+        limits = [
+            ReviewLimit(kind=kind, value=str(share), number=Fraction(str(share)))
+            for kind, share in ((ReviewKind.MISS, self.miss), (ReviewKind.OMISSION, self.omission))
+            if not isinstance(share, msgspec.UnsetType)
+        ]
+        return limits[0] if len(limits) == 1 else None
+
     def text(self) -> str:
         """Describe the guarantee."""
-        if isinstance(self.miss, msgspec.UnsetType):
-            return f"at most {100 * float(self.omission or 0):g} % of cleared rows positive"
-        return f"at most {100 * self.miss:g} % of positives missed"
+        return "" if self.limit is None else self.limit.text()
 
-    def result(self, tested: TestedOn) -> str:
-        """State the outcome of the test."""
+    def result_of(self, tested: TestedOn) -> tuple[int, int, str]:
+        """Return the successes and trials of the test, and what the successes are."""
         _, positives = tested.trials_of("recall")
-        successes, trials, what = self.caught, positives, "positive rows were caught"
-        if not isinstance(self.handled, msgspec.UnsetType):
-            successes, trials = positives - self.caught, tested.rows - self.handled
-            what = "cleared rows were positive"
-        share = f"{percent(successes / trials, 1)}, {p_text(self.p_value)}"
-        return f"{count(successes)} of {count(trials)} {what} ({share})"
+        if isinstance(self.handled, msgspec.UnsetType):
+            return self.caught, positives, "positive rows were caught"
+        return positives - self.caught, tested.rows - self.handled, "cleared rows were positive"
 
 
 class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,11 +158,9 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
             risk /= 2
             if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
                 return False
-            handled = cleared.handled
-            if not isinstance(handled, msgspec.UnsetType) and not (
-                tested.selected <= handled < tested.rows
-                and positives - cleared.caught <= tested.rows - handled
-            ):
+            successes, trials, _ = cleared.result_of(tested)
+            handled = tested.rows - trials if cleared.omission is not msgspec.UNSET else tested.selected
+            if not tested.selected <= handled or not successes <= trials > 0:
                 return False
         ordered = tested.true_positives <= tested.selected <= tested.rows
         possible = ordered and tested.true_positives <= positives <= tested.rows
@@ -168,18 +172,10 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         bounds = {str(constraint.rate): float(constraint.numbers[0])}
         if constraint.recall is not None:
             bounds["recall"] = float(constraint.recall)
-        limited = review is not None and review.kind is not ReviewKind.REVIEW
-        if isinstance(self.cleared, msgspec.UnsetType) or review is None or not limited:
-            return self.bounds == bounds and isinstance(self.cleared, msgspec.UnsetType) and not limited
-        omitted = review.kind is ReviewKind.OMISSION
-        limit, other = (self.cleared.miss, self.cleared.omission)[:: -1 if omitted else 1]
-        is_counted = omitted != isinstance(self.cleared.handled, msgspec.UnsetType)
-        return (
-            self.bounds == bounds
-            and limit == float(review.number)
-            and isinstance(other, msgspec.UnsetType)
-            and is_counted
-        )
+        limit = None if review is None or review.kind is ReviewKind.REVIEW else review
+        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.limit
+        own, other = (None if part is None else (part.kind, float(part.number)) for part in (limit, cleared))
+        return self.bounds == bounds and own == other
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
@@ -266,7 +262,9 @@ def test_in_words(certificate: SavedCertificate) -> str:
     larger = "larger " if len(results) > 1 else ""
     results[-1] = f"{results[-1][:-1]}, {larger}{p_text(certificate.p_value)})"
     if not isinstance(cleared, msgspec.UnsetType):
-        results.append(cleared.result(tested))
+        hits, trials, what = cleared.result_of(tested)
+        share = percent(hits / trials, 1)
+        results.append(f"{count(hits)} of {count(trials)} {what} ({share}, {p_text(cleared.p_value)})")
     return f"The test: {'; '.join(results)}, among {_tested(certificate)}."
 
 

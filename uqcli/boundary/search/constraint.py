@@ -543,8 +543,8 @@ def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
 def _precision_in_source(constraint: Constraint, positive: Fraction, negative: Fraction) -> Constraint:
     """Convert a precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` on target data.
 
-    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``. A false omission rate has the
-    same one as an upper bound.
+    On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+    A false omission rate has the same one as an upper bound.
     """
     (precision,) = constraint.numbers
     bound = precision * negative / (precision * negative + (1 - precision) * positive)
