@@ -41,7 +41,7 @@ SIDES = {
     "boundary": (
         uqcli.find_boundary,
         (ConstraintOptions, BoundaryRequest, shared.DependenceColumns, shared.ClassProbabilities),
-        ({"sampled_above"}, {"grid", "frontier"}),
+        ({"sampled_above", "sampled_below"}, {"grid", "frontier"}),
     ),
     "bin": (uqcli.bin_counts, (BinRequest, shared.BlockBounds), (set(), {"edges", "merge"})),
     "tce": (
@@ -77,7 +77,13 @@ SIDES = {
     "sample": (
         uqcli.Boundary.sample,
         (SampleRequest, Intervals),
-        ({"goal"}, {"for_", "plan", "keep_labelled", "confidence", "precision", "pilot", "positive"}),
+        (
+            {"goal"},
+            {
+                *("for_", "plan", "keep_labelled", "confidence"),
+                *("precision", "max_omission", "pilot", "positive"),
+            },
+        ),
     ),
     "watch, boundary": (uqcli.Boundary.watch, (WatchRequest, shared.ClusterColumn), (set(), COMMAND_ONLY)),
     "watch, conformal": (

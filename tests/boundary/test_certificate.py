@@ -24,6 +24,8 @@ BOUNDS = [
     {"recall": "0.9"},
     {"max_fpr": "0.1"},
     {"max_fpr": "0.5"},
+    {"max_omission": "0.1"},
+    {"max_omission": "0.6"},
     {"precision": "0.4", "recall": "0.5"},
     {"precision": "0.2", "recall": "0.8"},
 ]
@@ -103,6 +105,29 @@ def test_recall_ends_at_the_strictest_and_false_positives_at_the_loosest_certifi
     assert certify(pilot, test, 0.05, max_fpr="0.05").thresholds == (8.0,)
     assert certify(pilot, test, 0.05, precision="0.9", recall="0.85").thresholds == (8.0,)
     assert isinstance(certify(pilot, test, 0.05, precision="0.9", recall="0.95"), NotCertified)
+
+
+def test_what_is_dropped_ends_at_the_last_certified_boundary_that_still_flags_positives():
+    pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
+    test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
+    assert certify(pilot, test, 0.05, max_omission="0.05").thresholds == (8.0,)
+    assert certify(pilot, test, 0.05, max_omission="0.3").thresholds == (9.0,)
+    assert isinstance(certify(pilot, test, 0.05, max_omission="0.01"), NotCertified)
+    assert not certify(pilot, test, 0.05, max_omission="0").provable
+
+
+def test_zones_meet_where_both_were_tested():
+    """Where the precision would reach further down than the cleared rows were tested, it stops there."""
+    pilot = as_cells([[(50, 1)] * 5 + [(50, 45)] * 5])
+    test = with_counts(pilot, [([200] * 10, [4] * 5 + [180] * 5)])
+    certifier = Certifier.from_cells(pilot, test)
+    omitted = [Promise(rate=Rate.NPV, minimum=Fraction(9, 10))]
+    precise = [Promise(rate=Rate.PRECISION, minimum=Fraction(1, 3))]
+    start = certifier.start(omitted)
+    assert certifier.certify(precise, 0.05).cells > start + 1
+    flagged = certifier.certify(precise, 0.05, at_most=start + 1)
+    cleared = certifier.certify(omitted, 0.05, at_least=flagged.cells)
+    assert flagged.cells == cleared.cells == start + 1
 
 
 def test_a_review_never_ends_above_the_flagged_zone():

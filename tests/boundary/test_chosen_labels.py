@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.certificate import loosest_threshold, share_reaching
+from tests.oracles.certificate import highest_dropped, loosest_threshold, share_reaching
 from uqcli.base.rows import Rows
-from uqcli.boundary.certificate import Certified, promises_of
-from uqcli.boundary.chosen_labels import labels_at_start, region_certifier
+from uqcli.boundary.certificate import Certified, Promise, promises_of
+from uqcli.boundary.chosen_labels import (
+    labels_at_start,
+    mirrored,
+    mirrored_cells,
+    mirrored_outcome,
+    region_certifier,
+)
 from uqcli.boundary.search.constraint import constraint_from
+from uqcli.estimates.confusion import Rate
 from uqcli.sample.certificate import least_budget, share_above
 
 ROWS = st.lists(st.tuples(st.integers(0, 12), st.booleans()), min_size=1, max_size=60)
@@ -39,6 +46,27 @@ def test_the_certified_threshold_is_that_of_a_loop_over_exact_tests(rows, bound,
     assert outcome.selected == sum(score >= threshold for score, _ in rows)
     assert outcome.true_positives == sum(positive for score, positive in rows if score >= threshold)
     assert outcome.tested == len(rows)
+
+
+@given(ROWS, st.sampled_from(["0.1", "0.4", "0.7"]), st.sampled_from([0.05, 0.2, 0.5]))
+def test_the_dropped_rows_are_those_of_a_loop_over_exact_tests(rows, bound, delta):
+    omission, below = Fraction(bound), float(max(score for score, _ in rows))
+    certifier, sequence = region_certifier(mirrored(pooled(rows)), -below, float(1 - omission), delta)
+    promises = [Promise(rate=Rate.PRECISION, minimum=1 - omission)]
+    outcome = mirrored_outcome(certifier.certify(promises, delta, sequence=sequence))
+    first = min(max(ceil(len(rows) / 4), labels_at_start(float(1 - omission), delta)), len(rows))
+    highest = highest_dropped(rows, below, omission, Fraction(delta), first)
+    if highest is None:
+        assert not isinstance(outcome, Certified)
+        return
+    (threshold,) = outcome.thresholds
+    assert [score < threshold for score, _ in rows] == [score <= highest for score, _ in rows]
+    assert outcome.selected == sum(score > highest for score, _ in rows)
+    assert outcome.true_positives == sum(positive for score, positive in rows if score > highest)
+    assert (outcome.tested, outcome.positives) == (len(rows), sum(positive for _, positive in rows))
+    (cells,) = mirrored_cells(certifier.test).rows
+    place = np.searchsorted(cells.lower, [score for score, _ in rows], side="right") - 1
+    assert np.bincount(place, minlength=len(cells.count)).tolist() == cells.count.tolist()
 
 
 @given(ROWS, st.fractions(Fraction(1, 20), Fraction(19, 20), max_denominator=20))

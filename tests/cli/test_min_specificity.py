@@ -130,7 +130,10 @@ def test_a_rule_is_shown_applied_and_exported(uqcli, files):
         (("--min-specificity", "0.9", "--review", "5%"), "--review with --min-specificity"),
         (("--min-specificity", "0.9", "--margin", "1"), "--margin with --min-specificity"),
         (("--min-specificity", "0.9", "--algorithm", "gmt"), "does not apply"),
-        (("--max-selected", "9", "--certify", "0.1"), "--recall, --max-fpr or --min-specificity"),
+        (
+            ("--max-selected", "9", "--certify", "0.1"),
+            "--recall, --max-fpr, --min-specificity or --max-omission",
+        ),
     ],
 )
 def test_conflicts_and_bad_values_are_refused(uqcli, files, options, found):

@@ -449,7 +449,7 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
     assert low < 0.7
     second = uqcli("watch", "rule.json", "rows.csv").out.decode().splitlines()[1]
-    assert "not the target of 0.7, which an uncertified rule may miss from the start" in second
+    assert "It is not the target of 0.7, which a rule without a certificate may miss from the start" in second
     assert "To get an alarm below the target itself, add --bound 0.7" in second
     itself = uqcli("watch", "rule.json", "rows.csv", "--bound", "0.7").out.decode()
     assert "lower end" not in itself
@@ -574,7 +574,7 @@ def test_rows_of_a_day_that_go_together_count_as_fewer(uqcli, files, tmp_path):
     assert used["together"] > 2 * used["apart"]
     shown = uqcli(*WATCH, "together.csv", "--day", "day").out.decode()
     trials, effective = metrics["trials"], round(metrics["trials"] / used["apart"])
-    assert "Rows of one day are alike" in shown
+    assert "Rows from the same day are alike" in shown
     shown = uqcli(*WATCH, "apart.csv", "--day", "day").out.decode()
     assert (
         f"Rows from the same day are alike: {trials:,} alerts tell only as much as {effective:,} "
@@ -599,7 +599,7 @@ def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, 
     assert "the evidence starts with the second batch" in shown
     outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
     assert outcome.code == 6, outcome.err
-    assert (outcome.code, "Rows of one day are alike" in outcome.out.decode()) == (6, True)
+    assert (outcome.code, "Rows from the same day are alike" in outcome.out.decode()) == (6, True)
 
 
 def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_path):

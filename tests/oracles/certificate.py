@@ -16,6 +16,8 @@ def outcome_of(bound, hits, taken, rows, positives):
         return hits, taken, value
     if name == "recall":
         return hits, positives, value
+    if name == "max_omission":
+        return (rows - taken) - (positives - hits), rows - taken, 1 - value
     return (rows - positives) - (taken - hits), rows - positives, 1 - value
 
 
@@ -46,12 +48,11 @@ def last_certified(bounds, delta, expected, tested):
     index, last = margins.index(max(margins)), None
     if margins[index] == -inf:
         return None
-    step = -1 if [name for name, _ in bounds] == ["recall"] else 1
+    step = -1 if [name for name, _ in bounds] in (["recall"], ["max_omission"]) else 1
     while 0 <= index < len(expected) and p_value(index) <= delta:
-        last = index, p_value(index)
+        if tested[index][0] > 0:  # of no use otherwise
+            last = index, p_value(index)
         index += step
-    if last is None or tested[last[0]][0] == 0:
-        return None
     return last
 
 
@@ -97,3 +98,22 @@ def share_reaching(rows, precision):
         if Fraction(sum(labels) + 1, len(labels) + 2) >= precision:
             best = max(best, Fraction(len(labels), len(rows)))
     return best
+
+
+def highest_dropped(rows, below, omission, delta, first):
+    """Return the highest score that may be dropped of (score, positive) rows drawn below a score, or None.
+
+    Scores are tried at given ranks from the bottom: ``first``, then every further 3 %, rounded up; and at
+    last the score below which the rows were drawn.
+    """
+    scores = sorted(score for score, _ in rows)
+    step = max(1, -(-3 * len(rows) // 100))
+    highest = [scores[rank - 1] for rank in range(first, len(rows), step)]
+    last = None
+    for score in [*(value for value in highest if value < below), below]:
+        labels = [positive for own, positive in rows if own <= score]
+        negatives = len(labels) - sum(labels)
+        if negatives == 0 or binomial_tail(len(labels), negatives, 1 - omission) > delta:
+            return last
+        last = score
+    return last

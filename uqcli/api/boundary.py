@@ -38,13 +38,13 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_FOR, TEST
+from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
 from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from, with_margin
-from uqcli.boundary.search.zones import review_limit
+from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest, Inputs
 from uqcli.sample.certificate import NAME
@@ -446,6 +446,7 @@ def find_boundary(
     max_selected: Decimal | None = None,
     max_fpr: Decimal | None = None,
     min_specificity: Decimal | None = None,
+    max_omission: Decimal | None = None,
     gain: Decimal | Column | None = None,
     cost: Decimal | Column | None = None,
     review: Decimal | None = None,
@@ -460,6 +461,7 @@ def find_boundary(
     certify: Decimal | None = None,
     pilot: Mapping[str, Column] | None = None,
     sampled_above: float | None = None,
+    sampled_below: float | None = None,
     margin: Decimal | None = None,
     compare: bool = False,
     seed: int = defaults.SEED,
@@ -467,7 +469,8 @@ def find_boundary(
     """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
     Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall`` or both, ``max_selected``
-    (rows, or a share such as ``"5%"``), ``max_fpr``, ``min_specificity``, or ``gain`` and ``cost``.
+    (rows, or a share such as ``"5%"``), ``max_fpr``, ``min_specificity``, ``max_omission``, or ``gain`` and
+    ``cost``; or ``precision`` and ``max_omission``, for three zones.
 
     Parameters
     ----------
@@ -487,9 +490,11 @@ def find_boundary(
         Day of each row, in place of ``cluster``; rows of one day depend on each other.
     classes
         Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
-    precision, recall, max_selected, max_fpr, min_specificity, gain, cost
+    precision, recall, max_selected, max_fpr, min_specificity, max_omission, gain, cost
         Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
-        Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals.
+        Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals. ``max_omission``
+        is the largest share of positives among the rows that are not flagged, or beside ``precision`` among
+        the rows that are neither flagged nor reviewed; it needs ``certify``.
     review, miss
         Maximum number of reviewed rows, or share such as ``"5%"``; or maximum share of positives that are
         neither flagged nor reviewed. Either needs ``precision``.
@@ -511,9 +516,9 @@ def find_boundary(
         Columns of older labelled rows, or a data frame, by the names of the keywords: score, label, and
         uncertainty, weight, group, cluster or day if these are given. They choose the boundaries, so that all
         other rows test them.
-    sampled_above
-        The score above which ``sample_for_certificate`` drew these rows after ``pilot``; None for rows of all
-        scores.
+    sampled_above, sampled_below
+        The score above which, or for ``max_omission`` below which, ``sample_for_certificate`` drew these rows
+        after ``pilot``; None for rows of all scores.
     compare
         Whether to test by cross-validation that the uncertainty improves on a single threshold.
     seed
@@ -538,7 +543,10 @@ def find_boundary(
         "max_selected": max_selected,
         "max_fpr": max_fpr,
         "min_specificity": min_specificity,
+        "max_omission": max_omission,
     }
+    typed = {name: None if value is None else decimal_text(name, value) for name, value in bounds.items()}
+    omission = omission_below(typed)
     worth = GainAndCost.from_values(
         (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost
     )
@@ -546,10 +554,11 @@ def find_boundary(
     first_uncertainty = next(iter(uncertainties), None)
     groups = {} if group is None else {GROUP: group}
     more = {**groups, **worth.columns, **_dependent_rows(cluster, day)}
-    if sampled_above is not None:
-        if certify is None:
-            raise UsageError("sampled_above is given without certify", remedy="add certify")
-        more |= {SAMPLED_ABOVE: np.full(len(label), sampled_above), SAMPLED_FOR: [TEST] * len(label)}
+    for name, edge in ((SAMPLED_ABOVE, sampled_above), (SAMPLED_BELOW, sampled_below)):
+        if edge is not None:
+            if certify is None:
+                raise UsageError(f"{name} is given without certify", remedy="add certify")
+            more |= {name: np.full(len(label), edge), SAMPLED_FOR: [TEST] * len(label)}
     if not isinstance(min_group, int):
         raise UsageError(f"min_group {min_group!r}", expected="a whole number of rows")
     by = None if group is None else GROUP
@@ -570,17 +579,13 @@ def find_boundary(
                 next(iter(_dependent_rows(cluster, day)), None), days=day is not None
             ),
             constraint=with_margin(
-                constraint_from(
-                    **{
-                        name: decimal_text(name, value) for name, value in bounds.items() if value is not None
-                    },
-                    **worth.texts,
-                ),
+                constraint_from(**typed, **worth.texts),
                 None if margin is None else decimal_text("margin", margin),
             ),
             limit=review_limit(
                 review=None if review is None else decimal_text("review", review),
                 miss=None if miss is None else decimal_text("miss", miss),
+                max_omission=omission,
             ),
             by=by,
             bound=choice("bound", GroupBound, bound),

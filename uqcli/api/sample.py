@@ -15,7 +15,7 @@ from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.errors import DataError
 from uqcli.base.options import Intervals
 from uqcli.base.records import dataclass
-from uqcli.boundary.chosen_labels import PILOT, SAMPLED_ABOVE, SAMPLED_FOR, TEST
+from uqcli.boundary.chosen_labels import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.sample.certificate import NAME, prepare_certificate
@@ -30,8 +30,9 @@ class CertificateSample:
     ----------
     weight : float64, shape (n,)
         Sampling weights; 0 for rows that are not drawn.
-    above
-        Lowest score of the rows from which they were drawn, as ``find_boundary`` takes it.
+    above, below
+        Lowest score of the rows from which they were drawn, or highest one for ``max_omission``, as
+        ``find_boundary`` takes it; the other is None.
     is_pilot
         Whether they are the pilot, after which the rest is drawn.
     notes
@@ -39,7 +40,8 @@ class CertificateSample:
     """
 
     weight: Floats
-    above: float
+    above: float | None
+    below: float | None
     is_pilot: bool
     notes: tuple[str, ...]
 
@@ -63,14 +65,14 @@ class CertificateSample:
         DataError
             There is not one label for each drawn row.
         """
-        drawn = np.flatnonzero(self.drawn)
+        drawn, edge = np.flatnonzero(self.drawn), self.below if self.above is None else self.above
         if len(label) != len(drawn):
             raise DataError(f"{len(label)} labels of {len(drawn)} drawn rows", expected="one for each")
         return {
             SCORE: np.asarray(score)[drawn],
             LABEL: label,
             NAME: self.weight[drawn],
-            SAMPLED_ABOVE: np.full(len(drawn), self.above),
+            SAMPLED_BELOW if self.above is None else SAMPLED_ABOVE: np.full(len(drawn), edge),
             SAMPLED_FOR: [PILOT if self.is_pilot else TEST] * len(drawn),
         }
 
@@ -78,22 +80,24 @@ class CertificateSample:
 def sample_for_certificate(
     score: Column,
     *,
-    precision: Decimal,
+    precision: Decimal | None = None,
+    max_omission: Decimal | None = None,
     budget: int,
     pilot: Mapping[str, Column] | None = None,
     seed: int = defaults.SEED,
 ) -> CertificateSample:
-    """Draw the rows to label for a certificate of a precision: a pilot, or with one the rest.
+    """Draw the rows to label for a certificate: a pilot, or with one the rest.
 
     Same as ``uqcli sample --for certificate``. Call it again with the labelled pilot, and give
-    ``find_boundary`` both, with the ``above`` of the second call.
+    ``find_boundary`` both, with the ``above``, or ``below``, of the second call.
 
     Parameters
     ----------
     score : finite numbers, shape (n,)
         The same in both calls, in the same order.
-    precision
-        To certify: a decimal as text, an int, a Fraction with a finite decimal expansion, or a float.
+    precision, max_omission
+        To certify, one of them: a decimal as text, an int, a Fraction with a finite decimal expansion, or a
+        float. ``max_omission`` is the largest share of positives among the rows that are not flagged.
     budget
         Number of labels in all, the pilot's among them.
     pilot
@@ -117,7 +121,8 @@ def sample_for_certificate(
         SampleRequest(
             data=DataRequest(inputs=(), frame=table_of({SCORE: score})),
             for_=SampleGoal.CERTIFICATE,
-            precision=decimal_text("precision", precision),
+            precision=None if precision is None else decimal_text("precision", precision),
+            max_omission=None if max_omission is None else decimal_text("max_omission", max_omission),
             budget=budget,
             pilot=None if pilot is None else table_of(by_name(pilot)),
             intervals=Intervals(seed=seed),
@@ -126,7 +131,8 @@ def sample_for_certificate(
     parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
     return CertificateSample(
         weight=np.concatenate(parts).astype(np.float64, copy=False),
-        above=report.above,
+        above=None if report.below else report.edge,
+        below=report.edge if report.below else None,
         is_pilot=report.pilot is None,
         notes=tuple(report.payload()["notes"]),
     )

@@ -134,6 +134,7 @@ class ReviewKind(StrEnum):
 
     REVIEW = "review"
     MISS = "miss"
+    OMISSION = "max-omission"
 
 
 class GroupBound(StrEnum):

@@ -42,12 +42,13 @@ MIN_ALERTS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """Minimum of a rate of the flagged rows.
+    """Minimum of a rate of a boundary.
 
     Attributes
     ----------
     rate
-        For a maximum false-positive rate it is the specificity.
+        For a maximum false-positive rate it is the specificity, and for a maximum of positives among the
+        rows that are not flagged it is the negatives' share there (NPV).
     minimum
         In [0, 1].
     """
@@ -160,42 +161,48 @@ class Certifier:
         delta: float,
         *,
         at_least: int = 0,
+        at_most: int | None = None,
         sequence: Ints | None = None,
     ) -> Certified | NotCertified:
         """Find the last boundary of the sequence that keeps all promises, at risk delta.
 
-        The sequence starts where the pilot expects the largest margin, in standard errors. For recall it goes
-        to stricter boundaries, otherwise to looser ones.
+        The sequence starts where the pilot expects the largest margin, in standard errors. For recall, and
+        for the rows that are not flagged, it goes to stricter boundaries, otherwise to looser ones.
 
         Parameters
         ----------
         delta
             In (0, 1).
         at_least
-            Minimum number of cells, for a promise that looser boundaries keep as well.
+            Minimum number of cells, for a promise that looser boundaries keep as well, or that was tested
+            for them.
+        at_most
+            Maximum number of cells, which the pilot chose; None for all.
         sequence : int64, shape (boundaries,)
             Indices of the boundaries to test, in order; None for those that the pilot chooses.
         """
         if any(promise.minimum >= 1 for promise in promises):
             return NotCertified(p_value=None, rows_needed=None, provable=False)
         if sequence is None:
-            start = self._start(promises)
+            start, cells = self.start(promises), at_most or len(self.nested.order)
             if start is None:
                 return NotCertified(p_value=None, rows_needed=None)
-            only_recall = all(promise.rate is Rate.RECALL for promise in promises)
-            end, step = (-1, -1) if only_recall else (len(self.nested.order), 1)
-            sequence = np.arange(start, end, step)
+            stricter = all(promise.rate in {Rate.RECALL, Rate.NPV} for promise in promises)
+            end, step = (-1, -1) if stricter else (cells, 1)
+            sequence = np.arange(min(start, cells - 1), end, step)
         tested = self._counts()
         p_values = self._p_values(promises, *tested)
         failed = np.flatnonzero(~(p_values[sequence] <= delta))
         passed = int(failed[0]) if len(failed) else len(sequence)
-        last = max(int(sequence[passed - 1]), at_least - 1) if passed else int(sequence[0])
-        true_positives, selected = (int(count[last]) for count in tested)
-        if passed == 0 or true_positives == 0:  # a boundary that flags nothing has no false positives
+        certified = sequence[:passed]
+        certified = certified[tested[0][certified] > 0]  # a boundary that flags nothing is of no use
+        if len(certified) == 0:
             next_tested = sequence[min(passed, len(sequence) - 1)]
             return NotCertified(
                 p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
             )
+        last = max(int(certified[-1]), at_least - 1)
+        true_positives, selected = (int(count[last]) for count in tested)
         return Certified(
             uncertainty_edges=self.pilot.uncertainty_edges,
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
@@ -220,7 +227,7 @@ class Certifier:
             return self.test.total + (self.pilot.total if self.has_own_pilot else 0)
         return self.drawn.clusters + (self.drawn.pilot_clusters if self.has_own_pilot else 0)
 
-    def _start(self, promises: Sequence[Promise]) -> int | None:
+    def start(self, promises: Sequence[Promise]) -> int | None:
         """Return the first boundary with the largest expected margin; None if the rate has no trials."""
         count, _ = self.pilot.flat
         expected = np.cumsum(count[self.nested.order] * self.nested.rate)

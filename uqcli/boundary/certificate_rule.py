@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
-from uqcli.base.wording import count, p_text, percent
+from uqcli.base.wording import count, number, p_text, percent
 from uqcli.boundary.search.constraint import PROMISED, Constraint
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.estimates.confusion import Confusion, Rate
@@ -42,14 +44,38 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
-    """Guarantee on cleared rows: at most ``miss`` of the positives are among them.
+    """Guarantee on cleared rows: ``miss`` of all positives are there, or ``omission`` of them are positive.
 
-    ``caught``: tested positives that are flagged or reviewed.
+    Both are upper bounds, and one of them is given. ``caught``: tested positives that are flagged or reviewed.
+    ``handled``: tested rows that are, with an omission.
     """
 
-    miss: Share
+    miss: Share | msgspec.UnsetType = msgspec.UNSET
+    omission: Share | msgspec.UnsetType = msgspec.UNSET
     p_value: Share
     caught: Count
+    handled: Count | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def limit(self) -> ReviewLimit | None:
+        """The bound as a limit of the review; None if not just one is given."""
+        limits = [
+            ReviewLimit(kind=kind, value=str(share), number=Fraction(str(share)))
+            for kind, share in ((ReviewKind.MISS, self.miss), (ReviewKind.OMISSION, self.omission))
+            if not isinstance(share, msgspec.UnsetType)
+        ]
+        return limits[0] if len(limits) == 1 else None
+
+    def text(self) -> str:
+        """Describe the guarantee."""
+        return "" if self.limit is None else self.limit.text()
+
+    def result_of(self, tested: TestedOn) -> tuple[int, int, str]:
+        """Return the successes and trials of the test, and what the successes are."""
+        _, positives = tested.trials_of("recall")
+        if isinstance(self.handled, msgspec.UnsetType):
+            return self.caught, positives, "positive rows were caught"
+        return positives - self.caught, tested.rows - self.handled, "cleared rows were positive"
 
 
 class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,11 +88,13 @@ class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
 class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     """Guarantee on new data, at risk ``delta`` over calibration sets, half of it for cleared rows if any.
 
-    The false-positive rate has at most, other rates have at least the given value. ``p_value``: probability
-    of a test result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the
-    precision is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if a part of
-    the calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration set, if
-    ``uqcli sample`` drew it from the rows with that score or a higher one.
+    The false-positive rate and the omission have at most, other rates have at least the given value.
+    ``omission``: share of positives among the rows that are not flagged. ``p_value``: probability of a test
+    result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the precision
+    is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if a part of the
+    calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration set, if ``uqcli
+    sample`` drew it from the rows with that score or a higher one. ``sampled_below``: highest score, if it
+    drew it from the rows with that score or a lower one.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -74,6 +102,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     recall: Share | msgspec.UnsetType = msgspec.UNSET
     fpr: Share | msgspec.UnsetType = msgspec.UNSET
     specificity: Share | msgspec.UnsetType = msgspec.UNSET
+    omission: Share | msgspec.UnsetType = msgspec.UNSET
     p_value: Share
     seed: Count
     tested_on: TestedOn
@@ -81,11 +110,24 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     pilot: SavedPilot | msgspec.UnsetType = msgspec.UNSET
     sampled_above: float | msgspec.UnsetType = msgspec.UNSET
+    sampled_below: float | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def region(self) -> float | None:
-        """Score above which the rows that tested it were drawn; None if they are like new rows."""
-        return None if isinstance(self.sampled_above, msgspec.UnsetType) else self.sampled_above
+    def region(self) -> str | None:
+        """Scores from which the rows that tested it were drawn, as >= 0.5; None if they are like new rows."""
+        above, below = self.sampled_above, self.sampled_below
+        if not isinstance(below, msgspec.UnsetType):
+            return f"{BELOW} {number(below)}"
+        return None if isinstance(above, msgspec.UnsetType) else f">= {number(above)}"
+
+    def leaves_region(self, thresholds: Sequence[float | None]) -> bool:
+        """Whether thresholds flag rows below the region, or drop rows above it."""
+        above, below = self.sampled_above, self.sampled_below
+        if not isinstance(below, msgspec.UnsetType):
+            return any(t is None or t > math.nextafter(below, math.inf) for t in thresholds)
+        if isinstance(above, msgspec.UnsetType):
+            return False
+        return any(t is not None and t < above for t in thresholds)
 
     @property
     def is_of_clusters(self) -> bool:
@@ -116,6 +158,10 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
             risk /= 2
             if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
                 return False
+            successes, trials, _ = cleared.result_of(tested)
+            handled = tested.rows - trials if cleared.omission is not msgspec.UNSET else tested.selected
+            if not tested.selected <= handled or not successes <= trials > 0:
+                return False
         ordered = tested.true_positives <= tested.selected <= tested.rows
         possible = ordered and tested.true_positives <= positives <= tested.rows
         was_tested = all(tested.trials_of(name)[1] for name in self.bounds)
@@ -126,16 +172,16 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         bounds = {str(constraint.rate): float(constraint.numbers[0])}
         if constraint.recall is not None:
             bounds["recall"] = float(constraint.recall)
-        missed = review is not None and review.kind is ReviewKind.MISS
-        miss = float(review.number) if review is not None and missed else None
-        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.miss
-        return self.bounds == bounds and cleared == miss
+        limit = None if review is None or review.kind is ReviewKind.REVIEW else review
+        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.limit
+        own, other = (None if part is None else (part.kind, float(part.number)) for part in (limit, cleared))
+        return self.bounds == bounds and own == other
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
         texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
         if not isinstance(self.cleared, msgspec.UnsetType):
-            texts.append(f"at most {100 * self.cleared.miss:g} % of positives missed")
+            texts.append(self.cleared.text())
         return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
 
 
@@ -147,6 +193,9 @@ def certified_verdict(
     where = "" if groups is None else f" in {len(certificates)} of {groups} groups"
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
+
+BELOW: Final = "<="
+"""How a region is described whose rows were drawn below a score."""
 
 FROM_POOL: Final = "independent rows from the same source as the file that the sample was drawn from"
 _NOT_OF_ALERTS: Final = (
@@ -170,7 +219,8 @@ def certificates_in_words(
             PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()
         ]
         if not isinstance(certificate.cleared, msgspec.UnsetType):
-            promises.append(f"at most {100 * certificate.cleared.miss:g} % of positives are missed")
+            *words, outcome = certificate.cleared.text().split()
+            promises.append(f"{' '.join(words)} are {outcome}")
         promise = f"{' and '.join(promises)} on new data"
     if groups is not None:
         promise = f"{promise} in {in_how_many(len(certificates), groups)}"
@@ -218,10 +268,9 @@ def test_in_words(certificate: SavedCertificate) -> str:
     larger = "larger " if len(results) > 1 else ""
     results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
     if not isinstance(cleared, msgspec.UnsetType):
-        positives = tested.trials_of("recall")[1]
-        caught = f"{count(cleared.caught)} of {count(positives)} positive rows were caught"
-        share = percent(cleared.caught / positives, 1)
-        results.append(f"{caught} ({share}, {_p_and_level(cleared.p_value, certificate)})")
+        hits, trials, what = cleared.result_of(tested)
+        share = percent(hits / trials, 1)
+        results.append(f"{count(hits)} of {count(trials)} {what} ({share}, {_p_and_level(cleared.p_value, certificate)})")
     return f"The test: {'; '.join(results)}, among {_tested(certificate)}."
 
 

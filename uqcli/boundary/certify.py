@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -34,6 +35,9 @@ from uqcli.boundary.chosen_labels import (
     PILOT,
     TEST,
     marked_rows,
+    mirrored,
+    mirrored_cells,
+    mirrored_outcome,
     region_certifier,
     region_of,
     was_sampled,
@@ -47,7 +51,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
-from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed
 from uqcli.boundary.search.optimum import Optimum, optimise
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
@@ -148,7 +152,7 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
 
 
 def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> CertifiedBoundary:
-    """Certify a threshold by rows that were drawn above a score; those of the pilot do not test."""
+    """Certify a threshold by rows drawn above or below a score; those of the pilot do not test."""
     assert request.pilot is not None  # refuse_beyond_region requires it
     older = request.data.on(request.pilot)
     if was_sampled(older):
@@ -156,13 +160,21 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Certified
     else:
         pilot = rows_to_certify(open_table(older, uses_uncertainty=False), None)
     rows, source = marked_rows(request.data, TEST)
-    above, constraint = region_of(rows), request.constraint
-    certifier, sequence = region_certifier(rows, above, float(constraint.numbers[0]), float(delta))
-    outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
+    column, edge = region_of(rows)
+    constraint, cells = request.constraint, None
+    if constraint.kind is ConstraintKind.MAX_OMISSION:  # the rows to drop are flagged in the mirror
+        least = 1 - constraint.numbers[0]
+        certifier, sequence = region_certifier(mirrored(rows), 0.0 - edge, float(least), float(delta))
+        promises = [Promise(rate=Rate.PRECISION, minimum=least)]
+        outcome = certifier.certify(promises, float(delta), sequence=sequence)
+        outcome, cells = mirrored_outcome(outcome), mirrored_cells(certifier.test)
+    else:
+        certifier, sequence = region_certifier(rows, edge, float(constraint.numbers[0]), float(delta))
+        outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
     boundary = certificate = failed = None
     if isinstance(outcome, Certified):
         boundary = _on_all(rows, outcome, None)
-        certificate = _saved(outcome, None, request, float(delta), older=pilot, sampled_above=above)
+        certificate = _saved(outcome, None, request, float(delta), older=pilot, region={column: edge})
     else:
         failed = outcome
     spec = replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1)
@@ -176,7 +188,7 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Certified
             failed=failed,
             tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
             uncertified=Optimum(boundary=None),
-            cells=certifier.test,
+            cells=cells or certifier.test,
             spec=spec,
         ),
         reference=None,  # new rows are not like those of the region
@@ -229,23 +241,30 @@ def certified_rule(
         shared = _cells(pilot, _for_bins(spec))
         tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    missed = request.limit is not None and request.limit.kind is ReviewKind.MISS
+    limit, omitted = request.limit, constraint.kind is ConstraintKind.MAX_OMISSION
+    missed = limit is not None and limit.kind is not ReviewKind.REVIEW
+    if limit is not None and missed:
+        rate = Rate.RECALL if limit.kind is ReviewKind.MISS else Rate.NPV
+        caught = [Promise(rate=rate, minimum=1 - limit.number)]
     risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     cleared: Certified | NotCertified | None = None
-    target, caught = constraint.text(), list[Promise]()
+    target, at_most = constraint.text(), None
     cells = _cells(rows, spec)
     shown = cells
     if pilot.size:
         certifier = _certifier(pilot, test, spec, request)
         ranked = certifier.pilot
-        outcome = certifier.certify(promises_of(constraint), risk)
+        if limit is not None and limit.kind is ReviewKind.OMISSION:
+            # the zones must not overlap where looser boundaries were not tested for the cleared rows
+            start = certifier.start(caught)
+            at_most = None if start is None else start + 1
+        outcome = certifier.certify(promises_of(constraint), risk, at_most=at_most)
         if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-            if missed and request.limit is not None:
-                caught = [Promise(rate=Rate.RECALL, minimum=1 - request.limit.number)]
+            if limit is not None and missed:
                 cleared = certifier.certify(caught, risk, at_least=outcome.cells)
-                target = request.limit.text()
+                target = limit.text()
     failed = next((part for part in (outcome, cleared) if isinstance(part, NotCertified)), None)
     if failed is not None and failed.p_value is not None and tried is not None:
         # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
@@ -257,8 +276,8 @@ def certified_rule(
     if isinstance(outcome, Certified) and failed is None:
         review = cleared if isinstance(cleared, Certified) else None
         boundary = _on_all(rows, outcome, review)
-        if request.limit is not None and review is None:
-            boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
+        if limit is not None and review is None:
+            boundary = with_review(boundary, shown, limit, Algorithm.SMOOTH)
         certificate = _saved(outcome, review, request, float(delta), older=older)
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
@@ -267,7 +286,7 @@ def certified_rule(
         certificate=certificate,
         failed=failed,
         tested_target=f"{target} at a risk of {100 * risk:g} %",
-        uncertified=optimise(cells, Algorithm.SMOOTH, constraint),
+        uncertified=Optimum(boundary=None) if omitted else optimise(cells, Algorithm.SMOOTH, constraint),
         cells=shown if boundary else cells,
         spec=spec,
         tried=tried,
@@ -286,8 +305,12 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest
 
 
 def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
-    """Let a request for a single threshold rank the scores alone; other requests stay as they are."""
-    if request.searched is not AlgorithmChoice(Algorithm.ST):
+    """Let a request for a single threshold rank the scores alone; other requests stay as they are.
+
+    What may be dropped unseen is one threshold unless a number of bins is given.
+    """
+    by_default = request.constraint.kind is ConstraintKind.MAX_OMISSION and request.is_auto(Algorithm.SMOOTH)
+    if request.searched is not AlgorithmChoice(Algorithm.ST) and not by_default:
         return request
     return replace(request, uncertainty_bins=1)
 
@@ -326,7 +349,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     if request.data.roles.cluster is not None and (
         request.constraint.rate is not Rate.PRECISION
         or request.constraint.recall is not None
-        or (request.limit is not None and request.limit.kind is ReviewKind.MISS)
+        or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
     ):
         raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
     if request.by is not None and request.bound is not GroupBound.EACH:
@@ -423,10 +446,18 @@ def _saved(
     delta: float,
     *,
     older: Rows | None,
-    sampled_above: float | None = None,
+    region: Mapping[str, float] = MappingProxyType({}),
 ) -> SavedCertificate:
     constraint, limit = request.constraint, request.limit
-    bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0])}
+    bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0]), **region}
+    cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
+    if review is not None and limit is not None:
+        share = float(limit.number)
+        cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, miss=share)
+        if limit.kind is ReviewKind.OMISSION:
+            cleared = msgspec.structs.replace(
+                cleared, miss=msgspec.UNSET, omission=share, handled=review.selected
+            )
     if constraint.recall is not None:
         bounds["recall"] = float(constraint.recall)
     return SavedCertificate(
@@ -441,11 +472,8 @@ def _saved(
             selected=outcome.selected,
             true_positives=outcome.true_positives,
         ),
-        cleared=msgspec.UNSET
-        if review is None or limit is None
-        else SavedClearance(miss=float(limit.number), p_value=review.p_value, caught=review.true_positives),
+        cleared=cleared,
         pilot=msgspec.UNSET
         if older is None
         else SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum())),
-        sampled_above=msgspec.UNSET if sampled_above is None else sampled_above,
     )

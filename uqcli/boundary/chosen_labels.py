@@ -1,8 +1,11 @@
-"""Certificates from labels that people chose: rows that ``uqcli sample`` drew alike above a score.
+"""Certificates from labels that people chose: rows that ``uqcli sample`` drew alike above or below a score.
 
 Nested thresholds are tested one after another, from the tightest. The first flags a quarter of the drawn
 rows, and each further one 3 % more, so that the sequence depends on scores and not on labels. None is below
 the score above which the rows were drawn, since nothing is known about rows there.
+
+Which rows may be dropped is the same question in the mirror: with negated scores and the labels exchanged,
+the dropped rows are flagged, and their precision is 1 less the share of positives among them.
 """
 
 from __future__ import annotations
@@ -19,18 +22,19 @@ from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.wording import number
-from uqcli.boundary.certificate import Certifier
+from uqcli.boundary.certificate import Certified, Certifier, NotCertified
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.estimates.confusion import Rate
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
 
 SAMPLED_ABOVE: Final = "sampled_above"
+SAMPLED_BELOW: Final = "sampled_below"
 SAMPLED_FOR: Final = "sampled_for"
-"""Columns of the lowest score that was drawn, and of what a row was drawn for."""
+"""Columns of the lowest or highest score that was drawn, and of what a row was drawn for."""
 
 PILOT: Final = "pilot"
 TEST: Final = "test"
@@ -60,13 +64,50 @@ def labels_at_start(precision: float, delta: float) -> int:
     return math.ceil(_PERFECT_LABELS * math.log(delta) / math.log(precision))
 
 
-def was_sampled(data: DataRequest) -> bool:
-    """Whether ``uqcli sample --for certificate`` wrote the rows; streams must be kept."""
-    return {SAMPLED_ABOVE, SAMPLED_FOR} <= set(open_engine(data.engine).columns(data).names)
+def was_sampled(data: DataRequest) -> str | None:
+    """Return the column of the region if ``uqcli sample --for certificate`` wrote the rows, else None.
+
+    Streams must be kept.
+    """
+    names = set(open_engine(data.engine).columns(data).names)
+    columns = [name for name in (SAMPLED_ABOVE, SAMPLED_BELOW) if {name, SAMPLED_FOR} <= names]
+    return columns[0] if columns else None
+
+
+def mirrored(rows: Rows) -> Rows:
+    """Return rows with negated scores, and the labels exchanged."""
+    return replace(rows.scored(0.0 - rows.score), positive=~rows.labels)
+
+
+def mirrored_outcome(outcome: Certified | NotCertified) -> Certified | NotCertified:
+    """Return the rule that flags what a certified threshold of mirrored rows leaves."""
+    if isinstance(outcome, NotCertified):
+        return outcome
+    positives = outcome.tested - outcome.positives
+    dropped = outcome.selected - outcome.true_positives
+    return replace(
+        outcome,
+        thresholds=tuple(None if low is None else _just_above(0.0 - low) for low in outcome.thresholds),
+        positives=positives,
+        selected=outcome.tested - outcome.selected,
+        true_positives=positives - dropped,
+    )
+
+
+def mirrored_cells(cells: Cells) -> Cells:
+    """Return the cells of the rows themselves, from those of mirrored rows by one threshold."""
+    (row,) = cells.rows
+    lower = np.append(LOWEST, [_just_above(0.0 - low) for low in row.lower[:0:-1]])
+    flipped = CellRow(lower=lower, count=row.count[::-1], positives=(row.count - row.positives)[::-1])
+    return replace(cells, rows=(flipped,))
+
+
+def _just_above(score: float) -> float:
+    return math.nextafter(score, math.inf)
 
 
 def refuse_beyond_region(request: BoundaryRequest) -> None:
-    """Refuse a certificate that needs labels below the score above which rows were drawn, or no pilot.
+    """Refuse a certificate that needs labels of other scores than those that were drawn, or no pilot.
 
     Raises
     ------
@@ -79,8 +120,10 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
             f"--certify {drawn}", expected="the file of the pilot as well", remedy="add --pilot FILE"
         )
     constraint, bins = request.constraint, request.uncertainty_bins
+    below = was_sampled(request.data) == SAMPLED_BELOW
+    expected = ConstraintKind.MAX_OMISSION if below else ConstraintKind.PRECISION
     options = (
-        (f"--{constraint.kind}", constraint.rate is not Rate.PRECISION),
+        (f"--{constraint.kind}", constraint.kind is not expected),
         ("--recall", constraint.recall is not None),
         ("several bounds", len(request.bounds) > 1),
         ("a review", request.limit is not None),
@@ -93,8 +136,9 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
         if is_given:
             raise UsageError(
                 f"{option} {drawn}",
-                expected="--precision alone",
-                remedy="certify one threshold: other rules could reach below the scores that were drawn",
+                expected=f"--{expected} alone",
+                remedy="certify one threshold: other rules could reach "
+                f"{'above' if below else 'below'} the scores that were drawn",
             )
 
 
@@ -114,7 +158,7 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
         There is none, or the rows cannot be read.
     """
     roles = data.roles
-    further = {name: name for name in (SAMPLED_ABOVE, *more)}
+    further = {name: name for name in (was_sampled(data) or SAMPLED_ABOVE, *more)}
     numbers = {"score": roles.numbers["score"], **further}
     roles = Roles(numbers=numbers, label=roles.label, weight=roles.weight, keys=(SAMPLED_FOR,))
     read, source = read_labelled(replace(data, roles=roles))
@@ -132,27 +176,30 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
     return replace(marked, groups={}).pooled(), source
 
 
-def region_of(rows: Rows) -> float:
-    """Return the score above which all rows were drawn.
+def region_of(rows: Rows) -> tuple[str, float]:
+    """Return the column of the region, and the score above or below which all rows were drawn.
 
     Raises
     ------
     DataError
-        Rows are of several regions, or below theirs.
+        Rows are of several regions, or outside of theirs.
     """
-    lowest = np.unique(rows.numbers[SAMPLED_ABOVE])
-    if len(lowest) > 1:
+    column = SAMPLED_ABOVE if SAMPLED_ABOVE in rows.numbers else SAMPLED_BELOW
+    edges = np.unique(rows.numbers[column])
+    if len(edges) > 1:
         raise DataError(
-            f"column '{SAMPLED_ABOVE}' has {len(lowest)} values among the rows that test",
+            f"column '{column}' has {len(edges)} values among the rows that test",
             expected="the rows of one sample",
         )
-    above = float(lowest[0])
-    if (rows.score < above).any():
+    edge = float(edges[0])
+    outside = rows.score < edge if column == SAMPLED_ABOVE else rows.score > edge
+    if outside.any():
         raise DataError(
-            f"a row has a score below its {SAMPLED_ABOVE} ({number(above)})",
+            f"a row has a score {'below' if column == SAMPLED_ABOVE else 'above'} its {column} "
+            f"({number(edge)})",
             expected="the rows that sample drew, with the same scores",
         )
-    return above
+    return column, edge
 
 
 def region_certifier(rows: Rows, above: float, precision: float, delta: float) -> tuple[Certifier, Ints]:

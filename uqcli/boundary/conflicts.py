@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from uqcli.base.choices import Algorithm, AlgorithmChoice
+from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.errors import UsageError
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Rate
 
@@ -49,6 +50,12 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
             raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
         _refuse(review, given, ("--shift",))
+    if request.constraint.kind is ConstraintKind.MAX_OMISSION or (
+        request.limit is not None and request.limit.kind is ReviewKind.OMISSION
+    ):
+        if request.certify is None:
+            raise UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+        _refuse("--max-omission", given, ("--compare", groups))
 
 
 def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:

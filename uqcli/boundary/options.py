@@ -75,7 +75,7 @@ class BoundaryRequest:
     )
     pilot: Inputs | None = option(
         "FILE",
-        "With --certify: choose the rule on these labelled rows, and test it on all of INPUT (repeatable).",
+        "With --certify: labelled rows that choose the rule; all of INPUT tests it (repeatable).",
         typed=list[str] | None,
         parse=files,
     )
@@ -108,7 +108,7 @@ class BoundaryRequest:
     )
     score_bins: int | Literal["all"] | None = option(
         "L|all",
-        f"Number of score bins, or all scores. (default: {defaults.SCORE_BINS})",
+        f"Number of score bins, or all. (default: {defaults.SCORE_BINS})",
         parse=_size_or(ALL_SCORES),
     )
     binning: Binning | None = option(

@@ -17,6 +17,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_report import Certification
+from uqcli.boundary.certificate_rule import BELOW
 from uqcli.boundary.comparison_report import (
     VERDICTS,
     OtherDirection,
@@ -205,6 +206,7 @@ class BoundaryReport(OneResult):
             **target,
             **by_key(fit_metrics(fit)),
             **({} if self._region is None else {"recall": None}),
+            **({"precision": None} if (self._region or "").startswith(BELOW) else {}),
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
@@ -301,11 +303,18 @@ class BoundaryReport(OneResult):
 
     def _answer(self, boundary: FittedBoundary) -> str:
         """State what the rule, or those of all groups, does with the calibration rows."""
-        return answer(boundary.fit, self._words, self.flagged_of_all, self._region)
+        sentence = answer(boundary.fit, self._words, self.flagged_of_all, self._region)
+        if self.constraint.rate is not Rate.OMISSION or self._region is not None:
+            return sentence
+        omitted, dropped = boundary.fit.trials(Rate.OMISSION)
+        return (
+            f"{sentence} Of the {count(dropped)} rows that it does not flag "
+            f"({percent(dropped / boundary.fit.rows)}), {percent(omitted / max(1, dropped))} are positive."
+        )
 
     @property
-    def _region(self) -> float | None:
-        """Score above which the calibration rows were drawn; None if they are like new rows."""
+    def _region(self) -> str | None:
+        """Scores from which the calibration rows were drawn, as >= 0.5; None if they are like new rows."""
         certificate = None if self.certification is None else self.certification.certificate
         return None if certificate is None else certificate.region
 
@@ -328,13 +337,13 @@ class BoundaryReport(OneResult):
         return Claim(name=f"{target}{certified}", met=boundary is not None, sentence=sentence)
 
     def _miss_claim(self) -> list[Claim]:
-        """Claim that a certificate of the missed positives makes; empty without one."""
+        """Claim that a certificate of the cleared rows makes; empty without one."""
         boundary, review = self.chosen.boundary, self.review
         if (
             boundary is None
             or self.certification is None
             or review is None
-            or review.kind is not ReviewKind.MISS
+            or review.kind is ReviewKind.REVIEW
         ):
             return []
         return [Claim(name=f"{review.text()}, certified", met=True, sentence="")]

@@ -29,6 +29,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range, short_number
 from uqcli.bin.reference import SCORE_BINS
 from uqcli.boundary.certificate_rule import (
+    BELOW,
     SavedCertificate,
     certificate_in_words,
     certificates_in_words,
@@ -154,7 +155,7 @@ def _parsed(saved: SavedConstraint) -> Constraint:
 
 
 class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
-    """Limit of the review: on reviewed rows, or on the share of missed positives; the value as typed."""
+    """Limit of the review: on reviewed rows, missed positives, or positives among cleared rows; as typed."""
 
     kind: ReviewKind
     value: str
@@ -168,8 +169,7 @@ class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
         UsageError
             The value is invalid.
         """
-        values: dict[str, str | None] = {"review": None, "miss": None, str(self.kind): self.value}
-        limit = review_limit(review=values["review"], miss=values["miss"])
+        limit = review_limit(**{self.kind.replace("-", "_"): self.value})
         assert limit is not None
         return limit
 
@@ -519,8 +519,11 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
         ):
             return "its certificate is not about its rows"
-        if self.region is not None and any(t is not None and t < self.region for t in self.thresholds):
-            return "it flags rows with lower scores than its certificate was tested on"
+        if not isinstance(self.certificate, msgspec.UnsetType) and self.certificate.leaves_region(
+            self.thresholds
+        ):
+            decides = "drops rows with higher" if self.is_below else "flags rows with lower"
+            return f"it {decides} scores than its certificate was tested on"
         return (
             self._contradictory_bounds()
             or self._contradictory_amounts()
@@ -827,14 +830,27 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         )
 
     @property
-    def region(self) -> float | None:
-        """Score above which the calibration rows were drawn; None if they are like new rows."""
+    def region(self) -> str | None:
+        """Scores from which the calibration rows were drawn, as >= 0.5; None if they are like new rows."""
         return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate.region
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the calibration rows were drawn below a score, so that they show no precision."""
+        return self.region is not None and self.region.startswith(BELOW)
+
+    @property
+    def limits_omission(self) -> bool:
+        """Whether it promises that few of the rows that nobody looks at are positive."""
+        return self.constraint.kind is ConstraintKind.MAX_OMISSION or (
+            self.review is not None and self.review.kind is ReviewKind.OMISSION
+        )
 
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
         fit, recall = self.fit, self.fit.recall if self.region is None else None
-        metrics: Metrics = {"precision": fit.precision, "recall": recall, "selected": fit.selected}
+        precision = None if self.is_below else fit.precision
+        metrics: Metrics = {"precision": precision, "recall": recall, "selected": fit.selected}
         if not isinstance(fit.value, msgspec.UnsetType) and not isinstance(
             fit.value_caught, msgspec.UnsetType
         ):
@@ -858,7 +874,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             if self.certified.is_of_clusters:
                 where = f"calibration set ({count(tested)} clusters tested)"
         if self.region is not None:
-            where = f"{count(fit.rows)} rows drawn from scores >= {number(self.region)}"
+            where = f"{count(fit.rows)} rows drawn from scores {self.region}"
         recall = share(fit.recall if self.region is None else None)
         expected = self._expected_rows()
         thresholds = threshold_table(
@@ -870,7 +886,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         results = Table(
             title="",
             header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
-            rows=[(where, recall, share(fit.precision), count(fit.selected)), *expected],
+            rows=[
+                (where, recall, share(None if self.is_below else fit.precision), count(fit.selected)),
+                *expected,
+            ],
         )
         tables = [results, zones_table(fit), thresholds] if fit.zones else [thresholds, results]
         name = f"Boundary ({self.algorithm})"
@@ -952,7 +971,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     @property
     def alert_rate(self) -> float | None:
-        """See Saved; None if the calibration rows were drawn above a score."""
+        """See Saved; None if the calibration rows were drawn above or below a score."""
         selected, rows = self.fit.flagged
         return selected / rows if self.region is None else None
 
@@ -962,7 +981,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         selected, rows = self.fit.flagged
         share_flagged = f"{100 * selected / rows:.2f} % of its calibration set"
         if self.region is not None:
-            share_flagged = f"{share_flagged}, drawn from scores >= {number(self.region)}"
+            share_flagged = f"{share_flagged}, drawn from scores {self.region}"
         return f"The rule was fitted for {target} (algorithm {self.algorithm}); it flagged {share_flagged}"
 
     def _target_text(self, certified: str = "") -> str:
@@ -973,7 +992,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             data = f"{data} in each"
         review = "" if self.review is None else f", {self.review.limit.text()}"
         target = constraint.text() if certified else constraint.target()
-        if self.review is not None and self.review.kind is ReviewKind.MISS:  # certified as well
+        if self.review is not None and self.review.kind is not ReviewKind.REVIEW:  # certified as well
             return f"{target}{data}{margin}{review}{certified}"
         return f"{target}{data}{margin}{certified}{review}"
 
@@ -1040,7 +1059,7 @@ def answer(
     fit: Confusion[int] | Fit,
     words: RowWords = FLAGGED_ROWS,
     flagged: tuple[int, int] | None = None,
-    region: float | None = None,
+    region: str | None = None,
 ) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
@@ -1049,14 +1068,20 @@ def answer(
     flagged
         Flagged rows, and rows, with those that have no label; None if all have one.
     region
-        Score above which the rows were drawn; None if they are like new rows.
+        Scores from which the rows were drawn, such as >= 0.5; None if they are like new rows.
     """
     selected, rows = flagged or (fit.selected, fit.rows)
     if region is not None:
+        (side, score), does = region.split(), "Flags"
+        below = side == BELOW
+        positives, taken = fit.true_positives, selected
+        if below:
+            does, positives, taken = "Drops", fit.positives - positives, rows - selected
+        unknown = "what the rule flags, nor " if below else ""
         return (
-            f"Flags {count(selected)} of {count(rows)} rows that were drawn from those with a score of "
-            f"{number(region)} or more; {percent(fit.precision)} of them are positive. Such rows do not show "
-            "which share of all positives is found."
+            f"{does} {count(taken)} of {count(rows)} rows that were drawn from those "
+            f"with a score of {score} or {'less' if below else 'more'}; {percent(positives / taken)} of them "
+            f"are positive. Such rows do not show {unknown}which share of all positives is found."
         )
     flags = f"{words.flags} {count(selected)} of {count(rows)} {words.rows} ({percent(selected / rows)})"
     precision, recall = percent(fit.precision), percent(fit.recall)
@@ -1090,7 +1115,7 @@ def boundary_card(
     *,
     flagged: tuple[int, int] | None = None,
     title: str = "",
-    region: float | None = None,
+    region: str | None = None,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -1124,8 +1149,8 @@ def boundary_card(
             interval=f"{count(selected)} of {rows_of(of_rows)}",
         ),
     ]
-    if region is not None:
-        del numbers[1]  # the recall is that of the region alone
+    if region is not None:  # the recall is that of the region alone, and below a score the precision, too
+        del numbers[0 if region.startswith(BELOW) else 1 : 2]
     if fit.zones:
         reviewed, caught = fit.zones
         share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)

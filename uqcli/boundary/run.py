@@ -570,8 +570,8 @@ def _artifact(
             true_positives=fit.true_positives,
             rows=fit.rows,
             positives=fit.positives,
-            precision=fit.true_positives / fit.selected,
-            recall=fit.true_positives / fit.positives,
+            precision=fit.precision or 0.0,  # below a score, rows may lack flagged ones, or positives
+            recall=fit.recall or 0.0,
             reviewed=reviewed,
             caught=caught,
             value=msgspec.UNSET if value is None else float(value[0]),

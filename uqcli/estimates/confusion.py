@@ -23,6 +23,8 @@ class Rate(StrEnum):
     RECALL = "recall"
     FPR = "fpr"
     SPECIFICITY = "specificity"
+    OMISSION = "omission"
+    NPV = "npv"
     ALERTS = "alert_rate"
     CAUGHT = "caught"
     REVIEWED = "review_share"
@@ -30,9 +32,10 @@ class Rate(StrEnum):
     @property
     def complement(self) -> Rate:
         """Rate of the opposite event in the same rows; a KeyError if it has no name."""
-        return {Rate.FPR: Rate.SPECIFICITY, Rate.SPECIFICITY: Rate.FPR}[self]
+        pairs = ((Rate.FPR, Rate.SPECIFICITY), (Rate.OMISSION, Rate.NPV))
+        return {**dict(pairs), **{other: rate for rate, other in pairs}}[self]
 
-    def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:
+    def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:  # noqa: PLR0911
         """Return the rows that count for the rate, and where these succeed; without a review.
 
         Parameters
@@ -49,6 +52,10 @@ class Rate(StrEnum):
                 return ~positive, flagged
             case Rate.SPECIFICITY:
                 return ~positive, ~flagged
+            case Rate.OMISSION:
+                return ~flagged, positive
+            case Rate.NPV:
+                return ~flagged, ~positive
             case Rate.ALERTS:
                 return np.ones_like(flagged), flagged
             case Rate.REVIEWED:
@@ -90,6 +97,12 @@ class Confusion(Generic[Number]):
             case Rate.SPECIFICITY:
                 negatives = self.rows - self.positives
                 return negatives - (self.selected - self.true_positives), negatives
+            case Rate.OMISSION:
+                handled, caught = self.handled
+                return self.positives - caught, self.rows - handled
+            case Rate.NPV:
+                omitted, cleared = self.trials(Rate.OMISSION)
+                return cleared - omitted, cleared
             case Rate.ALERTS:
                 return self.selected, self.rows
             case Rate.CAUGHT:

@@ -299,6 +299,9 @@ def _outcomes_of(rate: Rate, rule: int) -> tuple[Part, Part]:
     match rate:
         case Rate.PRECISION:
             return (chosen, True), (chosen, False)
+        case Rate.OMISSION | Rate.NPV:
+            cleared, omitted = others(catches(rule)), rate is Rate.OMISSION
+            return (cleared, omitted), (cleared, not omitted)
         case Rate.RECALL:
             label: bool | None = True
         case Rate.FPR:

@@ -460,6 +460,13 @@ def _measure(
             unknown(why) if constraint.odds is None or why else design.net_benefit(flagged, constraint.odds)
         )
 
+    def omission() -> Estimate | None:
+        """Estimate the share of positives among the rows that are dropped; None if it is no promise."""
+        if not rule.limits_omission:
+            return None
+        why = reason(caught)
+        return unknown(why) if why else design.known_precision(others(caught))
+
     zones = None
     if rule.has_zones and confusion.zones is not None:
         zones = MeasuredZones(
@@ -487,6 +494,7 @@ def _measure(
         clusters=ClusterNumbers.of(labelled.confusion_by_cluster(index))
         if isinstance(labelled, ClusteredRows)
         else None,
+        omission=omission(),
         promised=rule.constraint.parsed().rate,
         prevalence=prevalence(),
         assisted=used,
@@ -612,6 +620,12 @@ def _review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBound
         reviewed, _ = measured.totals.trials(Rate.REVIEWED)
         tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
         outcome = _share_outcome(text, tested, zones.review_share)
+    elif limit.kind is ReviewKind.OMISSION:
+        omitted, cleared = measured.totals.trials(Rate.OMISSION)
+        tested = BoundedRate(successes=omitted, trials=cleared, bound=limit.number, upper=True)
+        rate = text if artifact.certified is None else f"false omission rate <= {float(limit.number):g}"
+        estimate = measured.rate(Rate.OMISSION)
+        outcome = _rate_outcome(artifact, rate, tested, estimate, clustered=measured.clusters is not None)
     else:
         total = measured.totals.positives
         missed = total - measured.totals.handled[1]

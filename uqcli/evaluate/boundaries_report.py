@@ -107,6 +107,8 @@ class MeasuredBoundary:
         sets no odds, or with class weights.
     weighted
         Sums of sampling weights, in units; None if rows count by weight alone.
+    omission
+        Share of positives among the cleared rows; None if the rule does not limit it.
     promised
         Rate that the constraint bounds, a metric even if it is none of other rules.
     prevalence
@@ -129,6 +131,7 @@ class MeasuredBoundary:
     net_benefit: Estimate | None = None
     clusters: ClusterNumbers | None = None
     weighted: Confusion[int] | None = None
+    omission: Estimate | None = None
     promised: Rate | None = None
     prevalence: Estimate | None = None
     assisted: Mapping[str, float | None] = field(default_factory=dict)
@@ -176,6 +179,7 @@ class MeasuredBoundary:
             "selected_share": self.selected_share,
             **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
             **({} if self.prevalence is None else {"prevalence": self.prevalence}),
+            **({} if self.omission is None else {"omission": self.omission}),
             **({} if self.clusters is None else vars(self.clusters)),
             **({} if self.zones is None else vars(self.zones)),
             **({} if self.value is None else self.value.metrics()),
@@ -487,8 +491,12 @@ class EvaluateReport(Evaluated):
         said = [_said_of("the rule", sentence) for sentence in plain_sentences]
         ((_, artifact, measured),) = self.results
         missed = None if measured.zones is None else measured.zones.miss.value
+        finding = ""
         if missed is not None and _least_caught(artifact) is not None:
-            said = [f"{percent(missed)} of positives are missed: {sentence}" for sentence in said]
+            finding = f"{percent(missed)} of positives are missed: "
+        elif measured.omission is not None and measured.omission.value is not None:
+            finding = f"{percent(measured.omission.value)} of cleared rows are positive: "
+        said = [f"{finding}{sentence}" for sentence in said]
         return [capitalised(sentence) for sentence in said]
 
     def _card(self) -> HeadCard:
@@ -555,7 +563,7 @@ class EvaluateReport(Evaluated):
             ),
         ]
         rate = artifact.constraint.parsed().rate
-        if rate in {Rate.FPR, Rate.SPECIFICITY}:
+        if rate in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
             target = (
                 artifact.constraint.parsed().text().removeprefix(f"{artifact.constraint.parsed().rule.name} ")
             )
@@ -593,6 +601,10 @@ class EvaluateReport(Evaluated):
         shares = [measured.prevalence for _, _, measured in self.results if measured.prevalence is not None]
         if shares and not brief:
             rows.append(("positive rate", *map(interval, shares)))
+        omissions = [measured.omission for _, _, measured in self.results]
+        if any(omissions) and not (brief and any(measured.zones for _, _, measured in self.results)):
+            cells = ["" if omission is None else interval(omission) for omission in omissions]
+            rows.append(("false omission", *cells, *([""] if self.difference is not None else [])))
         if any(measured.zones for _, _, measured in self.results):
             rows += self._zone_rows(brief=brief)
         rows += self._value_rows(brief=brief)
@@ -800,7 +812,9 @@ class EvaluateReport(Evaluated):
         """Build the figure of rates with their targets."""
         panels = []
         bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
-        others = [rate for rate in (Rate.FPR, Rate.SPECIFICITY) if rate in bounded]
+        limited = (Rate.FPR, Rate.SPECIFICITY)
+        others: list[Rate] = [rate for rate in limited if rate in bounded]
+        others += [Rate.OMISSION] if set(bounded) == {Rate.OMISSION} else []
         for rate in (*others, Rate.PRECISION, Rate.RECALL):
             measured = [
                 NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
@@ -836,6 +850,7 @@ _NAMES_OF_ASSISTED: Final = {
 _NAMES_OF_RATES: Final = {
     Rate.FPR: "False-positive rate",
     Rate.SPECIFICITY: "Specificity",
+    Rate.OMISSION: "False omission rate",
     Rate.PRECISION: "Precision",
     Rate.RECALL: "Recall",
 }

@@ -1,5 +1,8 @@
 """Which rows to label for a certificate: a pilot first, then the rows that a threshold may flag by the pilot.
 
+For rows that are dropped unseen it is the mirror (see ``uqcli.boundary.chosen_labels``), with other shares:
+the pilot is drawn from all rows, since dropped rows may be most of them, and the others from up to 95 %.
+
 A third of the labels, drawn alike among the 30 % of rows with the highest scores, shows how many rows from
 the top a threshold can flag at the precision. The others are drawn alike among 1.15 times as many rows from
 the top, between 2 and 30 % of all. The labels of the pilot are not used again: on a plateau just below the
@@ -26,11 +29,11 @@ from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
 from uqcli.boundary.chosen_labels import (
     PILOT,
-    SAMPLED_ABOVE,
     SAMPLED_FOR,
     TEST,
     labels_at_start,
     marked_rows,
+    mirrored,
     was_sampled,
 )
 from uqcli.boundary.pilot import refuse_overlap
@@ -51,6 +54,9 @@ LABEL_OPTION: Final = "label"
 
 TOP: Final = Fraction(3, 10)
 """Share of the rows, from the highest score, from which the pilot is drawn; no other row is drawn at all."""
+
+BOTTOM: Final = Fraction(19, 20)
+"""Share of the rows, from the lowest score, from which rows to test what is dropped are drawn at most."""
 
 _LEAST: Final = Fraction(1, 50)
 _WIDER: Final = Fraction(115, 100)
@@ -97,15 +103,17 @@ def share_above(rows: Rows, precision: Fraction) -> Fraction:
     return Fraction(int(selected[reaching[-1]]), rows.size) if len(reaching) else Fraction(0)
 
 
-def region_share(crossing: Fraction) -> Fraction:
+def region_share(crossing: Fraction, most: Fraction = TOP) -> Fraction:
     """Return the share of all rows, from the top score, from which rows are drawn for the test.
 
     Parameters
     ----------
     crossing
         Share of all rows that a threshold can flag at the precision, by the pilot.
+    most
+        Largest share.
     """
-    return min(TOP, max(_LEAST, _WIDER * crossing))
+    return min(most, max(_LEAST, _WIDER * crossing))
 
 
 def label_feature(name: str) -> FeatureRequest:
@@ -143,24 +151,27 @@ def prepare_certificate(
         An option does not apply, the rows cannot be read, or the pilot is not of these rows.
     """
     precision, budget = _checked(request)
+    below = request.max_omission is not None
+    widest, most = (Fraction(1), BOTTOM) if below else (TOP, TOP)
     pool = replace(
         request.data, roles=Roles(numbers={"score": request.columns.score or SCORE}), positive_value=None
     )
     table = open_engine(pool.engine).table(pool)
-    above, share = _top(table, TOP)
+    edge, share = _end(table, widest, below=below)
     data, label = pool, request.label
     if request.pilot is not None and label not in open_engine(pool.engine).columns(pool).names:
         label = None  # only the pilot has labels
     if label is not None:
         data = replace(pool, roles=replace(pool.roles, features=(label_feature(label),)))
-    draw = _Draw(seed=request.intervals.seed, label=label, data=data)
+    draw = _Draw(seed=request.intervals.seed, label=label, data=data, below=below)
     pilot, before, crossing = None, None, None
     size, mark = budget // _PILOT_PARTS, PILOT
     if request.pilot is not None:
         pilot = _read_pilot(request, pool)
-        before = draw.pilot(pilot, above)
-        crossing = share_above(pilot, precision) * (1 if before is None else share)
-        above, share = _top(table, region_share(crossing))
+        before = draw.pilot(pilot, edge)
+        by_rank = mirrored(pilot) if below else pilot
+        crossing = share_above(by_rank, precision) * (1 if before is None else share)
+        edge, share = _end(table, region_share(crossing, most), below=below)
         mark = TEST
         size = budget - pilot.size
         if size < 1:
@@ -168,22 +179,24 @@ def prepare_certificate(
                 f"--budget {budget} with a pilot of {pilot.size} labels",
                 expected="the same number as in the first call, which counts the pilot",
             )
-    first, eligible = draw.first(size, above, before)
+    first, eligible = draw.first(size, edge, before)
     if eligible == 0:
         raise DataError(
-            "no row is left to label", expected="rows with high scores that have no label and are no pilot"
+            "no row is left to label",
+            expected=f"rows with {'low' if below else 'high'} scores that have no label and are no pilot",
         )
     cuts = first.cuts(1)
     report = CertificateSampleReport(
         source=source_of(table.summary),
-        precision=request.precision or "",
+        precision=request.precision,
+        max_omission=request.max_omission,
         budget=budget,
         seed=request.intervals.seed,
         on_invalid=request.data.on_invalid,
         rows=table.summary.rows,
         drawn_from=eligible,
         labels=int(cuts.taken.sum()),
-        above=above,
+        edge=edge,
         share=float(share),
         least=least_budget(precision),
         pilot=None if pilot is None else (pilot.size, int(pilot.weights()[pilot.labels].sum())),
@@ -192,15 +205,15 @@ def prepare_certificate(
     weight = inverse(cuts.taken / eligible)
 
     def added(rows: Rows) -> dict[str, Floats]:
-        drawn = draw.takes(cuts, rows, above, before)
+        drawn = draw.takes(cuts, rows, edge, before)
         return {
             NAME: np.where(drawn, weight, 0.0),
-            SAMPLED_ABOVE: np.full(len(rows), above),
+            report.column: np.full(len(rows), edge),
             SAMPLED_FOR: np.zeros(len(rows)),
         }
 
     columns = AddedColumns(
-        types={NAME: "float64", SAMPLED_ABOVE: "float64", SAMPLED_FOR: "text"},
+        types={NAME: "float64", report.column: "float64", SAMPLED_FOR: "text"},
         texts={SAMPLED_FOR: (mark,)},
         compute=added,
     )
@@ -208,13 +221,24 @@ def prepare_certificate(
 
 
 def _checked(request: SampleRequest) -> tuple[Fraction, int]:
-    """Return the precision and the budget, after a check of all other options."""
+    """Return the precision, of dropped rows in the mirror, and the budget, after a check of all options."""
     check_seed(request.intervals.seed)
     refuse_keep(request.data.on_invalid)
     refuse_cluster(request.data.engine)
-    if request.precision is None:
-        raise UsageError("--for certificate is given without --precision", remedy="add --precision S")
-    precision = decimal("precision", share_text(request.precision), above=0, below=1)
+    if request.precision is None and request.max_omission is None:
+        raise UsageError(
+            "--for certificate is given without --precision",
+            remedy="add --precision S, or --max-omission F for rows to drop",
+        )
+    if request.precision is not None and request.max_omission is not None:
+        raise UsageError(
+            "--precision and --max-omission cannot be combined",
+            remedy="draw the labels of each by itself",
+        )
+    if request.precision is not None:
+        precision = decimal("precision", share_text(request.precision), above=0, below=1)
+    else:
+        precision = 1 - decimal("max-omission", share_text(request.max_omission or ""), above=0, below=1)
     if request.budget is None:
         raise UsageError("--for certificate is given without --budget", remedy="add --budget N")
     if request.budget < _PILOT_PARTS:
@@ -222,16 +246,21 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     return precision, request.budget
 
 
-def _top(table: Table, share: Fraction) -> tuple[float, Fraction]:
-    """Return the highest score that at least a share of the rows reach, and the share that does."""
+def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
+    """Return the highest score that at least a share of the rows reach, and the share that does.
+
+    With ``below`` it is the lowest score that at least a share of the rows do not exceed.
+    """
 
     def rank(rows: int) -> int:
-        return rows - max(1, math.ceil(share * rows))
+        size = max(1, math.ceil(share * rows))
+        return size - 1 if below else rows - size
 
     (counts,) = table.edges("score", lambda rows: np.array([rank(rows)]))
-    below, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
-    place = int(np.searchsorted(below, rank(rows), side="right")) - 1
-    return float(counts.value[place]), Fraction(rows - int(below[place]), rows)
+    before, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
+    place = int(np.searchsorted(before, rank(rows), side="right")) - 1
+    inside = int(before[place] + counts.count[place]) if below else rows - int(before[place])
+    return float(counts.value[place]), Fraction(inside, rows)
 
 
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
@@ -261,36 +290,39 @@ class _Draw:
     ----------
     label
         Column of labels; None if no row has one.
+    below
+        Whether rows are drawn below a score.
     """
 
     seed: int
     label: str | None
     data: DataRequest
+    below: bool
 
     def numbers(self, rows: Rows) -> Floats:
         """Draw a uniform number for each row; the rows with the lowest are drawn."""
         return uniforms(positions_of(rows), self.seed, Purpose.SAMPLE)
 
-    def eligible(self, rows: Rows, above: float, before: tuple[Cuts, float] | None) -> Bools:
-        """Whether rows have a high score, no label, and are not in the pilot."""
-        allowed: Bools = rows.score >= above
+    def eligible(self, rows: Rows, edge: float, before: tuple[Cuts, float] | None) -> Bools:
+        """Whether rows are on the side of a score, have no label, and are not in the pilot."""
+        allowed: Bools = rows.score <= edge if self.below else rows.score >= edge
         if self.label is not None:
             allowed &= rows.features[self.label].value < 0
         if before is not None:
-            cuts, top = before
-            allowed &= ~self.takes(cuts, rows, top, None)
+            cuts, first = before
+            allowed &= ~self.takes(cuts, rows, first, None)
         return allowed
 
-    def takes(self, cuts: Cuts, rows: Rows, above: float, before: tuple[Cuts, float] | None) -> Bools:
+    def takes(self, cuts: Cuts, rows: Rows, edge: float, before: tuple[Cuts, float] | None) -> Bools:
         """Whether rows are drawn."""
-        group = np.where(self.eligible(rows, above, before), 0, -1)
+        group = np.where(self.eligible(rows, edge, before), 0, -1)
         return cuts.takes(group, np.zeros_like(group), -self.numbers(rows), rows.position)
 
-    def first(self, size: int, above: float, before: tuple[Cuts, float] | None) -> tuple[FirstRows, int]:
+    def first(self, size: int, edge: float, before: tuple[Cuts, float] | None) -> tuple[FirstRows, int]:
         """Read the rows, and return those to draw and the number of rows that they are drawn from."""
         first, count = FirstRows(size), 0
         for rows in open_engine(self.data.engine).batches(self.data):
-            chosen = self.eligible(rows, above, before)
+            chosen = self.eligible(rows, edge, before)
             count += int(chosen.sum())
             alone = np.zeros(int(chosen.sum()), dtype=np.int64)
             first.add(alone, alone, -self.numbers(rows)[chosen], positions_of(rows)[chosen], alone + 1)

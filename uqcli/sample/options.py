@@ -46,6 +46,9 @@ class SampleRequest:
         max=defaults.MAX_ROWS,
     )
     precision: str | None = option("S", "certificate: the precision to certify.")
+    max_omission: str | None = option(
+        "F", "certificate: in place of --precision, the largest share of positives among dropped rows."
+    )
     pilot: Inputs | None = option(
         "FILE",
         "certificate: the labelled rows of the first call, to draw the rest (repeatable).",

@@ -267,7 +267,10 @@ def _of_boundary(rule: BoundaryArtifact, promises: Sequence[Promise]) -> Trials:
         del roles
         zone, positive = rule.zones(rows), rows.labels
         flagged = zone == flag
-        masks = {rate: rule.kept.outcomes(flagged, positive) for rate, rule in watched.items()}
+        masks = {
+            rate: rule.kept.outcomes(zone != clear if rate == "omission" else flagged, positive)
+            for rate, rule in watched.items()
+        }
         masks["miss"] = positive, zone != clear
         group = None if key is None else groups_of(rows, key)
         listed = []

@@ -136,8 +136,8 @@ def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ..
     if origin == "target":
         rates = {name: _least_expected(rule, name, target) for name, target in rates.items()}
     review = rule.review
-    if review is not None and review.kind is ReviewKind.MISS:
-        rates["miss"] = review.limit.number
+    if review is not None and review.kind is not ReviewKind.REVIEW:
+        rates["miss" if review.kind is ReviewKind.MISS else "omission"] = review.limit.number
     promises = [
         Promise(rate=name, bound=rate, origin=_origin(rule, name, rate, origin))
         for name, rate in rates.items()
@@ -169,7 +169,7 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
             if certificate and not isinstance(certificate.cleared, msgspec.UnsetType)
             else "target"
         )
-    is_expected = origin == "target" and rate != "miss" and bound != _target(rule, rate)
+    is_expected = origin == "target" and rate not in ("miss", "omission") and bound != _target(rule, rate)
     if not is_expected:
         return origin
     return f"lower end of what was expected of target {float(_target(rule, rate)):.4g}"

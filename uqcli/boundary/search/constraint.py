@@ -39,6 +39,7 @@ class ConstraintKind(StrEnum):
     MAX_SELECTED = "max-selected"
     MAX_FPR = "max-fpr"
     MIN_SPECIFICITY = "min-specificity"
+    MAX_OMISSION = "max-omission"
     UTILITY = "utility"
 
 
@@ -337,7 +338,10 @@ def constraint_from(**options: str | None) -> Constraint:
     if len(given) + has_worth != 1:
         both = [f"--{name.replace('_', '-')}" for name in given]
         both += ["--gain and --cost"] if has_worth else []
-        names = "--precision, --recall, --max-selected, --max-fpr, --min-specificity, or --gain and --cost"
+        names = (
+            "--precision, --recall, --max-selected, --max-fpr, --min-specificity, --max-omission, "
+            "or --gain and --cost"
+        )
         if both:
             raise UsageError(
                 f"{' and '.join(both)} cannot be combined",
@@ -481,6 +485,11 @@ def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
     return KeepBudget(limit=math.floor(share * negatives), false_only=True)
 
 
+def _only_certified(constraint: Constraint, cells: Cells) -> Goal:
+    del constraint, cells
+    raise UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+
+
 def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:
     del cells
     if constraint.amounts:
@@ -535,6 +544,7 @@ def _precision_in_source(constraint: Constraint, positive: Fraction, negative: F
     """Convert a precision ``TP w(1) / (TP w(1) + FP w(0)) >= s`` on target data.
 
     On the source data it is ``TP / (TP + FP) >= s w(0) / (s w(0) + (1-s) w(1))``.
+    A false omission rate has the same one as an upper bound.
     """
     (precision,) = constraint.numbers
     bound = precision * negative / (precision * negative + (1 - precision) * positive)
@@ -622,6 +632,21 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             result="negative rows are not flagged",
             trials="negatives",
             success="not flagged",
+        ),
+        ConstraintKind.MAX_OMISSION: ConstraintRule(
+            read=_read_share(ConstraintKind.MAX_OMISSION),
+            goal=_only_certified,
+            text="false omission rate <= {}",
+            options="--max-omission",
+            rate=Rate.OMISSION,
+            is_upper=True,
+            in_target=_precision_in_source,
+            is_promise=True,
+            name="false omission rate",
+            guarantee="at most {:g} % of the rows that are not flagged are positive",
+            result="rows that are not flagged are positive",
+            trials="cleared rows",
+            success="positive",
         ),
         ConstraintKind.UTILITY: ConstraintRule(
             read=_read_utility,

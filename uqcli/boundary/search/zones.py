@@ -46,6 +46,8 @@ class ReviewLimit:
 
     def text(self) -> str:
         """Describe the limit."""
+        if self.kind is ReviewKind.OMISSION:
+            return f"at most {float(100 * self.number):g} % of cleared rows positive"
         if self.kind is ReviewKind.MISS:
             return f"at most {float(100 * self.number):g} % of positives missed"
         return f"at most {self.value.replace('%', ' % of')} rows reviewed"
@@ -59,24 +61,35 @@ class ReviewLimit:
         return math.floor(self.number * positives)
 
 
-def review_limit(*, review: str | None, miss: str | None) -> ReviewLimit | None:
+def omission_below(bounds: dict[str, str | None]) -> str | None:
+    """Take a bound on omission out of the bounds by option if there is one on precision, above a review."""
+    return bounds.pop("max_omission", None) if bounds.get("precision") is not None else None
+
+
+def review_limit(
+    *, review: str | None = None, miss: str | None = None, max_omission: str | None = None
+) -> ReviewLimit | None:
     """Parse the limit of the review; None if there is no review.
 
     Raises
     ------
     UsageError
-        A number is invalid or out of range, or both limits are given.
+        A number is invalid or out of range, or several limits are given.
 
     Examples
     --------
     >>> review_limit(review="5%", miss=None).number
     Fraction(1, 20)
     """
-    if review is not None and miss is not None:
-        raise UsageError("--review and --miss cannot be combined", remedy="leave one of them out")
-    if miss is not None:
-        miss = share_text(miss)
-        return ReviewLimit(kind=ReviewKind.MISS, value=miss, number=decimal("--miss", miss, at_most=1))
+    limits = {ReviewKind.REVIEW: review, ReviewKind.MISS: miss, ReviewKind.OMISSION: max_omission}
+    given = [kind for kind, value in limits.items() if value is not None]
+    if len(given) > 1:
+        options = " and ".join(f"--{kind}" for kind in given)
+        raise UsageError(f"{options} cannot be combined", remedy="leave one of them out")
+    for kind in given:
+        if kind is not ReviewKind.REVIEW:
+            value = share_text(limits[kind] or "")
+            return ReviewLimit(kind=kind, value=value, number=decimal(f"--{kind}", value, at_most=1))
     if review is None:
         return None
     if review.endswith("%"):

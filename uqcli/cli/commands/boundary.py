@@ -48,6 +48,7 @@ class ConstraintOptions:
     max_selected: str | None = option("M|P%", "Maximize recall with M rows or P% flagged at most.")
     max_fpr: str | None = option("F", "Maximize recall at false-positive rate F or less.")
     min_specificity: str | None = option("S", "Maximize recall at specificity S or more.")
+    max_omission: str | None = option("F", "Drop the most rows, at most F of them positive; needs --certify.")
     gain: str | None = option("G|COL", "Maximize the net value: a true positive gains G.")
     cost: str | None = option("C|COL", "Maximize the net value: a false positive costs C.")
 
@@ -79,14 +80,16 @@ def boundary(
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
     from uqcli.boundary.search.constraint import constraints_from, with_margin
-    from uqcli.boundary.search.zones import review_limit
+    from uqcli.boundary.search.zones import omission_below, review_limit
 
     if request.certify is None:
         refuse_typed(("pilot",), "is given without --certify", remedy="add --certify DELTA")
         request = replace(request, pilot=None)
     constraints: tuple[Constraint, ...] = ()
-    if any(asdict(constraint).values()) or _needs_constraint(request, written, reporting, probabilities):
-        bounds = constraints_from(**asdict(constraint))
+    typed = asdict(constraint)
+    max_omission = omission_below(typed)
+    if any(typed.values()) or _needs_constraint(request, written, reporting, probabilities):
+        bounds = constraints_from(**typed)
         constraints = tuple(with_margin(bound, request.margin) for bound in bounds)
     reads = Reads.from_options(
         inputs, request.pilot, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
@@ -112,7 +115,7 @@ def boundary(
         request,
         data=data.grouped_by(by).clustered_by(column, days=days),
         constraint=constraints[0] if constraints else request.constraint,
-        limit=review_limit(review=request.review, miss=request.miss),
+        limit=review_limit(review=request.review, miss=request.miss, max_omission=max_omission),
         by=by,
         algorithm=_algorithm(request),
         compared=names("--uncertainty", columns.uncertainty) if request.compare else (),

@@ -50,7 +50,8 @@ def sample(
     keys: tuple[str, ...] = report.KEYS
     rule: str | None = artifact
     if request.for_ is SampleGoal.CERTIFICATE:
-        keys, rule, inputs = certificate_report.KEYS, None, _without_rule(artifact, inputs)
+        keys = certificate_report.keys(below=request.max_omission is not None)
+        rule, inputs = None, _without_rule(artifact, inputs)
         refuse_typed(
             ("plan", "calibrator", "keep_labelled", "prefix"), _WITH_CERTIFICATE, "--for precision or recall"
         )
@@ -58,8 +59,9 @@ def sample(
         rows = replace(rows, prefix="")
     else:
         refuse_swapped(artifact, inputs)
-        refuse_typed(("precision", "pilot", "positive"), f"with --for {request.for_}", "--for certificate")
-        request = replace(request, precision=None, pilot=None, positive=None)
+        own = ("precision", "max_omission", "pilot", "positive")
+        refuse_typed(own, f"with --for {request.for_}", "--for certificate")
+        request = replace(request, precision=None, max_omission=None, pilot=None, positive=None)
     if request.plan is not None:
         refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
     provenance = check_outputs(
