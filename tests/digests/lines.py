@@ -131,6 +131,10 @@ VALUES = {
     "--max-depth": [f"{TREE} --features age --max-depth 2"],
     "--max-fpr": [f"{BOUNDARY} --max-fpr 0.1"],
     "--max-selected": [f"{BOUNDARY} --max-selected 100", f"{BOUNDARY} --max-selected 3%"],
+    "--max-omission": [
+        f"{BOUNDARY} --max-omission 0.3 --certify 0.1",
+        "sample rows.csv --for certificate --max-omission 0.2 --budget 60",
+    ],
     "--members": ["--members m_1,m_2"],
     "--merge": ["bin grid_equi_weight.json grid_equi_weight.json --merge"],
     "--method": [f"--method {name}" for name in ("all", "spline", "venn-abers")],
@@ -197,6 +201,10 @@ VALUES = {
     "--to": ["--to sql", "--to onnx -o rule.onnx"],
     "--top": ["--top 5"],
     "--tree-data": [f"{TREE} --features age --tree-data rows.csv --min-leaf 20"],
+    "--unlabelled": [
+        "evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv",
+        "evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv --calibrator calibrator_beta.json",
+    ],
     "--uncertainty": ["--uncertainty ensemble_uncertainty", f"{MIST} --uncertainty ensemble_uncertainty"],
     "--uncertainty-bins": ["--uncertainty-bins 2", f"{MIST} --uncertainty-bins 2"],
     "--undersampled": ["--undersampled 3"],

@@ -46,8 +46,8 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
 class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
     """Guarantee on cleared rows: ``miss`` of all positives are there, or ``omission`` of them are positive.
 
-    Both are upper bounds, and one of them is given. ``caught``: tested positives that are flagged or reviewed.
-    ``handled``: tested rows that are, with an omission.
+    Both are upper bounds, and one of them is given. ``caught``: tested positives that are flagged or
+    reviewed. ``handled``: tested rows that are, with an omission.
     """
 
     miss: Share | msgspec.UnsetType = msgspec.UNSET
@@ -269,8 +269,8 @@ def test_in_words(certificate: SavedCertificate) -> str:
     results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
     if not isinstance(cleared, msgspec.UnsetType):
         hits, trials, what = cleared.result_of(tested)
-        share = percent(hits / trials, 1)
-        results.append(f"{count(hits)} of {count(trials)} {what} ({share}, {_p_and_level(cleared.p_value, certificate)})")
+        result = f"{percent(hits / trials, 1)}, {_p_and_level(cleared.p_value, certificate)}"
+        results.append(f"{count(hits)} of {count(trials)} {what} ({result})")
     return f"The test: {'; '.join(results)}, among {_tested(certificate)}."
 
 
