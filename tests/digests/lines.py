@@ -202,8 +202,8 @@ VALUES = {
     "--top": ["--top 5"],
     "--tree-data": [f"{TREE} --features age --tree-data rows.csv --min-leaf 20"],
     "--unlabelled": [
-        "evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv",
-        "evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv --calibrator calibrator_beta.json",
+        f"evaluate boundary_default.json rows.csv --unlabelled unlabelled.csv{more}"
+        for more in ("", " --calibrator calibrator_beta.json")
     ],
     "--uncertainty": ["--uncertainty ensemble_uncertainty", f"{MIST} --uncertainty ensemble_uncertainty"],
     "--uncertainty-bins": ["--uncertainty-bins 2", f"{MIST} --uncertainty-bins 2"],
