@@ -126,6 +126,18 @@ def test_below_a_precision_the_promise_is_about_cleared_rows(uqcli, files, tmp_p
     assert set(zones["zone"]) == {"flag", "review", "clear"}
 
 
+def test_zones_that_would_overlap_meet_where_dropped_rows_were_tested(uqcli, tmp_path):
+    random = np.random.default_rng(1)
+    score = random.random(2500)
+    rows = pl.DataFrame({"score": score, "label": random.random(2500) < np.where(score > 0.5, 0.9, 0.02)})
+    rows.cast({"label": int}).write_csv(tmp_path / "steep.csv")
+    options = ("--precision", "0.5", *CERTIFY, "-q", "-o", "rule.json")
+    assert uqcli("boundary", "steep.csv", *options).code == 0
+    saved = saved_rule(tmp_path)
+    assert saved["review_thresholds"] == saved["thresholds"]
+    assert dropped_by(saved, rows)[0] > 500  # the precision alone would leave fewer
+
+
 def test_the_pilot_is_drawn_from_all_rows_and_the_rest_from_the_lowest(drawn):
     pilot, rest = drawn
     draws = uniforms(np.arange(ROWS), 0, Purpose.SAMPLE)
