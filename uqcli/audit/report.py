@@ -123,7 +123,10 @@ class Audit:
             if len(self.columns) == 1
             else "--by and the column of that segment"
         )
-        return f"Do not rely on the overall result in a segment that deviates; fit again with {own}."
+        return (
+            f"Do not rely on the overall result in a segment that deviates; fit again with {own}, and a rule "
+            "with --bound each as well."
+        )
 
     def payload(self) -> list[dict[str, Any]]:
         """Return the JSON form."""

@@ -84,7 +84,7 @@ def calibrated_within(metrics: Metrics) -> str:
     shown = (
         ""
         if detectable is None
-        else f"; it would have found an error of {detectable:.2g} at every score with 80 % power"
+        else f"; if every score were off by {detectable:.2g}, it would find that with 80 % power"
     )
     upper = f" With 95 % confidence the score is off {most}." if most else ""
     return f"A stricter test of all scores at once finds no significant error{above}{shown}.{upper}{falls}"

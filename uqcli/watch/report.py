@@ -273,14 +273,19 @@ class WatchReport(OneResult):
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
             name = promise.text.partition(" >=")[0].partition(" <=")[0]
-            target = promise.target
-            below = f", below the target of {target}" if target and rate.value < float(target) else ""
+            below = f", below the target of {promise.target}" if self._is_below_target() else ""
             return (
                 f"No alarm: {name} is {_in_range(rate)} so far{below}, from {count(promise.trials)} "
                 f"{promise.counted} {seen}."
             )
         more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
         return f"Alarm: {alarms[0]}{more}."
+
+    def _is_below_target(self) -> bool:
+        """Whether the rate of the only promise is below the target, which is not what is watched."""
+        promise = self.promises[0]
+        value = promise.rate.value if len(self.promises) == 1 else None
+        return value is not None and bool(promise.target) and value < float(promise.target)
 
     def _lead(self) -> list[str]:
         """State what to do after an alarm, and what is tested in place of the target."""
@@ -394,7 +399,8 @@ class WatchReport(OneResult):
         several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
         limit = f"{self.promises[0].limit:,.6g}"
         notes += [
-            f"An alarm needs evidence of {limit}{several}. A rule that meets its targets raises one with "
+            f"An alarm needs evidence of {limit}{several}. A rule that keeps within the limits raises "
+            "one with "
             f"probability {delta} at most, however often you look.",
             f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On average, "
             "there is "
@@ -451,6 +457,8 @@ class WatchReport(OneResult):
         ]
         then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
         next_batch = then if self.kept else _NOT_KEPT
+        if self._is_below_target():
+            next_batch = f"Test the rule with uqcli evaluate, since it is below its target. {next_batch}"
         action = self._after_alarm() or next_batch
         return HeadCard(
             title=self._title(),
