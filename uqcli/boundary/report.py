@@ -686,7 +686,7 @@ class BoundaryReport(OneResult):
         if self.cautious is not None:
             if not self._clustered:
                 remedy = f"add --margin 1 to make that about 1 in 6, or {remedy.removeprefix('add ')}"
-            often = "that happens to some such rules" if constraint.margin else "that is as likely as not"
+            often = "that happens to some such rules" if constraint.margin else "as likely as not"
             return [f"the true precision may be below {bound} ({often}): {remedy}"]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []

@@ -375,8 +375,7 @@ class WatchReport(OneResult):
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
                 f"each {self.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
-                "evidence corrects for this only in part: add a column that holds the week of each row, and "
-                "name it with --day."
+                "evidence corrects for it only in part: add a column of weeks, and name it with --day."
             )
         if self.young:
             cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
@@ -458,7 +457,7 @@ class WatchReport(OneResult):
         then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
         next_batch = then if self.kept else _NOT_KEPT
         if self._is_below_target():
-            next_batch = f"Test the rule with uqcli evaluate, since it is below its target. {next_batch}"
+            next_batch = "Test the rule with uqcli evaluate, since it is below its target."
         action = self._after_alarm() or next_batch
         return HeadCard(
             title=self._title(),
