@@ -517,7 +517,7 @@ class BoundaryReport(OneResult):
         if self.groups is not None and self.groups.rest.rows:
             where = "new rows of the groups with a rule of their own"
         if self.review is not None:
-            where += ", without the rows sent to review,"
+            where += ", by the flagged rows alone,"
         between = "" if self.source.dependence is None else f"{self.source.dependence}s"
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         sentence = expectation(expected, where, between)
