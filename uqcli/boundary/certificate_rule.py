@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Annotated, Final
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 from msgspec import Meta
@@ -78,6 +78,23 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
         return positives - self.caught, tested.rows - self.handled, "cleared rows were positive"
 
 
+class Region(NamedTuple):
+    """Scores from which the rows that test a certificate were drawn: up to the edge, or from it on."""
+
+    edge: float
+    is_below: bool
+
+    def __str__(self) -> str:
+        """Describe it, such as >= 0.5."""
+        return f"{'<=' if self.is_below else '>='} {number(self.edge)}"
+
+    def is_left_by(self, thresholds: Sequence[float | None]) -> bool:
+        """Whether thresholds flag rows below it, or drop rows above it."""
+        if self.is_below:
+            return any(t is None or t > math.nextafter(self.edge, math.inf) for t in thresholds)
+        return any(t is not None and t < self.edge for t in thresholds)
+
+
 class SavedPilot(msgspec.Struct, frozen=True, kw_only=True):
     """Other rows, by weight, that chose the boundaries to test, which all calibration rows then tested."""
 
@@ -113,21 +130,13 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     sampled_below: float | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def region(self) -> str | None:
-        """Scores from which the rows that tested it were drawn, as >= 0.5; None if they are like new rows."""
-        above, below = self.sampled_above, self.sampled_below
-        if not isinstance(below, msgspec.UnsetType):
-            return f"{BELOW} {number(below)}"
-        return None if isinstance(above, msgspec.UnsetType) else f">= {number(above)}"
-
-    def leaves_region(self, thresholds: Sequence[float | None]) -> bool:
-        """Whether thresholds flag rows below the region, or drop rows above it."""
-        above, below = self.sampled_above, self.sampled_below
-        if not isinstance(below, msgspec.UnsetType):
-            return any(t is None or t > math.nextafter(below, math.inf) for t in thresholds)
-        if isinstance(above, msgspec.UnsetType):
-            return False
-        return any(t is not None and t < above for t in thresholds)
+    def region(self) -> Region | None:
+        """Scores from which the rows that tested it were drawn; None if they are like new rows."""
+        if not isinstance(self.sampled_below, msgspec.UnsetType):
+            return Region(edge=self.sampled_below, is_below=True)
+        if not isinstance(self.sampled_above, msgspec.UnsetType):
+            return Region(edge=self.sampled_above, is_below=False)
+        return None
 
     @property
     def is_of_clusters(self) -> bool:
@@ -193,9 +202,6 @@ def certified_verdict(
     where = "" if groups is None else f" in {len(certificates)} of {groups} groups"
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
-
-BELOW: Final = "<="
-"""How a region is described whose rows were drawn below a score."""
 
 FROM_POOL: Final = "independent rows from the same source as the file that the sample was drawn from"
 _NOT_OF_ALERTS: Final = (

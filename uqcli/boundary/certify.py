@@ -452,12 +452,10 @@ def _saved(
     bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0]), **region}
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     if review is not None and limit is not None:
-        share = float(limit.number)
-        cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, miss=share)
+        shown: dict[str, Any] = {"miss": float(limit.number)}
         if limit.kind is ReviewKind.OMISSION:
-            cleared = msgspec.structs.replace(
-                cleared, miss=msgspec.UNSET, omission=share, handled=review.selected
-            )
+            shown = {"omission": float(limit.number), "handled": review.selected}
+        cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, **shown)
     if constraint.recall is not None:
         bounds["recall"] = float(constraint.recall)
     return SavedCertificate(

@@ -17,7 +17,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_report import Certification
-from uqcli.boundary.certificate_rule import BELOW
+from uqcli.boundary.certificate_rule import Region
 from uqcli.boundary.comparison_report import (
     VERDICTS,
     OtherDirection,
@@ -82,9 +82,8 @@ NO_UNCERTAINTY = "The rows have no uncertainty column, so only the score decides
 NO_GAIN = "Uncertainty bins bring no clear gain, so the rule is one threshold."
 _CROSS_VALIDATED = (
     "Gains are cross-validated: they are measured on rows that were not used to choose the rule. At the "
-    "same number of alerts, a gain shows that rows are ranked better; at the same bound, it also "
-    "includes what "
-    "the additional alerts find."
+    "same number of alerts, a gain shows that rows are ranked better; at the same bound, it also includes "
+    "what the additional alerts find."
 )
 _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single threshold."
 
@@ -206,7 +205,7 @@ class BoundaryReport(OneResult):
             **target,
             **by_key(fit_metrics(fit)),
             **({} if self._region is None else {"recall": None}),
-            **({"precision": None} if (self._region or "").startswith(BELOW) else {}),
+            **({"precision": None} if self._region is not None and self._region.is_below else {}),
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
@@ -313,8 +312,8 @@ class BoundaryReport(OneResult):
         )
 
     @property
-    def _region(self) -> str | None:
-        """Scores from which the calibration rows were drawn, as >= 0.5; None if they are like new rows."""
+    def _region(self) -> Region | None:
+        """Scores from which the calibration rows were drawn; None if they are like new rows."""
         certificate = None if self.certification is None else self.certification.certificate
         return None if certificate is None else certificate.region
 

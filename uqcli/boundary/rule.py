@@ -29,7 +29,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range, short_number
 from uqcli.bin.reference import SCORE_BINS
 from uqcli.boundary.certificate_rule import (
-    BELOW,
+    Region,
     SavedCertificate,
     certificate_in_words,
     certificates_in_words,
@@ -519,9 +519,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
         ):
             return "its certificate is not about its rows"
-        if not isinstance(self.certificate, msgspec.UnsetType) and self.certificate.leaves_region(
-            self.thresholds
-        ):
+        if self.region is not None and self.region.is_left_by(self.thresholds):
             decides = "drops rows with higher" if self.is_below else "flags rows with lower"
             return f"it {decides} scores than its certificate was tested on"
         return (
@@ -830,14 +828,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         )
 
     @property
-    def region(self) -> str | None:
-        """Scores from which the calibration rows were drawn, as >= 0.5; None if they are like new rows."""
+    def region(self) -> Region | None:
+        """Scores from which the calibration rows were drawn; None if they are like new rows."""
         return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate.region
 
     @property
     def is_below(self) -> bool:
         """Whether the calibration rows were drawn below a score, so that they show no precision."""
-        return self.region is not None and self.region.startswith(BELOW)
+        return self.region is not None and self.region.is_below
 
     @property
     def limits_omission(self) -> bool:
@@ -1059,7 +1057,7 @@ def answer(
     fit: Confusion[int] | Fit,
     words: RowWords = FLAGGED_ROWS,
     flagged: tuple[int, int] | None = None,
-    region: str | None = None,
+    region: Region | None = None,
 ) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
@@ -1068,19 +1066,18 @@ def answer(
     flagged
         Flagged rows, and rows, with those that have no label; None if all have one.
     region
-        Scores from which the rows were drawn, such as >= 0.5; None if they are like new rows.
+        Scores from which the rows were drawn; None if they are like new rows.
     """
     selected, rows = flagged or (fit.selected, fit.rows)
     if region is not None:
-        (side, score), does = region.split(), "Flags"
-        below = side == BELOW
-        positives, taken = fit.true_positives, selected
-        if below:
+        does, positives, taken = "Flags", fit.true_positives, selected
+        side, unknown = "more", ""
+        if region.is_below:
             does, positives, taken = "Drops", fit.positives - positives, rows - selected
-        unknown = "what the rule flags, nor " if below else ""
+            side, unknown = "less", "what the rule flags, nor "
         return (
             f"{does} {count(taken)} of {count(rows)} rows that were drawn from those "
-            f"with a score of {score} or {'less' if below else 'more'}; {percent(positives / taken)} of them "
+            f"with a score of {number(region.edge)} or {side}; {percent(positives / taken)} of them "
             f"are positive. Such rows do not show {unknown}which share of all positives is found."
         )
     flags = f"{words.flags} {count(selected)} of {count(rows)} {words.rows} ({percent(selected / rows)})"
@@ -1115,7 +1112,7 @@ def boundary_card(
     *,
     flagged: tuple[int, int] | None = None,
     title: str = "",
-    region: str | None = None,
+    region: Region | None = None,
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
@@ -1150,7 +1147,7 @@ def boundary_card(
         ),
     ]
     if region is not None:  # the recall is that of the region alone, and below a score the precision, too
-        del numbers[0 if region.startswith(BELOW) else 1 : 2]
+        del numbers[0 if region.is_below else 1 : 2]
     if fit.zones:
         reviewed, caught = fit.zones
         share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)

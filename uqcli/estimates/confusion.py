@@ -32,8 +32,12 @@ class Rate(StrEnum):
     @property
     def complement(self) -> Rate:
         """Rate of the opposite event in the same rows; a KeyError if it has no name."""
-        pairs = ((Rate.FPR, Rate.SPECIFICITY), (Rate.OMISSION, Rate.NPV))
-        return {**dict(pairs), **{other: rate for rate, other in pairs}}[self]
+        return {
+            Rate.FPR: Rate.SPECIFICITY,
+            Rate.SPECIFICITY: Rate.FPR,
+            Rate.OMISSION: Rate.NPV,
+            Rate.NPV: Rate.OMISSION,
+        }[self]
 
     def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:  # noqa: PLR0911
         """Return the rows that count for the rate, and where these succeed; without a review.
