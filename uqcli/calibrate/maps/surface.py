@@ -70,7 +70,7 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
 
         del features
         assert uncertainty is not None  # guaranteed by needs_uncertainty
-        z = 2 * _LARGEST_NORMAL_SCORE * (self.normal_score.probability(uncertainty, scale) - 0.5)
+        z = _normal_score(uncertainty, self.normal_score, scale)
         x = np.clip(scale.log_odds(corrected), -self.reach, self.reach)
         level = self.level[0] + z * (self.level[1] + z * self.level[2])
         return Calibrated(probability=logistic(level + (self.slope[0] + z * self.slope[1]) * x))
@@ -147,11 +147,12 @@ def _with_ridge(rows: Rows, scale: Scale, ridge: float) -> SurfaceMap:
 
     uncertainty, weight = rows.uncertainty, rows.weights()
     assert uncertainty is not None  # guaranteed by needs_uncertainty
-    normal_score = _normal_scores(uncertainty, weight)
-    z = 2 * _LARGEST_NORMAL_SCORE * (normal_score.probability(uncertainty, scale) - 0.5)
+    normal_score = _fit_normal_scores(uncertainty, weight)
+    z = _normal_score(uncertainty, normal_score, scale)
     x = np.clip(scale.log_odds(rows.score), -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS)
-    square = z * z
-    if np.sqrt(np.cov(square, fweights=weight, bias=True)) < _LEAST_SPREAD:
+    square, total = z * z, weight.sum()
+    variance = (weight * (square - (weight * square).sum() / total) ** 2).sum() / total  # without BLAS
+    if np.sqrt(variance) < _LEAST_SPREAD:
         square = np.zeros(len(z))
     features: Matrix = np.stack([x, z, x * z, square])
     a, d, b, e, c = logistic_fit(features, weight, weight * rows.labels, ridge).tolist()
@@ -159,7 +160,12 @@ def _with_ridge(rows: Rows, scale: Scale, ridge: float) -> SurfaceMap:
     return SurfaceMap(level=[a, b, c], slope=[d, e], reach=reach, normal_score=normal_score)
 
 
-def _normal_scores(uncertainty: Floats, weight: Ints) -> IsotonicMap:
+def _normal_score(uncertainty: Floats, fitted: IsotonicMap, scale: Scale) -> Floats:
+    """Compute z of uncertainties from its fitted map to [0, 1]."""
+    return 2 * _LARGEST_NORMAL_SCORE * (fitted.probability(uncertainty, scale) - 0.5)
+
+
+def _fit_normal_scores(uncertainty: Floats, weight: Ints) -> IsotonicMap:
     """Return the normal scores of the middle ranks of at most ``_KNOTS`` uncertainties."""
     from statistics import NormalDist
 
