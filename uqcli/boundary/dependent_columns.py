@@ -103,9 +103,8 @@ def dependence_caution(
     remedy = f" Add {option}." if option else ""
     effect = effects[column]
     sentence = (
-        f"flagged rows from the same {same} are alike, so the ranges are {math.sqrt(effect):.2g} times "
-        "too narrow."
-        f"{remedy}"
+        f"flagged rows from the same {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too "
+        f"narrow.{remedy}"
     )
     return sentence, option
 

@@ -178,9 +178,8 @@ class TargetsReport(OneResult):
         return [
             f"Calibration set: {rows_of(self.rows)}, {count(self.positives)} positive.",
             "Each line of the table is the rule that its option finds on these rows. About half of the "
-            "rules that are "
-            "fitted for a precision miss it on new data (one in six with --margin 1); --certify 0.1 "
-            "guarantees it (10 % risk).",
+            "rules that are fitted for a precision miss it on new data (one in six with --margin 1); "
+            "--certify 0.1 guarantees it (10 % risk).",
         ]
 
     def _figures(self) -> list[Figure]:

@@ -236,8 +236,7 @@ class CalibrateReport(OneResult):
                 f"themselves have {before:.4f}."
             )
         return (
-            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before), so it was "
-            "chosen. Its "
+            f"{first} has the lowest log loss, {after:.4f} ({before:.4f} before), so it was chosen. Its "
             f"lead over {self.methods[1][0] if len(self.methods) > 1 else 'the scores'} was not tested."
         )
 

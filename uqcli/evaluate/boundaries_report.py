@@ -720,7 +720,7 @@ class EvaluateReport(Evaluated):
         sampled = self.parameters.sampling_weight is True
         if not weighted or (sampled and self.parameters.assisted is not msgspec.UNSET):
             return []
-        return [LABELS_OF_SAMPLE if self.parameters.sampling_weight is True else ASSUMPTION]
+        return [LABELS_OF_SAMPLE if sampled else ASSUMPTION]
 
     def _assistance(self) -> list[str]:
         """State which rates use the probabilities of rows without a label, and what they save."""

@@ -263,8 +263,7 @@ class OverviewReport(OneResult):
             name = printable(content.dates[0], 24)
             odd.append(
                 f"column {name} holds dates; if rows from the same day resemble each other, add --day "
-                f"{name} to "
-                "uqcli boundary."
+                f"{name} to uqcli boundary."
             )
         if self.source.dropped:
             odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")

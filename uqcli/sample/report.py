@@ -124,9 +124,8 @@ class SampleReport(OneResult):
                 flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
                 return f"Drew {count(self.labels or 0)} rows to be labelled, at random from the {flagged}."
             return (
-                f"Drew {count(self.labels or 0)} of {rows_of(self.rows)} to be labelled, chosen so that they "
-                "show the "
-                "recall."
+                f"Drew {count(self.labels or 0)} of {rows_of(self.rows)} to be labelled, chosen so that "
+                "they show the recall."
             )
         if self.labels is None:
             return f"Labels of all rows are too few: the interval of the {goal} stays wider than {plan:g}."

@@ -284,8 +284,7 @@ class ShiftReport(OneResult):
             return [] if self.shift_p is not None else self._untested()
         taken = (
             "The test assumes that rows are independent: if they are not, name the column of their days "
-            "or customers "
-            "(--day, --cluster)."
+            "or customers (--day, --cluster)."
         )
         if test.units is not None:
             unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"

@@ -299,8 +299,8 @@ class WatchReport(OneResult):
                 )
                 sentences.append(
                     f"The limit of the alarm is {promise.text}, the low end of what was expected. It is "
-                    "not the target of "
-                    f"{target}, which a rule without a certificate may miss from the start.{itself}"
+                    f"not the target of {target}, which a rule without a certificate may miss from the "
+                    f"start.{itself}"
                 )
         sentences += [self._evidence(), *self._about_units()]
         return sentences if self.kept else [*sentences, _NOT_KEPT]
@@ -398,12 +398,11 @@ class WatchReport(OneResult):
         several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
         limit = f"{self.promises[0].limit:,.6g}"
         notes += [
-            f"An alarm needs evidence of {limit}{several}. A rule that keeps within the limits raises "
-            "one with "
-            f"probability {delta} at most, however often you look.",
-            f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On average, "
-            "there is "
-            f"at most one false drop alarm in {count(run_length)} batches, so expect a few in the long run.",
+            f"An alarm needs evidence of {limit}{several}. A rule that keeps within the limits raises one "
+            f"with probability {delta} at most, however often you look.",
+            f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On average, there "
+            f"is at most one false drop alarm in {count(run_length)} batches, so expect a few in "
+            "the long run.",
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]
