@@ -81,6 +81,21 @@ def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: 
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 
 
+def total(amount: Counts) -> int:
+    """Sum counts exactly.
+
+    Examples
+    --------
+    >>> total(np.array([3, 1, 2]))
+    6
+    """
+    return sum(_totals(amount))
+
+
+def _totals(amount: Counts) -> list[int]:
+    return each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART)
+
+
 def elementwise(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -171,14 +186,15 @@ def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int6
     >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
     [0, 1, 2]
     """
-    part_totals = each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART)
-    cumulative = np.cumsum(np.array(part_totals, dtype=np.int64))
-    cuts = np.searchsorted(rank, np.concatenate([[0], cumulative]))
-    indices = np.empty(len(rank), dtype=np.int64)
-    for part_index in np.flatnonzero(np.diff(cuts)).tolist():
-        inside, start = slice(cuts[part_index], cuts[part_index + 1]), part_index * _COUNTS_PER_PART
-        running = np.cumsum(amount[start : start + _COUNTS_PER_PART], dtype=np.int64) + (
-            cumulative[part_index] - part_totals[part_index]
-        )
-        indices[inside] = start + np.searchsorted(running, rank[inside], side="right")
-    return indices
+    cumulative = np.cumsum([0, *_totals(amount)])
+    cuts = np.searchsorted(rank, cumulative)
+
+    def within(part: slice) -> NDArray[np.int64]:
+        index = part.start // _COUNTS_PER_PART
+        running = np.cumsum(amount[part], dtype=np.int64) + cumulative[index]
+        inside = np.searchsorted(running, rank[cuts[index] : cuts[index + 1]], side="right")
+        return inside + np.int64(part.start)
+
+    ranked = parts(len(amount), _COUNTS_PER_PART)
+    ranked = [ranked[index] for index in np.flatnonzero(np.diff(cuts)).tolist()]
+    return np.concatenate([np.empty(0, dtype=np.int64), *each_slice(within, ranked)])

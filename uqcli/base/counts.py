@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from uqcli.base.blockwise import total
 from uqcli.base.defaults import LOWEST
 from uqcli.base.records import dataclass
 
@@ -54,10 +56,15 @@ class ValueCounts:
     positives: Ints
     sums: Ints | None = None
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Total weight."""
-        return int(self.count.sum())
+        return total(self.count)
+
+    @property
+    def ends(self) -> Floats:
+        """Lowest and highest value; empty without values."""
+        return self.value[:: max(1, len(self.value) - 1)]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -263,7 +263,7 @@ def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
     table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(ALL_ROWS)[0]
     source = source_of(table.summary)
-    _require_scores(counts.value, request, source)
+    _require_scores(counts.ends, request, source)
     rows = rows_of(sample_of(counts, options.seed))
     choice = None
     if options.method is None:

@@ -10,9 +10,11 @@ import numpy as np
 
 from uqcli.base.choices import Binning, CalibrationMethod, Partitioner, SplitCriterion
 from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.defaults import MEASURED_ROWS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.calibrate.auc_tree import learn_auc_tree
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -169,10 +171,13 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     """
     if units_of(rows, options.cluster) < 2:
         return None
-    predictions = []
-    for training, held_out in folds_of(rows, options.seed, options.cluster):
-        fitted = fit(training, options, tree_rows)
-        predictions.append((held_out, fitted.predict(held_out).probability))
+
+    def predicted(fold: tuple[Rows, Rows]) -> tuple[Rows, Floats]:
+        training, held_out = fold
+        return held_out, fit(training, options, tree_rows).predict(held_out).probability
+
+    each = parallel_map if rows.size <= MEASURED_ROWS else map  # all folds in memory at once, or one
+    predictions = list(each(predicted, folds_of(rows, options.seed, options.cluster)))
     return CrossValidated(
         rows=Rows.joined([fold_rows for fold_rows, _ in predictions]),
         probability=np.concatenate([probability for _, probability in predictions]),

@@ -118,9 +118,11 @@ def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> I
         Multiplicity of each row in each fold; fold sizes differ by at most one.
     """
     order = random.permutation(len(weight))
-    last = np.cumsum(weight[order])
+    size = weight[order]
+    last = np.cumsum(size)
+    # dealing in turn, a fold gets a row in every round, and one more if the last round reaches it
+    (rounds, over), (rounds_before, over_before) = np.divmod(last, parts), np.divmod(last - size, parts)
     multiplicity = np.empty((parts, len(weight)), dtype=np.int64)
     for fold in range(parts):
-        folds_before = (last - 1 - fold) // parts
-        multiplicity[fold, order] = folds_before - (last - weight[order] - 1 - fold) // parts
+        multiplicity[fold, order] = rounds - rounds_before + (over > fold) - (over_before > fold)
     return multiplicity

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -240,6 +240,7 @@ class RepeatedPairs:
 
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    _waiting: list[tuple[NDArray[np.uint64], Ints]] = field(default_factory=list)
 
     def sample(self, score: Floats, uncertainty: Floats) -> tuple[NDArray[np.uint64], Ints]:
         """Return the keys and rows that rows, of shape (n,), add to the sample, or more; in any thread."""
@@ -255,14 +256,23 @@ class RepeatedPairs:
 
     def add(self, sample: tuple[NDArray[np.uint64], Ints]) -> None:
         """Add a sample of further rows."""
-        keys, rows = sample
-        self.key, inverse = np.unique(np.concatenate([self.key, keys]), return_inverse=True)
-        totals = np.zeros(len(self.key), dtype=np.int64)
-        np.add.at(totals, inverse, np.concatenate([self.rows, rows]))
-        self.key, self.rows = self.key[:_PAIRS], totals[:_PAIRS]
+        self._waiting.append(sample)
+        if sum(len(keys) for keys, _ in self._waiting) >= _PAIRS:
+            self._settle()
+
+    def _settle(self) -> None:
+        """Merge the samples that wait."""
+        samples = [(self.key, self.rows), *self._waiting]
+        keys, rows = (np.concatenate(pieces) for pieces in zip(*samples, strict=True))
+        order = np.argsort(keys, kind="stable")
+        starts = run_starts(keys[order])
+        self.key, self.rows = keys[order][starts][:_PAIRS], np.add.reduceat(rows[order], starts)[:_PAIRS]
+        self._waiting = []
 
     def caution(self) -> str:
         """Return the caution if most rows repeat a pair; empty if not."""
+        if self._waiting:
+            self._settle()
         repeated = int(self.rows[self.rows > 1].sum())
         return repeated_caution(len(self.key), repeated, int(self.rows.sum()))
 

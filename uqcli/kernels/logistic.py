@@ -10,10 +10,14 @@ import numpy as np
 
 from uqcli.base.blockwise import parts, sums_by_part
 from uqcli.base.counts import Floats, Ints
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.kernels.linear import least_solution, solved
 
 POOLED_VALUES = 1 << 16
 """Values up to which a model is fitted to all of them at once."""
+
+_POOLED_PER_TASK = 1 << 10
+"""Pooled values that a thread computes at once."""
 
 _MAX_PART_STEP, _LAST_STEP = 1.0, 1e-8
 _MAX_STEPS = 200
@@ -98,10 +102,16 @@ def pooled_values(features: Floats, count: Ints, positives: Ints) -> tuple[Float
     size = len(count)
     if size <= POOLED_VALUES:
         return features, count, positives
-    starts = np.arange(POOLED_VALUES) * size // POOLED_VALUES
-    total = np.add.reduceat(count, starts, dtype=np.int64)
-    means = np.stack([np.add.reduceat(feature * count, starts) / total for feature in features])
-    return means, total, np.add.reduceat(positives, starts, dtype=np.int64)
+    starts = np.arange(POOLED_VALUES + 1) * size // POOLED_VALUES
+
+    def pooled(part: slice) -> tuple[Floats, Ints, Ints]:
+        inside, first = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
+        total = np.add.reduceat(count[inside], first, dtype=np.int64)
+        means = np.stack([np.add.reduceat(x[inside] * count[inside], first) / total for x in features])
+        return means, total, np.add.reduceat(positives[inside], first, dtype=np.int64)
+
+    means, total, positive = zip(*parallel_map(pooled, parts(POOLED_VALUES, _POOLED_PER_TASK)), strict=True)
+    return np.concatenate(means, axis=1), np.concatenate(total), np.concatenate(positive)
 
 
 def _step_in_parts(coefficients: Floats, features: Floats, count: Ints, positives: Ints) -> Floats:

@@ -7,7 +7,7 @@ it at all scores beyond the block too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -25,6 +25,9 @@ _MAX_CELLS: Final = 200
 
 _BLOCKS_PER_TASK: Final = 1 << 10
 """Blocks whose limits a thread computes at once."""
+
+_CELLS_PER_TASK: Final = 8
+"""Cells whose rows a thread counts at once by their deviations."""
 
 _DISTANCE_BINS: Final = 1 << 16
 """Bins of deviations, of which one is looked at in full."""
@@ -195,20 +198,23 @@ def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) ->
             distance[atom] = max(high - value[atom], value[atom] - low)
         return distance, (distance * _DISTANCE_BINS).astype(np.int64), count
 
-    def rows_by_bin(item: tuple[int, tuple[Floats, Ints]]) -> Floats:
-        _, bins, count = distances(item)
-        return np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1).astype(np.float64)
+    def rows_by_bin(items: Sequence[tuple[int, tuple[Floats, Ints]]]) -> Floats:
+        rows = np.zeros(_DISTANCE_BINS + 1)
+        for item in items:
+            _, bins, count = distances(item)
+            rows += np.bincount(bins, weights=count, minlength=_DISTANCE_BINS + 1)
+        return rows
 
     def inside(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints]:
         distance, bins, count = distances(item)
         return distance[bins == bin_index], count[bins == bin_index]
 
-    rows = np.zeros(_DISTANCE_BINS + 1)
-    for rows_of_cell in parallel_map(rows_by_bin, enumerate(_by_cell(counts, cells))):
-        rows += rows_of_cell
+    numbered = list(enumerate(_by_cell(counts, cells)))
+    tasks = [numbered[part] for part in parts(len(numbered), _CELLS_PER_TASK)]
+    rows = np.sum(list(parallel_map(rows_by_bin, tasks)), axis=0)
     covered = np.cumsum(rows.astype(np.int64))
     bin_index = int(np.searchsorted(20 * covered, 19 * covered[-1]))
-    found = parallel_map(inside, enumerate(_by_cell(counts, cells)))
+    found = parallel_map(inside, numbered)
     distance, count = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
     order = np.argsort(distance)
     reached = np.cumsum(count[order], dtype=np.int64) + (covered[bin_index] - int(rows[bin_index]))

@@ -8,9 +8,10 @@ from itertools import islice
 
 import numpy as np
 
-from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part
+from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total, values_per_task
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
 
@@ -56,7 +57,7 @@ def calibration_line(
         Whether to compute standard errors.
     """
     values = _Values(counts)
-    fits_intercept = warm_start is None and int(counts.positives.sum()) not in (0, counts.rows)
+    fits_intercept = warm_start is None and total(counts.positives) not in (0, counts.rows)
     fits_line = values.has_line
     start = None
     if warm_start is not None and warm_start.intercept is not None and warm_start.slope is not None:
@@ -122,9 +123,9 @@ class _Values:
             mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
             return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
 
-        step = max(1, VALUES_PER_PART * max_values // self.size)
+        step = max(1, values_per_task() * max_values // self.size)
         pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
-        columns = zip(*map(part_moments, pieces), strict=True)
+        columns = zip(*parallel_map(part_moments, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)
         return ValueCounts(value=mean, count=count, positives=positives)
 

@@ -255,7 +255,7 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
         table = table or open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
-        require_probabilities(total.value, table.summary.columns["score"])
+        require_probabilities(total.ends, table.summary.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
             rows=None,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import ContextVar
 from queue import Empty, Full, Queue
 from threading import Condition, Event, Thread
@@ -112,6 +114,27 @@ class Turns:
                 self._changed.notify_all()
 
 
+_idle: dict[int, list[ThreadPoolExecutor]] = {}
+"""Pools that no map uses, by their number of threads; a child process has none of the threads."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)
+
+
+@contextmanager
+def pool_of(workers: int) -> Iterator[ThreadPoolExecutor]:
+    """Lend a pool of threads, which take longer to start than many maps; a map inside a map gets another."""
+    idle = _idle.setdefault(workers, [])
+    try:
+        pool = idle.pop()
+    except IndexError:
+        pool = ThreadPoolExecutor(workers)
+    try:
+        yield pool
+    finally:
+        idle.append(pool)
+
+
 def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Map in parallel and yield the results in order; two a thread are in memory at a time.
 
@@ -136,19 +159,22 @@ def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
         finally:
             _failed.reset(token)
 
-    with ThreadPoolExecutor(workers) as pool:
-        while True:
-            try:
-                item = next_item()
-            except StopIteration:
-                break
-            except Exception as failure:
-                error = failure
-                break
-            waiting.append(pool.submit(tried, item))
-            while waiting and (len(waiting) >= _IN_FLIGHT * workers or waiting[0].done()):
+    with pool_of(workers) as pool:
+        try:
+            while True:
+                try:
+                    item = next_item()
+                except StopIteration:
+                    break
+                except Exception as failure:
+                    error = failure
+                    break
+                waiting.append(pool.submit(tried, item))
+                while waiting and (len(waiting) >= _IN_FLIGHT * workers or waiting[0].done()):
+                    yield waiting.popleft().result()
+            while waiting:
                 yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        finally:  # the caller may have stopped early
+            wait([future for future in waiting if not future.cancel()])
     if error is not None:
         raise error

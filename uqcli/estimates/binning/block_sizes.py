@@ -10,6 +10,7 @@ from __future__ import annotations
 from math import isqrt
 
 from uqcli.base import defaults
+from uqcli.base.blockwise import total
 from uqcli.base.choices import BinSizing
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
@@ -34,7 +35,7 @@ class BlockSizes:
 
     def bounds(self, counts: ValueCounts) -> tuple[int, int]:
         """Return the bounds n_min and n_max for these rows."""
-        return self.bounds_for(counts.rows, int(counts.positives.sum()))
+        return self.bounds_for(counts.rows, total(counts.positives))
 
     def bounds_for(self, rows: int, positives: int) -> tuple[int, int]:
         """Return the bounds n_min and n_max for a number of rows and positives.

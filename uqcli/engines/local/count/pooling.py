@@ -234,7 +234,7 @@ class _Pool:
 
 def _by_range(slices: Sequence[KeyCounts], edges: Keys) -> list[KeyCounts]:
     """Cut counts of ascending slices at some keys."""
-    return [_joined(parts) for parts in zip(*(counts.cut(edges) for counts in slices), strict=True)]
+    return list(parallel_map(_joined, zip(*(counts.cut(edges) for counts in slices), strict=True)))
 
 
 def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
