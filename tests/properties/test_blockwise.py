@@ -13,28 +13,10 @@ from uqcli.base.blockwise import elementwise, sums_by_part
 def small_parts(monkeypatch):
     """Set parts to a few values."""
     monkeypatch.setattr(blockwise, "VALUES_PER_PART", 8)
-    monkeypatch.setattr(blockwise, "_COUNTS_PER_PART", 32)
     monkeypatch.setattr(blockwise, "_PARTS_PER_TASK", 2)
 
 
-AMOUNTS = st.lists(st.integers(1, 2**31 - 1), min_size=1, max_size=60)
 NUMBERS = st.lists(st.floats(-1e6, 1e6), max_size=60)
-
-
-@pytest.mark.parametrize("kind", [np.int32, np.int64])
-def test_sums_and_ranks_equal_those_of_whole_arrays(kind):
-    @given(AMOUNTS, st.data())
-    def check(numbers, data):
-        amount = np.array(numbers, dtype=kind)
-        running = np.concatenate([[0], np.cumsum(numbers)])
-        stops = np.array(sorted(data.draw(st.lists(st.integers(0, len(numbers))))), dtype=np.int64)
-        assert blockwise.sums_before(amount, stops).tolist() == running[stops].tolist()
-        total = int(running[-1])
-        rank = np.array(sorted(data.draw(st.lists(st.integers(0, total - 1)))), dtype=np.int64)
-        expected = np.searchsorted(running[1:], rank, side="right")
-        assert blockwise.indices_of_ranks(amount, rank).tolist() == expected.tolist()
-
-    check()
 
 
 def test_parts_keep_their_order():

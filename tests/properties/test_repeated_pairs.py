@@ -15,6 +15,7 @@ def test_repeated_rows_are_counted_whatever_the_batches(rows, batches):
     pairs = RepeatedPairs()
     for part in np.array_split(np.arange(len(rows)), batches):
         pairs.add(pairs.sample(score[part], uncertainty[part]))
+    pairs.settle()
     counted = {pair: rows.count(pair) for pair in rows}
     assert sorted(pairs.rows.tolist()) == sorted(counted.values())
     most = 2 * sum(times for times in counted.values() if times > 1) > len(rows)
@@ -30,6 +31,7 @@ def test_a_sample_of_many_pairs_keeps_all_their_rows_in_any_order():
         pairs = RepeatedPairs()
         for part in np.array_split(rows, 9):
             pairs.add(pairs.sample(score[part].astype(np.float32).astype(np.float64), uncertainty[part]))
+        pairs.settle()
         samples.append((pairs.key.tolist(), pairs.rows.tolist()))
     assert samples[0] == samples[1]
     assert len(samples[0][0]) == 4096

@@ -9,10 +9,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.blockwise import indices_of_ranks
 from uqcli.base.counts import Feature, Floats, Ints, bin_of
 from uqcli.base.draws import hashes
 from uqcli.base.records import dataclass
+from uqcli.kernels.sums import indices_of_ranks
 
 MIN_ROWS: Final = 50
 """Weight below which a segment is not tested."""

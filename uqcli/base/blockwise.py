@@ -26,7 +26,7 @@ VALUES_PER_PART: Final = 1 << 14
 _PARTS_PER_TASK: Final = 8
 """Parts that a thread takes at once, or two for each thread if that is more: many threads wait longer."""
 
-_COUNTS_PER_PART: Final = 1 << 18
+COUNTS_PER_PART: Final = 1 << 18
 """Counts per part; their sums are exact in any parts."""
 
 
@@ -89,11 +89,12 @@ def total(amount: Counts) -> int:
     >>> total(np.array([3, 1, 2]))
     6
     """
-    return sum(_totals(amount))
+    return sum(totals(amount))
 
 
-def _totals(amount: Counts) -> list[int]:
-    return each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), _COUNTS_PER_PART)
+def totals(amount: Counts) -> list[int]:
+    """Sum counts exactly in each part of ``COUNTS_PER_PART``."""
+    return each_part(lambda part: int(amount[part].sum(dtype=np.int64)), len(amount), COUNTS_PER_PART)
 
 
 def elementwise(
@@ -118,83 +119,3 @@ def part_sums(terms: NDArray[np.float64]) -> list[float]:
     whole = len(terms) - len(terms) % VALUES_PER_PART
     sums: list[float] = terms[:whole].reshape(-1, VALUES_PER_PART).sum(axis=1).tolist()
     return sums if whole == len(terms) else [*sums, float(terms[whole:].sum())]
-
-
-def sums_before(amount: Counts, stops: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Compute the exact sums of the first ``stops[i]`` counts.
-
-    Parameters
-    ----------
-    amount : int32 or int64, shape (m,)
-    stops : int64, shape (r,)
-        Ascending, from 0 to m.
-
-    Returns
-    -------
-    int64, shape (r,)
-
-    Examples
-    --------
-    >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
-    [0, 3, 6]
-    """
-    cuts, cut_index = np.unique(stops, return_inverse=True)
-
-    def within(part: slice) -> tuple[int, NDArray[np.int64]]:
-        # a cut at the end of a part belongs to this part, not to the next
-        first, last = cuts.searchsorted([part.start, part.stop], side="right")
-        begins = np.concatenate([[0], cuts[first:last] - part.start])
-        begins = begins[begins < part.stop - part.start]
-        running = np.cumsum(np.add.reduceat(amount[part], begins, dtype=np.int64))
-        return int(running[-1]), running[: last - first]
-
-    sums = np.zeros(len(cuts), dtype=np.int64)
-    filled, total = int(cuts.searchsorted(0, side="right")), 0
-    for part_total, inside in each_part(within, len(amount), _COUNTS_PER_PART):
-        sums[filled : filled + len(inside)] = inside + total
-        filled += len(inside)
-        total += part_total
-    return sums[cut_index]
-
-
-def sums_from(amount: Counts, first: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Compute the exact sums from each of some strictly ascending positions to the next, or to the end.
-
-    Examples
-    --------
-    >>> sums_from(np.array([3, 1, 2]), np.array([0, 1])).tolist()
-    [3, 3]
-    """
-    return np.diff(sums_before(amount, np.append(first, len(amount))))
-
-
-def indices_of_ranks(amount: Counts, rank: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
-
-    Parameters
-    ----------
-    amount : int32 or int64, shape (m,)
-    rank : int64, shape (r,)
-        Ascending, from 0 and below the sum of the amounts.
-
-    Returns
-    -------
-    int64, shape (r,)
-
-    Examples
-    --------
-    >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
-    [0, 1, 2]
-    """
-    cumulative = np.cumsum([0, *_totals(amount)])
-    cuts = np.searchsorted(rank, cumulative)
-
-    def within(part: slice) -> NDArray[np.int64]:
-        index = part.start // _COUNTS_PER_PART
-        running = np.cumsum(amount[part], dtype=np.int64) + cumulative[index]
-        inside = np.searchsorted(running, rank[cuts[index] : cuts[index + 1]], side="right")
-        return inside + np.int64(part.start)
-
-    ranked = parts(len(amount), _COUNTS_PER_PART)
-    ranked = [ranked[index] for index in np.flatnonzero(np.diff(cuts)).tolist()]
-    return np.concatenate([np.empty(0, dtype=np.int64), *each_slice(within, ranked)])

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.base.blockwise import sums_from
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.estimates.binning.rules.equi_weight import equi_weight_edges
+from uqcli.kernels.sums import sums_from
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.blockwise import indices_of_ranks, sums_from
 from uqcli.base.counts import Ints, ValueCounts
+from uqcli.kernels.sums import indices_of_ranks, sums_from
 
 MAX_SCORES: Final = 500
 """Distinct scores up to which counts are kept as they are."""

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from uqcli.base.blockwise import indices_of_ranks, sums_before
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.defaults import FOLDS, MEASURED_ROWS
 from uqcli.base.draws import Purpose, dealt, generator
 from uqcli.base.rows import Rows
 from uqcli.engines.repeated_rows import are_copies
+from uqcli.kernels.sums import indices_of_ranks, sums_before
 
 
 def rows_of(counts: ValueCounts) -> Rows:

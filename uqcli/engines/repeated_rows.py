@@ -241,6 +241,7 @@ class RepeatedPairs:
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
     rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     _waiting: list[tuple[NDArray[np.uint64], Ints]] = field(default_factory=list)
+    _waiting_keys: int = 0
 
     def sample(self, score: Floats, uncertainty: Floats) -> tuple[NDArray[np.uint64], Ints]:
         """Return the keys and rows that rows, of shape (n,), add to the sample, or more; in any thread."""
@@ -257,22 +258,24 @@ class RepeatedPairs:
     def add(self, sample: tuple[NDArray[np.uint64], Ints]) -> None:
         """Add a sample of further rows."""
         self._waiting.append(sample)
-        if sum(len(keys) for keys, _ in self._waiting) >= _PAIRS:
-            self._settle()
+        self._waiting_keys += len(sample[0])
+        if self._waiting_keys >= _PAIRS:
+            self.settle()
 
-    def _settle(self) -> None:
-        """Merge the samples that wait."""
+    def settle(self) -> None:
+        """Merge the samples that wait for others, since merging each would take longer."""
+        if not self._waiting:
+            return
         samples = [(self.key, self.rows), *self._waiting]
         keys, rows = (np.concatenate(pieces) for pieces in zip(*samples, strict=True))
         order = np.argsort(keys, kind="stable")
         starts = run_starts(keys[order])
         self.key, self.rows = keys[order][starts][:_PAIRS], np.add.reduceat(rows[order], starts)[:_PAIRS]
-        self._waiting = []
+        self._waiting, self._waiting_keys = [], 0
 
     def caution(self) -> str:
         """Return the caution if most rows repeat a pair; empty if not."""
-        if self._waiting:
-            self._settle()
+        self.settle()
         repeated = int(self.rows[self.rows > 1].sum())
         return repeated_caution(len(self.key), repeated, int(self.rows.sum()))
 

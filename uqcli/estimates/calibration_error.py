@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from uqcli.base.blockwise import each_slice, part_sums, sums_before, sums_by_part, values_per_task
+from uqcli.base.blockwise import each_slice, part_sums, sums_by_part, values_per_task
 from uqcli.base.choices import CalibrationTest
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
@@ -19,6 +19,7 @@ from uqcli.estimates.binomial_test import rejected as binomial_rejected
 from uqcli.estimates.losses import Loss, log_losses, squared_error
 from uqcli.estimates.t_test import rejected as t_rejected
 from uqcli.estimates.verdicts import Verdicts
+from uqcli.kernels.sums import sums_before
 
 T = TypeVar("T")
 

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
-from uqcli.base.blockwise import sums_before
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import ScoreBins
 from uqcli.estimates.proportion import clopper_pearson
+from uqcli.kernels.sums import sums_before
 
 SHAPE_CELLS = 32
 HISTOGRAM_CELLS = 50

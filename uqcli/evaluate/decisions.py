@@ -8,6 +8,7 @@ import numpy as np
 
 from uqcli.base.amounts import units as amount_units
 from uqcli.base.counts import Bools, Ints
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.sampling_weights import units as weight_units
@@ -25,6 +26,7 @@ from uqcli.estimates.design import (
 from uqcli.estimates.value import Moments
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, check_weights
 from uqcli.estimates.worth import Amounts, ClusterAmounts, RowAmounts
+from uqcli.kernels.ranges import count_rows
 from uqcli.reports.document import in_order
 
 _ZONES = CLEARED + 1
@@ -47,7 +49,8 @@ def decisions_of(code: int, rules: int) -> Decisions:
 
 def _counted(code: Ints) -> tuple[Ints, Ints]:
     """Return the distinct codes in order, and their numbers of rows."""
-    counts = np.bincount(code)
+    counts = np.zeros(int(code.max(initial=-1)) + 1, dtype=np.int64)
+    count_rows.run(len(code) // ROWS_PER_STEP, code, counts)
     codes = np.flatnonzero(counts)
     return codes, counts[codes]
 

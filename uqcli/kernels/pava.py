@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.base.blockwise import each_slice, parts, sums_from
+from uqcli.base.blockwise import each_slice, parts
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.kernels.compile import kernel
+from uqcli.kernels.sums import sums_from
 
 _MIN_SIZE, _MAX_RATIO = 1024, 0.9
 """Size below which pre-pooling is skipped, and the largest ratio of sizes that justifies another round."""

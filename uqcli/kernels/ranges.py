@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.base.counts import Ints
+from uqcli.base.counts import Ints, NarrowInts
 from uqcli.kernels.compile import kernel_beside
 from uqcli.kernels.pooling import Keys
 
@@ -106,12 +106,12 @@ def assign_splits(keys: Keys, first: Ints, parts: Ints, start: Keys, shift: Ints
             index[row] += np.int64(np.uint64(keys[row] - start[range_index]) >> np.uint64(shift[range_index]))
 
 
-def _count_arrays(index: Ints, count: Ints) -> None:
+def _count_arrays(index: NarrowInts, count: Ints) -> None:
     count += np.bincount(index, minlength=len(count))
 
 
 @kernel_beside(_count_arrays)
-def count_rows(index: Ints, count: Ints) -> None:
-    """Add the number of rows at each index to the counts."""
+def count_rows(index: NarrowInts, count: Ints) -> None:
+    """Add the number of rows at each index to the counts; unlike ``np.bincount``, beside other threads."""
     for row in range(len(index)):
         count[index[row]] += 1

@@ -14,11 +14,12 @@ from typing import Final
 import numpy as np
 from scipy.special import betainc, betaincinv, ndtri
 
-from uqcli.base.blockwise import indices_of_ranks, parts, sums_from
+from uqcli.base.blockwise import parts
 from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.estimates.proportion import POWER
+from uqcli.kernels.sums import indices_of_ranks, sums_from
 
 _MAX_CELLS: Final = 200
 """Cells of the scores: their 20,100 blocks take a tenth of a second."""

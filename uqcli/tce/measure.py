@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
-
-from uqcli.base.blockwise import each_part
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
@@ -25,6 +22,7 @@ from uqcli.estimates.calibration_error import (
     reject,
 )
 from uqcli.kernels.pava import isotonic_sums
+from uqcli.kernels.sums import running_extremes
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.tce.options import MeasureOptions
 
@@ -142,17 +140,7 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
 
 def cumulative_error(counts: ValueCounts) -> float:
     """Compute the range of the cumulative sums of (label - score) / N in ascending order of score, from 0."""
-
-    def extremes(part: slice) -> tuple[float, float, float]:
-        steps = counts.positives[part] - counts.count[part] * counts.value[part]
-        np.cumsum(steps, out=steps)
-        return float(steps.max()), float(steps.min()), float(steps[-1])
-
-    highest = lowest = offset = 0.0
-    for greatest, least, last in each_part(extremes, len(counts.value)):
-        # rounding is monotone: the maximum of a part stays its maximum after the offset is added
-        highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
-        offset += last
+    highest, lowest = running_extremes(counts)
     return (highest - lowest) / counts.rows
 
 

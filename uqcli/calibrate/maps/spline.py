@@ -179,7 +179,7 @@ def with_ridge(counts: ValueCounts, scale: Scale, ridge: float) -> Fit:
 def _knots(x: Floats, count: Ints) -> Floats:
     import numpy as np
 
-    from uqcli.base.blockwise import indices_of_ranks
+    from uqcli.kernels.sums import indices_of_ranks
 
     rows = int(count.sum())
     tail = rows // 100

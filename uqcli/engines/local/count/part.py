@@ -13,9 +13,11 @@ import numpy as np
 
 from uqcli.base.amounts import amounts_of, units
 from uqcli.base.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_bins
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import Keys, keys_of, widened
+from uqcli.kernels.ranges import count_rows
 from uqcli.kernels.sides import by_group, by_side
 
 Codes: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
@@ -192,7 +194,9 @@ class Division:
         """Sort an unpartitioned part by group, in place."""
         group_index = self._group_index(part)
         sides = [slice(*bounds) for bounds in pairwise(part.cuts.tolist())]
-        sizes = [np.bincount(group_index[side], minlength=self.groups) for side in sides]
+        sizes = [np.zeros(self.groups, dtype=np.int64) for _ in sides]
+        for side, sizes_of_side in zip(sides, sizes, strict=True):
+            count_rows.run((side.stop - side.start) // ROWS_PER_STEP, group_index[side], sizes_of_side)
         drops_uncertainty = bool(len(self.edges)) and not self.keep
         keys = {
             role: values

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from uqcli.base.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
-from uqcli.base.defaults import ROWS_PER_STEP
+from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.cores import threads
+from uqcli.base.running.memory import kept_bytes
 from uqcli.engines.local.count.keys import Keys, between, ranges_from, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
@@ -24,8 +25,8 @@ from uqcli.kernels.pooling import merge, pool, select_between
 MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 1 << 19, 1 << 12
 """Rows for which a thread sorts a range of keys, and the keys that cut the ranges."""
 
-WAITING_ROWS = 1 << 25
-"""Rows collected before they are counted."""
+WAITING_ROWS, _MOST_TIMES = 1 << 25, 8
+"""Rows collected before they are counted, and how many times as many if there is more memory."""
 
 _FEW_RANGES = 4
 """Ranges of keys up to which each thread selects its keys among all."""
@@ -148,12 +149,12 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
     else:
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
-    waiting = 0
+    waiting, most = 0, WAITING_ROWS * min(_MOST_TIMES, max(1, kept_bytes() // KEPT_BYTES))
     for by_group in parts:
         for group, keys in zip(pools, by_group, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
-        if waiting > WAITING_ROWS:
+        if waiting > most:
             for group in pools:
                 group.settle()
             waiting = 0

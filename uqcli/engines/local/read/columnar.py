@@ -70,10 +70,7 @@ class ColumnarSource:
     def _schema(self) -> pa.Schema:
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
-                import pyarrow.parquet as pq
-
-                with self._parquet_input() as source:
-                    return with_text_only(pq.read_schema(source))
+                return with_text_only(self._metadata.schema.to_arrow_schema())
             with self._open_arrow() as batches:
                 return with_text_only(batches.schema)
 
@@ -81,10 +78,7 @@ class ColumnarSource:
         """Read the row count; None for an Arrow object in a store, which would have to be fetched whole."""
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
-                import pyarrow.parquet as pq
-
-                with self._parquet_input() as source:
-                    return int(pq.read_metadata(source).num_rows)
+                return int(self._metadata.num_rows)
             if self.origin.is_remote:
                 return None
             with self._open_arrow() as batches:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from uqcli.base.blockwise import indices_of_ranks
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.estimates.binning.edges import equal_ranks
 from uqcli.estimates.binning.registry import BinningRule
+from uqcli.kernels.sums import indices_of_ranks
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:

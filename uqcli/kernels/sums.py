@@ -1,0 +1,168 @@
+"""Exact sums of counts up to positions, positions of ranks, and extremes of running sums, in threads.
+
+numpy's cumulative sums hold Python's global lock, so threads that use them wait for each other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from uqcli.base.blockwise import COUNTS_PER_PART, Counts, each_part, each_slice, parts, totals
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.defaults import ROWS_PER_STEP
+from uqcli.kernels.compile import kernel_beside
+
+
+def sums_before(amount: Counts, stops: Ints) -> Ints:
+    """Compute the exact sums of the first ``stops[i]`` counts.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    stops : int64, shape (r,)
+        Ascending, from 0 to m.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> sums_before(np.array([3, 1, 2]), np.array([0, 1, 3])).tolist()
+    [0, 3, 6]
+    """
+
+    def within(part: slice) -> tuple[int, Ints]:
+        # a stop at the end of a part belongs to this part, not to the next
+        first, last = stops.searchsorted([part.start, part.stop], side="right")
+        sums = np.empty(last - first, dtype=np.int64)
+        size = part.stop - part.start
+        return running_sums.run(
+            size // ROWS_PER_STEP, amount[part], stops[first:last] - part.start, sums
+        ), sums
+
+    sums = np.zeros(len(stops), dtype=np.int64)
+    filled, total = int(stops.searchsorted(0, side="right")), 0
+    for part_total, inside in each_part(within, len(amount), COUNTS_PER_PART):
+        sums[filled : filled + len(inside)] = inside + total
+        filled += len(inside)
+        total += part_total
+    return sums
+
+
+def _running_arrays(amount: Counts, stops: Ints, sums: Ints) -> int:
+    running = np.concatenate([[0], np.cumsum(amount, dtype=np.int64)])
+    sums[:] = running[stops]
+    return int(running[-1])
+
+
+@kernel_beside(_running_arrays)
+def running_sums(amount: Counts, stops: Ints, sums: Ints) -> int:
+    """Fill in the sums of the first ``stops[i]`` counts, ascending, and return the sum of all."""
+    total = 0
+    begin = 0
+    for index in range(len(stops)):
+        for row in range(begin, stops[index]):
+            total += amount[row]
+        begin = stops[index]
+        sums[index] = total
+    for row in range(begin, len(amount)):
+        total += amount[row]
+    return total
+
+
+def sums_from(amount: Counts, first: Ints) -> Ints:
+    """Compute the exact sums from each of some strictly ascending positions to the next, or to the end.
+
+    Examples
+    --------
+    >>> sums_from(np.array([3, 1, 2]), np.array([0, 1])).tolist()
+    [3, 3]
+    """
+    return np.diff(sums_before(amount, np.append(first, len(amount))))
+
+
+def indices_of_ranks(amount: Counts, rank: Ints) -> Ints:
+    """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
+
+    Parameters
+    ----------
+    amount : int32 or int64, shape (m,)
+    rank : int64, shape (r,)
+        Ascending, from 0 and below the sum of the amounts.
+
+    Returns
+    -------
+    int64, shape (r,)
+
+    Examples
+    --------
+    >>> indices_of_ranks(np.array([3, 1, 2]), np.array([0, 3, 5])).tolist()
+    [0, 1, 2]
+    """
+    before = np.cumsum([0, *totals(amount)])
+    cuts = np.searchsorted(rank, before)
+    indices = np.empty(len(rank), dtype=np.int64)
+
+    def within(part: slice) -> None:
+        index = part.start // COUNTS_PER_PART
+        inside = slice(cuts[index], cuts[index + 1])
+        work = (part.stop - part.start) // ROWS_PER_STEP
+        ranked.run(work, amount[part], rank[inside] - before[index], part.start, indices[inside])
+
+    slices = parts(len(amount), COUNTS_PER_PART)
+    each_slice(within, [slices[index] for index in np.flatnonzero(np.diff(cuts)).tolist()])
+    return indices
+
+
+def _ranked_arrays(amount: Counts, rank: Ints, first: int, index: Ints) -> None:
+    index[:] = first + np.searchsorted(np.cumsum(amount, dtype=np.int64), rank, side="right")
+
+
+@kernel_beside(_ranked_arrays)
+def ranked(amount: Counts, rank: Ints, first: int, index: Ints) -> None:
+    """Fill in the positions, from ``first`` on, of the rows of ascending ranks."""
+    row = 0
+    through = amount[0] + 0
+    for place in range(len(rank)):
+        while through <= rank[place]:
+            row += 1
+            through += amount[row]
+        index[place] = first + row
+
+
+def running_extremes(counts: ValueCounts) -> tuple[float, float]:
+    """Find the highest and the lowest sum of label - value over the rows up to a value, 0 among them."""
+
+    def extremes(part: slice) -> Floats:
+        found = np.empty(3)
+        work = (part.stop - part.start) // ROWS_PER_STEP
+        residuals.run(work, counts.value[part], counts.count[part], counts.positives[part], found)
+        return found
+
+    highest = lowest = offset = 0.0
+    for greatest, least, last in each_part(extremes, len(counts.value)):
+        # rounding is monotone: the maximum of a part stays its maximum after the offset is added
+        highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
+        offset += last
+    return highest, lowest
+
+
+def _residual_arrays(value: Floats, count: Counts, positives: Counts, found: Floats) -> None:
+    running = np.cumsum(positives - count * value)
+    found[:] = running.max(), running.min(), running[-1]
+
+
+@kernel_beside(_residual_arrays)
+def residuals(value: Floats, count: Counts, positives: Counts, found: Floats) -> None:
+    """Fill in the highest, the lowest and the last running sum of ``positives - count * value``."""
+    running = positives[0] - count[0] * value[0]
+    highest = running
+    lowest = running
+    for row in range(1, len(value)):
+        running += positives[row] - count[row] * value[row]
+        highest = max(highest, running)
+        lowest = min(lowest, running)
+    found[0] = highest
+    found[1] = lowest
+    found[2] = running
