@@ -33,6 +33,9 @@ _ROWS_PER_GROUP: Final = 1_000_000
 MIN_ROWS: Final = 1 << 17
 """Rows from which the start of polars' threads is worth its time."""
 
+_MIN_BATCH, _MAX_BATCH, _BYTES_PER_BATCH = 100_000, 500_000, 1 << 25
+"""Rows and bytes of a batch of polars: each batch holds Python's lock, for which other threads wait."""
+
 _ADDED: Final = {
     "bool": pl.Boolean(),
     "int64": pl.Int64(),
@@ -79,9 +82,10 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
         with open_output(target, request.output.queue) as stream:
             metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
             metadata["ARROW:schema"] = base64.b64encode(schema.serialize()).decode()
-            decided.rows(paths).sink_parquet(
-                stream, compression="zstd", row_group_size=_ROWS_PER_GROUP, metadata=metadata
-            )
+            with pl.Config(streaming_chunk_size=_batch_rows(files)):
+                decided.rows(paths).sink_parquet(
+                    stream, compression="zstd", row_group_size=_ROWS_PER_GROUP, metadata=metadata
+                )
     except (Exception, pl.exceptions.PanicException):
         return None
     for file, rows in zip(files, decided.sizes, strict=True):
@@ -138,6 +142,12 @@ class _Decided:
         """Add up the counts of all batches, in order."""
         parts = [part for _, part in sorted(self._parts, key=lambda part: part[0])]
         return reduce(added_up, parts, StreamSummary(rows=0, selected=0, dropped=0, undecided=0))
+
+
+def _batch_rows(files: Sequence[ColumnarSource]) -> int:
+    """Return the number of rows that polars reads at once: fewer if they are wide."""
+    row_bytes = max((file.row_bytes for file in files), default=0.0)
+    return max(_MIN_BATCH, min(_MAX_BATCH, int(_BYTES_PER_BATCH / max(1.0, row_bytes))))
 
 
 def _comes_back(field: pa.Field) -> bool:
