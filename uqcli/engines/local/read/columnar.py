@@ -148,7 +148,8 @@ class ColumnarSource:
     def row_bytes(self) -> float:
         """Mean size of a row of a Parquet file, uncompressed but encoded."""
         groups = [self._metadata.row_group(index) for index in range(self._metadata.num_row_groups)]
-        return float(sum(group.total_byte_size for group in groups)) / max(1, self._metadata.num_rows)
+        size: int = sum(group.total_byte_size for group in groups)
+        return size / max(1, int(self._metadata.num_rows))
 
     @cached_property
     def _group_rows(self) -> list[int]:
