@@ -9,8 +9,7 @@ from pathlib import Path
 from tests.benchmarks.data import rows_file
 from tests.benchmarks.jobs import JOBS, MODEL, baseline, command
 from tests.benchmarks.processes import run
-
-NAMES = ("boundary", "tce", "evaluate", "isotonic", "platt", "apply")
+from tests.benchmarks.scaling import NAMES
 
 
 def main(arguments=None):

@@ -20,6 +20,9 @@ def markdown(results):
     if results["slopes"]:
         lines += ["", "| command | scores | rows | slope of log time | at most |", "|---|---|---|--:|--:|"]
         lines += [_slope(slope) for slope in results["slopes"]]
+    if results["scaling"]:
+        lines += ["", "| command | rows | from | serial share | 90 % interval | at most |"]
+        lines += ["|---|--:|---|--:|--:|--:|", *map(_scaling, results["scaling"])]
     if results["others"]:
         lines += ["", "| other processes | seconds | x | baseline | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
@@ -52,6 +55,12 @@ def _slope(slope):
     sizes = f"{slope['from']:,} to {slope['to']:,}"
     shown = _marked(slope["slope"], slope["most"], ".2f")
     return f"| {slope['command']} | {slope['ties']} | {sizes} | {shown} | {slope['most']:g} |"
+
+
+def _scaling(row):
+    shown = _marked(row["share"], row["most"], ".2f")
+    interval = f"{row['low']:.2f} to {row['high']:.2f}"
+    return f"| {row['command']} | {row['rows']:,} | {row['what']} | {shown} | {interval} | {row['most']:g} |"
 
 
 def _marked(value, bound, number_format, scale=1):

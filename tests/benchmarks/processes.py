@@ -8,6 +8,7 @@ from pathlib import Path
 
 PYTHON = sys.executable
 UQCLI = (PYTHON, "-m", "uqcli")
+CHAIN = (PYTHON, "-m", "tests.benchmarks.chain")
 MEASURE = Path(__file__).with_name("measure.py")
 
 
@@ -38,6 +39,11 @@ def run(command):
         raise RuntimeError(f"{' '.join(map(str, command))}: {process.stderr}")
     seconds, kibibytes = process.stdout.split()
     return Process(seconds=float(seconds), memory=1024 * int(kibibytes))
+
+
+def output_of(command):
+    """Run a process, and return its output."""
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=True).stdout
 
 
 def compare_processes(command, baseline, runs):

@@ -30,6 +30,7 @@ from tests.benchmarks.jobs import (
 from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
 from tests.benchmarks.processes import compare_processes, run
+from tests.benchmarks.scaling import scaling
 from tests.benchmarks.steps import steps
 
 SIZES = "1e4,1e5,1e6,1e7"
@@ -133,7 +134,16 @@ def bench(options, folder):
         sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(job.name for job in JOBS)}")
     jobs = [job for job in JOBS if job.name in commands]
     rows = [row for size in sizes for row in measure_size(folder, size, jobs, options.runs)]
-    results = {"machine": machine(), "rows": rows, "slopes": slopes(rows), "others": [], "steps": []}
+    results = {
+        "machine": machine(),
+        "rows": rows,
+        "slopes": slopes(rows),
+        "scaling": [],
+        "others": [],
+        "steps": [],
+    }
+    if sizes[-1] >= LARGE and not options.brief:
+        results["scaling"] = list(scaling(folder, sizes[-1]))
     if options.commands is None and not options.brief:
         path = rows_file(folder, min(sizes[-1], 1_000_000), ties=False)
         results["others"] = [

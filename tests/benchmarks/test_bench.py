@@ -6,9 +6,10 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from tests.benchmarks import data
-from tests.benchmarks.jobs import BOUNDS, JOBS
+from tests.benchmarks import data, scaling
+from tests.benchmarks.jobs import BOUNDS, JOBS, MODEL, command
 from tests.benchmarks.run import main, slopes
+from tests.benchmarks.scaling import serial_fraction, summary
 
 
 @pytest.mark.thorough
@@ -63,3 +64,17 @@ def test_files_are_written_in_parts(tmp_path, monkeypatch):
     assert np.array_equal(score, score.round(2))
     classes = pq.read_table(data.classes_file(tmp_path, 1000))
     assert classes.column_names == [*(f"p_{class_number}" for class_number in range(10)), "label"]
+
+
+def test_a_serial_share_is_that_of_karp_and_flatt_with_its_interval():
+    assert [serial_fraction(10.0, two) for two in (5.0, 5.5, 10.0)] == pytest.approx([0.0, 0.1, 1.0])
+    assert summary([0.09, 0.3, *[0.1] * 4, 0.2, 0.05, 0.11]) == {"share": 0.1, "low": 0.09, "high": 0.2}
+
+
+@pytest.mark.thorough
+def test_a_chain_is_shorter_than_all_work(tmp_path):
+    rows = list(scaling.scaling(tmp_path, 300_000, pairs=1))
+    assert {row["command"] for row in rows} == set(scaling.NAMES)
+    line = command(MODEL, tmp_path / "rows_300000_continuous.parquet", tmp_path / "out", None)
+    chain, total = scaling._chain(line)
+    assert 0.1 < chain <= total
