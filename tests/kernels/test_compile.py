@@ -249,7 +249,7 @@ def test_every_member_of_an_array_arrives(tmp_path):
     a, b = np.arange(6, dtype=np.int32).reshape(2, 3), np.arange(5, 7)
     seen = [np.zeros(11, dtype=np.int64) for _ in range(2)]
     args = [(a, 2**40, b, array) for array in seen]
-    load(object_code(function, signature_of(args[0])))(*args[0])
+    load(object_code(function, signature_of(args[0])), signature_of(args[0]))(*args[0])
     numba.njit(function)(*args[1])
     assert seen[0].tolist() == seen[1].tolist() == [6, 4, 2**40, 2, 2, 3, 12, 4, 5, 6, 11]
 
@@ -289,7 +289,7 @@ def test_code_without_its_function_cannot_be_loaded(tmp_path):
     code = object_code(function, signature_of((np.arange(10), np.arange(10))))
     _, _, content = code.partition(b"\n")
     with pytest.raises(UnexpectedCodeError, match="no symbol another"):
-        load(b"another int64\n" + content)
+        load(b"another int64\n" + content, ())
 
 
 @pytest.mark.parametrize("system", ["arm64-apple-darwin23.6.0", "x86_64-pc-windows-msvc"])

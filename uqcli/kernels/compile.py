@@ -101,7 +101,7 @@ class Kernel(Generic[*Ts, R]):
             if code is None:
                 code = object_code(self.python, signature)
                 keep_code(directory, name, code)
-            function: Callable[[*Ts], R] = load(code)
+            function: Callable[[*Ts], R] = load(code, signature)
         except Exception as error:  # no executable memory, another LLVM; an error of the kernel comes again
             import numba
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any, Final, TypeAlias
 
@@ -42,6 +42,8 @@ ArgumentType: TypeAlias = tuple[str, int] | None
 """Type of the elements and number of dimensions of a C-contiguous array; None for a 64-bit integer."""
 
 Signature: TypeAlias = tuple[ArgumentType, ...]
+
+_C_TYPES: Final = {"ptr": ctypes.c_void_p, "i64": ctypes.c_int64}
 
 _ABI_VERSION: Final = 1
 """Version of cached code; to be raised when the calling convention or the compiler's options change."""
@@ -68,15 +70,19 @@ class Compiled:
             The kernel raised an error.
         """
         retval, excinfo = ctypes.c_int64(), ctypes.c_void_p()
-        contiguous = [
-            np.require(value, requirements="C") if isinstance(value, np.ndarray) else value for value in args
-        ]
-        flattened = [member for value in contiguous for member in _flatten(value)]
+        flattened: list[int | None] = []
+        copies = []
+        for value in args:
+            buffer = value
+            if isinstance(value, np.ndarray) and not value.flags.c_contiguous:
+                buffer = np.ascontiguousarray(value)
+                copies.append((value, buffer))
+            flattened += _flatten(buffer)
         status = self.function(ctypes.byref(retval), ctypes.byref(excinfo), *flattened)
         if status:
             raise RuntimeError("a kernel raised an error")
-        for value, buffer in zip(args, contiguous, strict=True):
-            if buffer is not value and value.flags.writeable:
+        for value, buffer in copies:
+            if value.flags.writeable:
                 value[...] = buffer
         return retval.value if self.returns_integer else None
 
@@ -146,8 +152,8 @@ def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
     return f"{symbol} {return_type}\n".encode() + content
 
 
-def load(code: bytes) -> Any:
-    """Load the result of ``object_code`` into this process.
+def load(code: bytes, signature: Signature) -> Any:
+    """Load the result of ``object_code`` for a signature into this process.
 
     Raises
     ------
@@ -167,7 +173,7 @@ def load(code: bytes) -> Any:
     address = engine.get_function_address(symbol)
     if not address:
         raise UnexpectedCodeError(f"no symbol {symbol}")
-    function = ctypes.CFUNCTYPE(ctypes.c_int32)(address)
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, *map(_C_TYPES.__getitem__, prototype(signature)))(address)
     return Compiled(function, engine, return_type == "int64")
 
 
@@ -181,15 +187,12 @@ def _flattened_types(kind: ArgumentType) -> tuple[str, ...]:
     return ("i64",) if kind is None else ("ptr", "ptr", "i64", "i64", "ptr", *(2 * kind[1] * ("i64",)))
 
 
-def _flatten(value: Any) -> Iterator[Any]:
-    """Yield the members of a C-contiguous array by numba's data model, or an integer."""
+def _flatten(value: Any) -> tuple[int | None, ...]:
+    """Return the members of a C-contiguous array by numba's data model, or an integer."""
     if not isinstance(value, np.ndarray):
-        yield ctypes.c_int64(value)
-        return
-    yield from (ctypes.c_void_p(), ctypes.c_void_p())  # meminfo, parent
-    yield from (ctypes.c_int64(value.size), ctypes.c_int64(value.itemsize))
-    yield ctypes.c_void_p(value.ctypes.data)
-    yield from map(ctypes.c_int64, (*value.shape, *value.strides))
+        return (value,)
+    meminfo = parent = None
+    return (meminfo, parent, value.size, value.itemsize, value.ctypes.data, *value.shape, *value.strides)
 
 
 def _llvm_types_in(parameters: str) -> list[str]:
