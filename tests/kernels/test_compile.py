@@ -266,7 +266,7 @@ def test_another_calling_convention_runs_in_numba(tmp_path, monkeypatch):
     assert list((tmp_path / "cache").iterdir()) == []
 
 
-def no_executable_memory(code):
+def no_executable_memory(*_):
     raise OSError("no executable memory")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -70,22 +71,27 @@ def diagram(counts: ValueCounts, bins: ScoreBins, equispaced: ScoreBins) -> Diag
     equispaced
         Bins of the standard diagram.
     """
-    starts = bins.start.tolist()
+    filled = [(first, stop) for first, stop in itertools.pairwise(bins.start.tolist()) if first < stop]
+    shapes = iter(_histograms(counts, filled, SHAPE_CELLS))
+    (everything,) = _histograms(counts, [(0, len(counts.value))], HISTOGRAM_CELLS)
     return Diagram(
-        shapes=tuple(
-            _histogram(counts, a, b, SHAPE_CELLS) if a < b else None for a, b in itertools.pairwise(starts)
-        ),
-        everything=_histogram(counts, 0, len(counts.value), HISTOGRAM_CELLS),
+        shapes=tuple(next(shapes) if is_filled else None for is_filled in np.diff(bins.start)),
+        everything=everything,
         reliability=reliability(equispaced),
     )
 
 
-def _histogram(counts: ValueCounts, start: int, stop: int, cells: int) -> Histogram:
-    value = counts.value[start:stop]
-    low, high = float(value[0]), float(value[-1])
-    edges = low + (high - low) * (np.arange(1, cells) / cells)
-    stops = np.concatenate([[0], np.searchsorted(value, edges), [len(value)]])
-    return Histogram(low=low, high=high, count=np.diff(sums_before(counts.count[start:stop], stops)))
+def _histograms(counts: ValueCounts, ranges: Sequence[tuple[int, int]], cells: int) -> list[Histogram]:
+    """Count the rows in cells between the values of some ascending ranges of positions."""
+    ends = [(float(counts.value[first]), float(counts.value[stop - 1])) for first, stop in ranges]
+    stops = []
+    for (low, high), (first, stop) in zip(ends, ranges, strict=True):
+        edges = low + (high - low) * (np.arange(1, cells) / cells)
+        inside = first + np.searchsorted(counts.value[first:stop], edges)
+        stops.append(np.concatenate([[first], inside, [stop]]))
+    before = sums_before(counts.count, np.concatenate(stops)).reshape(len(ranges), cells + 1)
+    rows = np.diff(before, axis=1)
+    return [Histogram(low=low, high=high, count=count) for (low, high), count in zip(ends, rows, strict=True)]
 
 
 def reliability(bins: ScoreBins) -> Reliability:

@@ -9,10 +9,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from uqcli.base.defaults import KEPT_BYTES
+from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import limits
 from uqcli.base.running.control_groups import group_folders, numbers_in
+from uqcli.base.running.cores import threads
 
 _MEMINFO: Final = Path("/proc/meminfo")
 _STATM: Final = Path("/proc/self/statm")
@@ -25,6 +26,9 @@ _GROUP_FILES: Final = (
 
 _KEPT_SHARE: Final = 4
 """One part in so many of the available memory holds rows."""
+
+_FEW_THREADS, _LARGE_PART_BYTES = 4, 100 << 20
+"""Threads that hardly wait for each other, and what a large part takes beside what a thread takes anyway."""
 
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]?)(i?)B?", re.ASCII | re.IGNORECASE)
 
@@ -57,6 +61,15 @@ def limit_kept(size: str | None) -> str | None:
 def kept_bytes() -> int:
     """Return the memory that holds rows: what was set, else a share of what is available, at least 832 MB."""
     return _limit[0] if _limit else max(KEPT_BYTES, (available_bytes() or 0) // _KEPT_SHARE)
+
+
+def rows_per_part() -> int:
+    """Return the rows that a thread counts at once: more for many threads, if memory is left for that.
+
+    Python's lock, for which threads wait, is held about as long for a large part as for a small one.
+    """
+    is_spacious = kept_bytes() >= KEPT_BYTES + threads() * _LARGE_PART_BYTES
+    return ROWS_PER_PART * (2 if is_spacious and threads() > _FEW_THREADS else 1)
 
 
 def note_read_again(rows: int, limit: int) -> None:

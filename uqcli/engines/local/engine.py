@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.rows import Rows
+from uqcli.base.running.memory import rows_per_part
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.keys import columns_of, grouped_rows, keys_of
 from uqcli.engines.local.check.labelled import all_rows
@@ -44,7 +44,7 @@ class LocalEngine:
 
     def batches(self, request: DataRequest) -> LocalBatches:
         """Iterate over checked rows without the unusable ones."""
-        return LocalBatches(request, max_rows=ROWS_PER_PART)
+        return LocalBatches(request, max_rows=rows_per_part())
 
     def columns(self, request: DataRequest) -> Columns:
         """Find the columns of the inputs by the first rows."""

@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
 from uqcli.base.running.cores import threads
-from uqcli.base.running.memory import kept_bytes, note_read_again
+from uqcli.base.running.memory import kept_bytes, note_read_again, rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.checked import CheckedRows
@@ -162,7 +162,7 @@ class CachedRows(CountedRows):
         """Read and check all rows once, yield them, and cache them if all fit, or with ``keep`` what fits."""
         if self._batches is not None:
             return
-        batches, used = LocalBatches(self.request, narrow=True, max_rows=ROWS_PER_PART), 0
+        batches, used = LocalBatches(self.request, narrow=True, max_rows=rows_per_part()), 0
         store, limit = _Store(), kept_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
         for part, end_position in _of_similar_size(self._summarised(batches)):
             used += part.bytes
