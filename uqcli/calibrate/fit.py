@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 
 from uqcli.base.choices import Binning, CalibrationMethod, Partitioner, SplitCriterion
-from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.defaults import MEASURED_ROWS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
@@ -24,7 +24,7 @@ from uqcli.calibrate.maps.base import Calibrated, Fit
 from uqcli.calibrate.maps.by_uncertainty import fit_by_uncertainty
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.surface import fit_surface
-from uqcli.calibrate.sampled_rows import deal_rows, folds_of, units_of
+from uqcli.calibrate.sampled_rows import deal_rows, units_of, weights_of_folds
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, TreeOptions, learn_trees, recoded
 
@@ -171,13 +171,15 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     """
     if units_of(rows, options.cluster) < 2:
         return None
+    weight = rows.weights()
 
-    def predicted(fold: tuple[Rows, Rows]) -> tuple[Rows, Floats]:
-        training, held_out = fold
-        return held_out, fit(training, options, tree_rows).predict(held_out).probability
+    def predicted(fold: Ints) -> tuple[Rows, Floats]:
+        held_out = rows.reweighted(fold)
+        fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
+        return held_out, fitted.predict(held_out).probability
 
     each = parallel_map if rows.size <= MEASURED_ROWS else map  # all folds in memory at once, or one
-    predictions = list(each(predicted, folds_of(rows, options.seed, options.cluster)))
+    predictions = list(each(predicted, weights_of_folds(rows, options.seed, options.cluster)))
     return CrossValidated(
         rows=Rows.joined([fold_rows for fold_rows, _ in predictions]),
         probability=np.concatenate([probability for _, probability in predictions]),

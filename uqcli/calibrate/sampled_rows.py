@@ -59,9 +59,15 @@ def folds_of(rows: Rows, seed: int, cluster: str | None) -> Iterator[tuple[Rows,
     rows
         At least two, or of two clusters.
     """
-    weight, random = rows.weights(), generator(seed, Purpose.SPLIT, 1)
-    for fold in deal_rows(rows, min(FOLDS, units_of(rows, cluster)), random, cluster):
+    weight = rows.weights()
+    for fold in weights_of_folds(rows, seed, cluster):
         yield rows.reweighted(weight - fold), rows.reweighted(fold)
+
+
+def weights_of_folds(rows: Rows, seed: int, cluster: str | None) -> Ints:
+    """Return the weight of each row in each of at most five folds; int64, shape (folds, n)."""
+    random = generator(seed, Purpose.SPLIT, 1)
+    return deal_rows(rows, min(FOLDS, units_of(rows, cluster)), random, cluster)
 
 
 def units_of(rows: Rows, cluster: str | None) -> int:
