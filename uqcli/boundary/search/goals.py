@@ -16,9 +16,9 @@ import numpy as np
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.knapsack import Options, solve
+from uqcli.boundary.search.knapsack import solve
 from uqcli.boundary.search.precision import Margin, PrecisionBound, next_fraction, precision_bound
-from uqcli.boundary.search.score_runs import TopRuns, best_precision_tops, highest_ratio
+from uqcli.boundary.search.score_runs import TopRuns, best_precision_tops, highest_ratio, joined
 
 Tops = tuple[int, ...]
 """Number of top cells taken in each uncertainty bin."""
@@ -71,14 +71,8 @@ class KeepPrecision:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        return _choice(
-            [
-                Options(
-                    value=run.true_positives, surplus=self.bound.surplus(run.true_positives, run.selected)
-                )
-                for run in runs
-            ]
-        )
+        together = joined(runs)
+        return _choice(runs, together, self.bound.surplus(together.true_positives, together.selected))
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the highest precision."""
@@ -104,12 +98,10 @@ class KeepBudget:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        options = []
-        for row_index, run in enumerate(runs):
-            start = self.limit if row_index == 0 else 0
-            spent = self._cost(run)
-            options.append(Options(value=run.true_positives, surplus=start - spent))
-        return _choice(options)
+        together = joined(runs)
+        surplus = -self._cost(together)
+        surplus[: len(runs[0].selected)] += self.limit
+        return _choice(runs, together, surplus)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the cheapest true positive: a single run in a single row."""
@@ -279,9 +271,10 @@ def most_positives(feasible: Bools, candidates: TopRuns) -> int | None:
     return int(best[np.argmin(candidates.selected[best])])
 
 
-def _choice(options: list[Options]) -> Tops | None:
-    tops = solve(options)
-    return tops if any(int(item.value[top]) for item, top in zip(options, tops, strict=True)) else None
+def _choice(runs: Sequence[TopRuns], together: TopRuns, surplus: Ints) -> Tops | None:
+    """Choose a top run of each row, at the surplus of each of them; None if no true positive is feasible."""
+    tops = solve(together.true_positives, surplus, [len(run.selected) for run in runs])
+    return tops if any(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True)) else None
 
 
 def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:

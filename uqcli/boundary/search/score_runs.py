@@ -45,6 +45,14 @@ def top_runs(row: CellRow) -> TopRuns:
     )
 
 
+def joined(runs: Sequence[TopRuns]) -> TopRuns:
+    """Concatenate candidates, without their amounts."""
+    return TopRuns(
+        true_positives=np.concatenate([run.true_positives for run in runs]),
+        selected=np.concatenate([run.selected for run in runs]),
+    )
+
+
 def in_all_rows(runs: Sequence[TopRuns], tops: Sequence[Ints]) -> TopRuns:
     """Add up the counts of several boundaries over all rows.
 
