@@ -71,8 +71,12 @@ class KeepPrecision:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        together = joined(runs)
-        return _choice(runs, together, self.bound.surplus(together.true_positives, together.selected))
+        return optima([self], runs)[0]
+
+    def surplus(self, together: TopRuns, first_row: slice) -> Ints:
+        """Compute what each top run of the rows adds to the surplus."""
+        del first_row
+        return self.bound.surplus(together.true_positives, together.selected)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the highest precision."""
@@ -98,10 +102,13 @@ class KeepBudget:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        together = joined(runs)
+        return optima([self], runs)[0]
+
+    def surplus(self, together: TopRuns, first_row: slice) -> Ints:
+        """Compute what each top run of the rows adds to the surplus; those of the first row add the limit."""
         surplus = -self._cost(together)
-        surplus[: len(runs[0].selected)] += self.limit
-        return _choice(runs, together, surplus)
+        surplus[first_row] += self.limit
+        return surplus
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the cheapest true positive: a single run in a single row."""
@@ -271,10 +278,18 @@ def most_positives(feasible: Bools, candidates: TopRuns) -> int | None:
     return int(best[np.argmin(candidates.selected[best])])
 
 
-def _choice(runs: Sequence[TopRuns], together: TopRuns, surplus: Ints) -> Tops | None:
-    """Choose a top run of each row, at the surplus of each of them; None if no true positive is feasible."""
-    tops = solve(together.true_positives, surplus, [len(run.selected) for run in runs])
-    return tops if any(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True)) else None
+def optima(goals: Sequence[Goal], runs: Sequence[TopRuns]) -> list[Tops | None]:
+    """Find the optimum of each goal; in one go for goals that are knapsacks of the same top runs."""
+    knapsacks = [goal for goal in goals if isinstance(goal, KeepPrecision | KeepBudget)]
+    if len(knapsacks) < len(goals):
+        return [goal.optimum(runs) for goal in goals]
+    together, sizes = joined(runs), [len(run.selected) for run in runs]
+    surplus = np.stack([goal.surplus(together, slice(sizes[0])) for goal in knapsacks])
+    chosen = solve(together.true_positives, surplus, sizes)
+    return [
+        tops if any(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True)) else None
+        for tops in chosen
+    ]
 
 
 def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:

@@ -74,20 +74,21 @@ class _Relaxation:
     best: tuple[int, ...]
 
 
-def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> tuple[int, ...]:
-    """Choose one option per class.
+def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Choose one option per class, in each of several problems of the same values.
 
     Parameters
     ----------
-    value, surplus : int64, shape (options,)
-        Options of all classes, class by class. In a class the value is non-decreasing; among options of equal
-        value the surplus is non-increasing. The first option of a class has value 0 (take nothing).
+    value : int64, shape (options,)
+        Values of all classes, class by class; non-decreasing in a class, and 0 for its first option.
+    surplus : int64, shape (problems, options)
+        Surplus in each problem; non-increasing among options of equal value in a class.
     sizes
         Number of options of each class.
 
     Returns
     -------
-    tuple of int
+    list of tuple of int
         Option index in each class: highest total value, then highest total surplus, then lexicographically
         lowest indices. (0, ..., 0) if nothing of value is feasible.
 
@@ -95,38 +96,45 @@ def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> tuple[int, ...]:
     -----
     Total value and surplus must be below 2**61.
     """
-    size_of_class, chosen = np.array(sizes), np.zeros(len(sizes), dtype=np.int64)
+    size_of_class = np.array(sizes)
+    chosen = np.zeros((len(surplus), len(sizes)), dtype=np.int64)
     highest = int(value[np.cumsum(size_of_class) - 1].sum())
     if (highest + 1) * len(value) <= _TABLE_STEPS:
         table = np.empty((len(sizes) + 1) * (highest + 1), dtype=np.int64)
-        _choose.run(_STEPS, value, surplus, size_of_class, table, chosen)
+        _choose.run(len(surplus) * _STEPS, value, surplus, size_of_class, table, chosen)
     else:
-        _choose_by_bounds(value, surplus, size_of_class, size_of_class[:0], chosen)
-    return tuple(chosen.tolist())
+        _choose_by_bounds(value, surplus, size_of_class, size_of_class, chosen)
+    return [tuple(tops) for tops in chosen.tolist()]
 
 
 def _choose_by_bounds(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen: Ints) -> None:
     """Do the same as ``choose_by_table``, without a table."""
     del table
     slices = [slice(*ends) for ends in pairwise([0, *np.cumsum(sizes).tolist()])]
-    undominated = [_undominated(value[part], surplus[part]) for part in slices]
+    for surplus_of_options, chosen_options in zip(surplus, chosen, strict=True):
+        chosen_options[:] = _best([(value[part], surplus_of_options[part]) for part in slices])
+
+
+def _best(classes: Sequence[tuple[Ints, Ints]]) -> list[int]:
+    """Choose one option per class, given their values and surpluses."""
+    undominated = [_undominated(*options) for options in classes]
     reduced = [
-        _Options(value=value[part][keep], surplus=surplus[part][keep])
-        for part, keep in zip(slices, undominated, strict=True)
+        _Options(value=value[keep], surplus=surplus[keep])
+        for (value, surplus), keep in zip(classes, undominated, strict=True)
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
     gap = ceiling >> 14  # typical difference between bound and optimum on grids
     while not (reached := _reaching(reduced, relaxation, max(ceiling - gap, 0))):
         gap = 2 * gap + 1
-    total, left = int(reached[0].value[0]), int(reached[0].surplus[0])
-    for index, (options, later) in enumerate(zip(reduced, reached[1:], strict=True)):
+    total, left, chosen = int(reached[0].value[0]), int(reached[0].surplus[0]), []
+    for options, later, keep in zip(reduced, reached[1:], undominated, strict=True):
         values, surpluses = total - options.value, left - options.surplus
         place = np.minimum(np.searchsorted(-later.value, -values), len(later.value) - 1)
-        attained = (later.value[place] == values) & (later.surplus[place] == surpluses)
-        option = int(np.argmax(attained))
-        chosen[index] = undominated[index][option]
+        option = int(np.argmax((later.value[place] == values) & (later.surplus[place] == surpluses)))
         total, left = int(values[option]), int(surpluses[option])
+        chosen.append(int(keep[option]))
+    return chosen
 
 
 _choose = kernel_beside(_choose_by_bounds)(choose_by_table)

@@ -190,7 +190,8 @@ def _fewest_reviewed(runs: Sequence[TopRuns], needed: int) -> int:
     cleared = [(run.selected[-1] - run.selected)[::-1] for run in runs]
     surplus = [(run.true_positives - run.true_positives[-1])[::-1] for run in runs]
     surplus[0] = surplus[0] + limit
-    chosen = solve(np.concatenate(cleared), np.concatenate(surplus), [len(run.selected) for run in runs])
+    sizes = [len(run.selected) for run in runs]
+    (chosen,) = solve(np.concatenate(cleared), np.concatenate(surplus)[None], sizes)
     return sum(
         int(run.selected[-1] - value[index]) for run, value, index in zip(runs, cleared, chosen, strict=True)
     )

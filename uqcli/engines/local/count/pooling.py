@@ -212,7 +212,8 @@ class _Pool:
             positives[inside] = counts.positives
 
         starts = (np.cumsum(sizes) - sizes).tolist()
-        for _ in parallel_map(fill, zip(starts, self._drained(), strict=True)):
+        each = map if len(sizes) == 1 else parallel_map  # no thread for each of many groups
+        for _ in each(fill, zip(starts, self._drained(), strict=True)):
             pass
         return ValueCounts(value=value, count=count, positives=positives, sums=sums)
 
