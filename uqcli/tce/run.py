@@ -360,10 +360,14 @@ def _measured_part(
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
-        measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
-        bands = _bands(counts, request.resampling.confidence) if name is None else []
-    measured = [result.result() for result in measuring]
+    bands: list[Band] = []
+    if name is None:
+        with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
+            measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
+            bands = _bands(counts, request.resampling.confidence)
+        measured = [result.result() for result in measuring]
+    else:
+        measured = list(map(measure, counts, options))
     values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
