@@ -130,7 +130,9 @@ def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
     value, surplus = (np.concatenate(column) for column in zip(*options_by_class, strict=True))
     expected = best_choice_by_brute_force(options_by_class)
     assert solve(value, np.stack([surplus, surplus]), sizes) == [expected, expected]
-    table = np.empty((len(sizes) + 1) * (sum(values[-1] for values, _ in options_by_class) + 1), dtype=np.int64)
+    table = np.empty(
+        (len(sizes) + 1) * (sum(values[-1] for values, _ in options_by_class) + 1), dtype=np.int64
+    )
     for choose in (_choose.python, _choose.arrays, _choose.compiled):
         chosen = np.zeros((1, len(sizes)), dtype=np.int64)
         choose(value, surplus[None], np.array(sizes), table, chosen)

@@ -45,9 +45,7 @@ def top_runs(row: CellRow) -> TopRuns:
     )
 
 
-def merged_runs(
-    rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints
-) -> dict[int, list[TopRuns]]:
+def merged_runs(rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints) -> dict[int, list[TopRuns]]:
     """Accumulate rows with the same score edges, adjacent ones merged to each of some numbers of rows.
 
     Parameters
@@ -56,7 +54,8 @@ def merged_runs(
         Numbers of top cells to return the counts of.
     """
     counts, positives = (
-        _accumulate(np.stack([getattr(row, name) for row in rows]))[:, tops] for name in ("count", "positives")
+        _accumulate(np.stack([getattr(row, name) for row in rows]))[:, tops]
+        for name in ("count", "positives")
     )
     sums = [row.sums for row in rows if row.sums is not None]
     amounts = _accumulate(np.stack(sums))[..., tops] if sums else None

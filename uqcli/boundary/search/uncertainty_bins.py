@@ -103,7 +103,9 @@ def _gain(
     It is a share of the fold's positives or, with amounts, of the gain of all of them.
     """
     worth_of_runs = [_worth(run, constraint) for run in runs]
-    alerts = [sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in found]
+    alerts = [
+        sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in found
+    ]
     worth = [
         sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False)) for tops in found
     ]
