@@ -219,29 +219,30 @@ def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
 
 def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
     """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1."""
-    from scipy.special import gammaln
-
     low = np.ceil(score * rows).astype(np.int64)
     high = rows + 1
-    log_orders = gammaln(rows + 1)
     unresolved = np.flatnonzero(low < high)
     while len(unresolved):
         middle = (low[unresolved] + high[unresolved]) // 2
         n = rows[unresolved]
-        probability = _pmf(np.minimum(middle, n), n, score[unresolved], log_orders[unresolved])
-        extreme = probability <= bound[unresolved]
+        extreme = _pmf(np.minimum(middle, n), n, score[unresolved]) <= bound[unresolved]
         high[unresolved] = np.where(extreme, middle, high[unresolved])
         low[unresolved] = np.where(extreme, low[unresolved], middle + 1)
         unresolved = unresolved[low[unresolved] < high[unresolved]]
     return low
 
 
-def _pmf(outcome: Ints, rows: Ints, score: Floats, log_orders: Floats | None = None) -> Floats:
-    """Compute the binomial probabilities; ``log_orders`` is the logarithm of ``rows!``, if it is known."""
-    from scipy.special import gammaln, xlog1py, xlogy
+def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
+    """Compute the binomial probabilities."""
+    from scipy.special import xlog1py, xlogy
 
-    log_orders = gammaln(rows + 1) if log_orders is None else log_orders
-    others = rows - outcome
-    log_choose = log_orders - gammaln(outcome + 1) - gammaln(others + 1)
-    probability: Floats = np.exp(log_choose + xlogy(outcome, score) + xlog1py(others, -score))
+    log_p = _log_choose(rows, outcome) + xlogy(outcome, score) + xlog1py(rows - outcome, -score)
+    probability: Floats = np.exp(log_p)
     return probability
+
+
+def _log_choose(n: Ints, k: Ints) -> Floats:
+    from scipy.special import gammaln
+
+    result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    return result

@@ -30,9 +30,6 @@ _BLOCKS_PER_TASK: Final = 1 << 10
 _CELLS_PER_TASK: Final = 8
 """Cells whose rows a thread counts at once by their deviations."""
 
-_FEW_TASKS: Final = 4
-"""Tasks up to which threads take longer than they save, if there are many classes."""
-
 _DISTANCE_BINS: Final = 1 << 16
 """Bins of deviations, of which one is looked at in full."""
 
@@ -187,9 +184,7 @@ def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
         low = np.where(a > 0, betaincinv(np.maximum(a, 1), b + 1, tail), 0.0)
         return low, np.where(b > 0, betaincinv(a + 1, np.maximum(b, 1), 1 - tail), 1.0)
 
-    tasks = parts(len(first), _BLOCKS_PER_TASK)
-    each = parallel_map if len(tasks) > _FEW_TASKS else map
-    lows, highs = zip(*each(limits, tasks), strict=True)
+    lows, highs = zip(*parallel_map(limits, parts(len(first), _BLOCKS_PER_TASK)), strict=True)
     return np.concatenate(lows)[which], np.concatenate(highs)[which]
 
 
@@ -265,13 +260,11 @@ def _least_shift(score: Floats, mean: Floats, count: Ints, tail: float) -> float
     """
     margin = (-ndtri(tail) + ndtri(POWER)) * np.sqrt(score * (1 - score) / count) + 1 / count
     estimate = score - mean + margin
-    possible = score + estimate <= 1
-    nearest = np.flatnonzero(possible)
-    if len(nearest) > _CANDIDATES:  # to sort all takes longer
-        nearest = nearest[estimate[nearest] <= np.partition(estimate[nearest], _CANDIDATES)[_CANDIDATES]]
-        nearest = nearest[np.argsort(estimate[nearest], kind="stable")][:_CANDIDATES]
-    else:
-        nearest = np.lexsort([estimate, ~possible])[:_CANDIDATES]
+    impossible = score + estimate > 1
+    least = estimate[~impossible]
+    most = np.partition(least, _CANDIDATES)[_CANDIDATES] if len(least) > _CANDIDATES else np.inf
+    near = np.flatnonzero(estimate <= most)  # to sort all of them takes longer
+    nearest = near[np.lexsort([estimate[near], impossible[near]])[:_CANDIDATES]]
     score, mean, count = score[nearest], mean[nearest], count[nearest]
     fewest = _fewest_positives(score, count, tail)
     shift = betaincinv(fewest, np.maximum(count - fewest + 1, 1), POWER) - mean

@@ -86,17 +86,15 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     """
     work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
     with ThreadPoolExecutor(threads()) as pool:
-        is_small = len(counts.value) <= VALUES_PER_PART  # to begin threads takes longer
-        pending = [] if is_small else [pool.submit(error, counts) for error in work]
+        each = map if len(counts.value) <= VALUES_PER_PART else pool.map  # to begin threads takes longer
+        results = each(lambda error: error(counts), work)
         binned = _Binned(counts, options)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
         bins = binned[tested[0]]
         rejected = [binned.rejected(binning) if tests else None for binning in tested]
         tce, tce_q, tce_v = (None if rows is None else rows.percent(counts.rows) for rows in rejected)
         equispaced = binned[Binning.EQUISPACED]  # while the threads work
-    line, brier_score, log_loss_mean, cumulative = (
-        [error(counts) for error in work] if is_small else [task.result() for task in pending]
-    )
+    line, brier_score, log_loss_mean, cumulative = results
     estimation_error, within_bin_error = label_variance(bins)
     isotonic = binned[Binning.PAVA]
     decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)

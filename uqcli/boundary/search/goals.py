@@ -73,9 +73,8 @@ class KeepPrecision:
         """See Goal."""
         return optima([self], runs)[0]
 
-    def surplus(self, together: TopRuns, first_row: slice) -> Ints:
+    def surplus(self, together: TopRuns, _: slice) -> Ints:
         """Compute what each top run of the rows adds to the surplus."""
-        del first_row
         return self.bound.surplus(together.true_positives, together.selected)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:

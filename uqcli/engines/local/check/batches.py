@@ -470,7 +470,7 @@ class GroupTally:
 
     def __init__(self) -> None:
         self._counts: pl.DataFrame | None = None
-        self._sizes: dict[str, dict[int, GroupSize]] = {}
+        self._sizes: dict[tuple[str, ...], dict[tuple[int, ...], GroupSize]] = {}
 
     def add(self, sizes: pl.DataFrame | None) -> None:
         """Add the sizes of groups of further rows."""
@@ -481,26 +481,21 @@ class GroupTally:
 
     def of(self, codes: Mapping[str, int]) -> GroupSize:
         """Return the numbers of the rows with given group codes by key column."""
-        if len(codes) == 1:
-            ((column, code),) = codes.items()
-            if column not in self._sizes:
-                self._sizes[column] = self._by_code(column)
-            return self._sizes[column].get(code, GroupSize(rows=0, positives=0, counted=0))
-        chosen = self._chosen(codes).select(_COUNTS).sum()
-        return GroupSize(**{name: int(chosen[name].item()) for name in _COUNTS})
+        columns = tuple(codes)
+        if columns not in self._sizes:  # of all groups, since many ask one by one
+            sizes = (
+                self._chosen({}).group_by([_KEY + column for column in columns]).agg(pl.col(_COUNTS).sum())
+            )
+            self._sizes[columns] = {
+                tuple(group): GroupSize(rows=rows, positives=positives, counted=counted)
+                for *group, rows, positives, counted in sizes.iter_rows()
+            }
+        return self._sizes[columns].get(tuple(codes.values()), GroupSize(rows=0, positives=0, counted=0))
 
     def counted_codes(self, column: str, codes: Mapping[str, int]) -> list[int]:
         """Return the group codes of a key column among rows of positive weight with given codes of others."""
         chosen = self._chosen(codes).filter(pl.col("counted") > 0)
         return chosen[_KEY + column].unique().to_list()
-
-    def _by_code(self, column: str) -> dict[int, GroupSize]:
-        """Return the numbers of rows of each group of a key column, for which many groups ask one by one."""
-        sizes = self._chosen({}).group_by(_KEY + column).agg(pl.col(_COUNTS).sum())
-        return {
-            code: GroupSize(rows=rows, positives=positives, counted=counted)
-            for code, rows, positives, counted in sizes.iter_rows()
-        }
 
     def _chosen(self, codes: Mapping[str, int]) -> pl.DataFrame:
         assert self._counts is not None  # there are rows, and key columns
