@@ -227,38 +227,25 @@ def _reaching(classes: Sequence[_Options], relaxation: _Relaxation, target: int)
         alive = np.flatnonzero(weight + (relaxation.bound - best) >= target_weight)
         to_come -= best
         surplus_to_come -= int(options.surplus[0])
-        needs = _Needs(
-            scale=relaxation.scale,
-            price=relaxation.price,
-            weight=target_weight - to_come,
-            surplus=-surplus_to_come,
-        )
-        extended = _extend(lists[-1], options.value[alive], options.surplus[alive], needs)
+        few = _Options(value=options.value[alive], surplus=options.surplus[alive])
+        extended = _extend(lists[-1], few, relaxation, target_weight - to_come, -surplus_to_come)
         if len(extended.value) == 0:
             return []
         lists.append(extended)
     return lists[::-1] if int(lists[-1].value[0]) >= target else []
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Needs:
-    """What a partial choice needs for the target to remain reachable."""
-
-    scale: int
-    price: int
-    weight: int
-    surplus: int
-
-
-def _extend(later: _Options, values: Ints, surpluses: Ints, needs: _Needs) -> _Options:
+def _extend(
+    later: _Options, options: _Options, relaxation: _Relaxation, least_weight: int, least_surplus: int
+) -> _Options:
     """Extend every choice by each option of a class; keep those that can reach the target, undominated."""
     value = surplus = np.empty(0, dtype=np.int64)
-    block = max(1, _BLOCK_SIZE // max(len(values), 1))
+    block = max(1, _BLOCK_SIZE // max(len(options.value), 1))
     for start in range(0, len(later.value), block):
-        block_value = np.add.outer(later.value[start : start + block], values).ravel()
-        block_surplus = np.add.outer(later.surplus[start : start + block], surpluses).ravel()
-        weight = needs.scale * block_value + needs.price * block_surplus
-        keep = (weight >= needs.weight) & (block_surplus >= needs.surplus)
+        block_value = np.add.outer(later.value[start : start + block], options.value).ravel()
+        block_surplus = np.add.outer(later.surplus[start : start + block], options.surplus).ravel()
+        weight = relaxation.scale * block_value + relaxation.price * block_surplus
+        keep = (weight >= least_weight) & (block_surplus >= least_surplus)
         value, surplus = np.append(value, block_value[keep]), np.append(surplus, block_surplus[keep])
         order = np.lexsort((-surplus, -value))
         value, surplus = value[order], surplus[order]
