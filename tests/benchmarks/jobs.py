@@ -60,7 +60,7 @@ MODEL = JOBS[0]
 """The job that fits the rule that others apply and evaluate."""
 
 BOUNDS = (
-    Bound(job="boundary", rows=10_000, ratio=3.5),
+    Bound(job="boundary", rows=10_000, ratio=2.5),
     Bound(job="vw-dpmt", rows=10_000, ratio=2.3),
     Bound(job="tce", rows=10_000, ratio=2.6),
     Bound(job="evaluate", rows=10_000, ratio=2.5),

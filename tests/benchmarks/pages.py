@@ -23,6 +23,9 @@ def markdown(results):
     if results["scaling"]:
         lines += ["", "| command | rows | from | serial share | 90 % interval | at most |"]
         lines += ["|---|--:|---|--:|--:|--:|", *map(_scaling, results["scaling"])]
+    if results["many"]:
+        lines += ["", "| command | many | seconds | ms each | at most | x a tenth as many | at most |"]
+        lines += ["|---|---|--:|--:|--:|--:|--:|", *map(_many, results["many"])]
     if results["others"]:
         lines += ["", "| other processes | seconds | x | baseline | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
@@ -55,6 +58,19 @@ def _slope(slope):
     sizes = f"{slope['from']:,} to {slope['to']:,}"
     shown = _marked(slope["slope"], slope["most"], ".2f")
     return f"| {slope['command']} | {slope['ties']} | {sizes} | {shown} | {slope['most']:g} |"
+
+
+def _many(row):
+    cells = [
+        row["what"],
+        f"{row['number']:,} {row['things']}",
+        f"{row['seconds']:.1f}",
+        _marked(row["milliseconds"], row["most_milliseconds"], ".2f"),
+        f"{row['most_milliseconds']:g}",
+        _marked(row["ratio"], row["most_ratio"], ".2f"),
+        f"{row['most_ratio']:g}",
+    ]
+    return f"| {' | '.join(cells)} |"
 
 
 def _scaling(row):

@@ -27,6 +27,7 @@ from tests.benchmarks.jobs import (
     baseline,
     command,
 )
+from tests.benchmarks.many import measure_many
 from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
 from tests.benchmarks.processes import compare_processes, run
@@ -139,12 +140,14 @@ def bench(options, folder):
         "rows": rows,
         "slopes": slopes(rows),
         "scaling": [],
+        "many": [],
         "others": [],
         "steps": [],
     }
     if sizes[-1] >= LARGE and not options.brief:
         results["scaling"] = list(scaling(folder, sizes[-1]))
     if options.commands is None and not options.brief:
+        results["many"] = list(measure_many(folder, options.runs))
         path = rows_file(folder, min(sizes[-1], 1_000_000), ties=False)
         results["others"] = [
             {"what": what, "baseline": name, **vars(comparison)}

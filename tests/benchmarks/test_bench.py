@@ -8,7 +8,9 @@ import pytest
 
 from tests.benchmarks import data, scaling
 from tests.benchmarks.jobs import BOUNDS, JOBS, MODEL, command
-from tests.benchmarks.run import main, slopes
+from tests.benchmarks.many import MANY, measure_many
+from tests.benchmarks.pages import markdown
+from tests.benchmarks.run import machine, main, slopes
 from tests.benchmarks.scaling import serial_fraction, summary
 
 
@@ -35,6 +37,18 @@ def test_a_run_writes_its_results_and_a_page(tmp_path):
     page = (tmp_path / "benchmarks.md").read_text()
     assert page.count("| boundary-jsonl |") == 2
     assert results["machine"]["versions"]["polars"] in page
+
+
+@pytest.mark.thorough
+def test_many_things_are_measured_beside_a_tenth_of_them(tmp_path):
+    rows = list(measure_many(tmp_path, 1, scale=50))
+    assert [row["number"] for row in rows] == [many.number // 50 for many in MANY]
+    assert all(row["seconds"] > 0 and row["ratio"] > 0 for row in rows)
+    results = {"machine": machine(), "rows": [], "slopes": [], "scaling": [], "others": [], "steps": []}
+    rows[0] |= {"milliseconds": 3.0, "most_milliseconds": 2, "ratio": 4.0}
+    page = markdown({**results, "many": rows})
+    assert "| `boundary FILE` | 200 files |" in page
+    assert "| **3.00 !** | 2 | 4.00 | 10 |" in page
 
 
 def test_an_unknown_command_is_an_error(tmp_path):

@@ -24,7 +24,7 @@ from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.counts import bin_of
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
-from uqcli.boundary.search.knapsack import Options, solve
+from uqcli.boundary.search.knapsack import _choose, solve
 from uqcli.boundary.search.optimum import optimise, optimise_recalibrated
 from uqcli.boundary.search.precision import precision_bound
 from uqcli.boundary.search.result import boundary_at
@@ -125,15 +125,25 @@ def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
         for value_step, surplus_step in zip(value_steps, surplus_steps, strict=True):
             values.append(values[-1] + value_step)
             surpluses.append(surpluses[-1] + (min(surplus_step, 0) if value_step == 0 else surplus_step))
-        options_by_class.append(Options(value=np.array(values), surplus=np.array(surpluses)))
-    assert solve(options_by_class) == best_choice_by_brute_force(options_by_class)
+        options_by_class.append((values, surpluses))
+    sizes = [len(values) for values, _ in options_by_class]
+    value, surplus = (np.concatenate(column) for column in zip(*options_by_class, strict=True))
+    expected = best_choice_by_brute_force(options_by_class)
+    assert solve(value, np.stack([surplus, surplus]), sizes) == [expected, expected]
+    table = np.empty(
+        (len(sizes) + 1) * (sum(values[-1] for values, _ in options_by_class) + 1), dtype=np.int64
+    )
+    for choose in (_choose.python, _choose.arrays, _choose.compiled):
+        chosen = np.zeros((1, len(sizes)), dtype=np.int64)
+        choose(value, surplus[None], np.array(sizes), table, chosen)
+        assert tuple(chosen[0].tolist()) == expected
 
 
 def best_choice_by_brute_force(options_by_class):
     best = None
-    for choice in product(*(range(len(options.value)) for options in options_by_class)):
-        value = sum(int(o.value[i]) for o, i in zip(options_by_class, choice, strict=True))
-        surplus = sum(int(o.surplus[i]) for o, i in zip(options_by_class, choice, strict=True))
+    for choice in product(*(range(len(values)) for values, _ in options_by_class)):
+        value = sum(values[i] for (values, _), i in zip(options_by_class, choice, strict=True))
+        surplus = sum(surpluses[i] for (_, surpluses), i in zip(options_by_class, choice, strict=True))
         if surplus >= 0:
             key = (-value, -surplus, choice)
             best = key if best is None else min(best, key)

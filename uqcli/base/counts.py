@@ -230,12 +230,12 @@ class Cells:
             ),
         )
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Total weight of all cells."""
         return sum(int(row.count.sum()) for row in self.rows)
 
-    @property
+    @cached_property
     def positives(self) -> int:
         """Weight of the positive rows of all cells."""
         return sum(int(row.positives.sum()) for row in self.rows)

@@ -175,7 +175,8 @@ def _by_cluster(
 def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest) -> _Found:
     """Find the boundaries of the groups, and estimate their results on new data."""
     search = GroupSearch(
-        parts=tuple(part.cells(algorithm) for part in parts.values()),
+        # the counts of a group are not kept: many grids would fill the memory
+        parts=tuple(replace(part, _counted={}).cells(algorithm) for part in parts.values()),
         algorithm=algorithm,
         constraint=request.constraint,
         bound=request.bound,

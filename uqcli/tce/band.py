@@ -36,6 +36,9 @@ _DISTANCE_BINS: Final = 1 << 16
 _CANDIDATES: Final = 64
 """Blocks for which the detectable deviation is computed exactly."""
 
+_FEW_SCORES: Final = 1 << 17
+"""Distinct scores up to which all cells are taken together, as of each of many classes."""
+
 
 BAND_METRICS: Final = ("within", "within_low", "within_runs", "within_detectable")
 """Deviations that a band shows."""
@@ -144,7 +147,10 @@ def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
         value, count = cell
         return float(np.add.reduceat(value * count, [0])[0])
 
-    sums = list(parallel_map(score_sum, _by_cell(counts, cells)))
+    if len(counts.value) <= _FEW_SCORES:
+        sums = np.add.reduceat(counts.value * counts.count, cells)
+    else:
+        sums = np.array(list(parallel_map(score_sum, _by_cell(counts, cells))))
     totals = [
         np.concatenate([[0], np.cumsum(amount)])
         for amount in (sums_from(counts.count, cells), sums_from(counts.positives, cells), sums)
@@ -165,16 +171,21 @@ def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
 
 
 def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
-    """Compute the Clopper-Pearson limits with the given probability on each side."""
-    failures = count - positives
+    """Compute the Clopper-Pearson limits with the given probability on each side.
+
+    A rare class has the same few positives in many blocks of equal size, which are computed once.
+    """
+    pair = positives * (count.max() + 1) + count
+    _, first, which = np.unique(pair, return_index=True, return_inverse=True)
+    some, others = positives[first], (count - positives)[first]
 
     def limits(part: slice) -> tuple[Floats, Floats]:
-        some, others = positives[part], failures[part]
-        low = np.where(some > 0, betaincinv(np.maximum(some, 1), others + 1, tail), 0.0)
-        return low, np.where(others > 0, betaincinv(some + 1, np.maximum(others, 1), 1 - tail), 1.0)
+        a, b = some[part], others[part]
+        low = np.where(a > 0, betaincinv(np.maximum(a, 1), b + 1, tail), 0.0)
+        return low, np.where(b > 0, betaincinv(a + 1, np.maximum(b, 1), 1 - tail), 1.0)
 
-    lows, highs = zip(*parallel_map(limits, parts(len(count), _BLOCKS_PER_TASK)), strict=True)
-    return np.concatenate(lows), np.concatenate(highs)
+    lows, highs = zip(*parallel_map(limits, parts(len(first), _BLOCKS_PER_TASK)), strict=True)
+    return np.concatenate(lows)[which], np.concatenate(highs)[which]
 
 
 def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
@@ -186,6 +197,13 @@ def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
 def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) -> float:
     """Return the smallest distance that 95 % of rows do not exceed: its bin first, then the exact value."""
     below, above = np.concatenate([[0.0], lower]), np.concatenate([upper, [1.0]])
+
+    if len(counts.value) <= _FEW_SCORES:
+        ends = np.append(cells[1:], len(counts.value))
+        cell = np.repeat(np.arange(len(cells)), ends - cells)
+        high, low = above[cell + 1], below[cell]
+        high[cells], low[ends - 1] = above[:-1], below[1:]  # as inside and at the ends of a cell below
+        return _quantile(np.maximum(high - counts.value, counts.value - low), counts.count, 0, counts.rows)
 
     def distances(item: tuple[int, tuple[Floats, Ints]]) -> tuple[Floats, Ints, Ints]:
         """Return how far the curve may be from each atom of a cell, with its bin, and the atoms' counts."""
@@ -217,9 +235,14 @@ def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) ->
     bin_index = int(np.searchsorted(20 * covered, 19 * covered[-1]))
     found = parallel_map(inside, numbered)
     distance, count = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
+    return _quantile(distance, count, int(covered[bin_index]) - int(rows[bin_index]), int(covered[-1]))
+
+
+def _quantile(distance: Floats, count: Ints, before: int, rows: int) -> float:
+    """Return the distance that 95 % of rows do not exceed; ``before`` have smaller ones than all of these."""
     order = np.argsort(distance)
-    reached = np.cumsum(count[order], dtype=np.int64) + (covered[bin_index] - int(rows[bin_index]))
-    return float(distance[order[np.searchsorted(20 * reached, 19 * covered[-1])]])
+    reached = np.cumsum(count[order], dtype=np.int64) + before
+    return float(distance[order[np.searchsorted(20 * reached, 19 * rows)]])
 
 
 def _detectable(blocks: _Blocks) -> float | None:
@@ -237,7 +260,11 @@ def _least_shift(score: Floats, mean: Floats, count: Ints, tail: float) -> float
     """
     margin = (-ndtri(tail) + ndtri(POWER)) * np.sqrt(score * (1 - score) / count) + 1 / count
     estimate = score - mean + margin
-    nearest = np.lexsort([estimate, score + estimate > 1])[:_CANDIDATES]
+    impossible = score + estimate > 1
+    least = estimate[~impossible]
+    most = np.partition(least, _CANDIDATES)[_CANDIDATES] if len(least) > _CANDIDATES else np.inf
+    near = np.flatnonzero(estimate <= most)  # to sort all of them takes longer
+    nearest = near[np.lexsort([estimate[near], impossible[near]])[:_CANDIDATES]]
     score, mean, count = score[nearest], mean[nearest], count[nearest]
     fewest = _fewest_positives(score, count, tail)
     shift = betaincinv(fewest, np.maximum(count - fewest + 1, 1), POWER) - mean

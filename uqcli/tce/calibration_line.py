@@ -125,7 +125,8 @@ class _Values:
 
         step = max(1, values_per_task() * max_values // self.size)
         pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
-        columns = zip(*parallel_map(part_moments, pieces), strict=True)
+        each = parallel_map if len(pieces) > 1 else map
+        columns = zip(*each(part_moments, pieces), strict=True)
         mean, count, positives = (np.concatenate(pieces) for pieces in columns)
         return ValueCounts(value=mean, count=count, positives=positives)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
+from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
@@ -82,19 +84,19 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     UsageError
         The bounds of pava-bc contradict each other or the number of rows.
     """
+    work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
     with ThreadPoolExecutor(threads()) as pool:
-        fitted_line = pool.submit(calibration_line, counts)
-        brier_mean, log_loss_mean, cumulative = (
-            pool.submit(error, counts) for error in (brier, log_loss, cumulative_error)
-        )
+        each = map if len(counts.value) <= VALUES_PER_PART else pool.map  # to begin threads takes longer
+        results = each(lambda error: error(counts), work)
         binned = _Binned(counts, options)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
         bins = binned[tested[0]]
         rejected = [binned.rejected(binning) if tests else None for binning in tested]
         tce, tce_q, tce_v = (None if rows is None else rows.percent(counts.rows) for rows in rejected)
         equispaced = binned[Binning.EQUISPACED]  # while the threads work
+    line, brier_score, log_loss_mean, cumulative = results
     estimation_error, within_bin_error = label_variance(bins)
-    brier_score, isotonic, line = brier_mean.result(), binned[Binning.PAVA], fitted_line.result()
+    isotonic = binned[Binning.PAVA]
     decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
     metrics = {
         "tce": tce,
@@ -104,12 +106,12 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
         "ace": expected_error(binned[Binning.QUANTILE]),
         "mce": maximum_error(equispaced),
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
-        "ecce": cumulative.result(),
+        "ecce": cumulative,
         "brier": brier_score,
         "mcb": decomposition.miscalibration,
         "dsc": decomposition.discrimination,
         "unc": decomposition.uncertainty,
-        "log_loss": log_loss_mean.result(),
+        "log_loss": log_loss_mean,
         "intercept": line.intercept,
         "slope": line.slope,
         "intercept_at_slope_1": line.in_the_large,

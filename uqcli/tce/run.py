@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import msgspec
 import numpy as np
@@ -19,6 +19,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.levels import caution_confidence, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
@@ -131,7 +132,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     scores = ClusteredScores.read(request.data.without("uncertainty"))
     errors = errors_of_clusters(scores, request.measure, request.resampling)
     own_options = [_with_bounds(errors.drawn, request.measure)]
-    bands = _bands([errors.drawn], request.resampling.confidence)
+    bands = [calibration_band(errors.drawn, _confidence_of_each(1, request))]
     (values,), _ = _with_bands(bands, [errors.values], errors.values)
     metrics = values if errors.chance is None else errors.chance.completed(values)
     overall = GroupResult(
@@ -360,10 +361,18 @@ def _measured_part(
     tested: bool = True,
 ) -> GroupResult:
     name, counts = group.name, group.counts
-    with ThreadPoolExecutor(1) as thread:  # it measures while this one computes the bands
-        measuring = [thread.submit(measure, *problem) for problem in zip(counts, options, strict=True)]
-        bands = _bands(counts, request.resampling.confidence) if name is None else []
-    measured = [result.result() for result in measuring]
+    if name is None:
+        band_of = partial(calibration_band, confidence=_confidence_of_each(len(counts), request))
+        tasks: Iterator[Callable[[], Measured | Band]] = (
+            task
+            for problem in zip(counts, options, strict=True)
+            for task in (partial(measure, *problem), partial(band_of, problem[0]))
+        )
+        results = list(parallel_map(_result, tasks))
+        measured = [result for result in results if isinstance(result, Measured)]
+        bands = [result for result in results if isinstance(result, Band)]
+    else:
+        measured, bands = list(map(measure, counts, options)), []
     values: list[Values] = [dict(result_of_class.metrics) for result_of_class in measured]
     if not tested:
         values = [{**metrics, **dict.fromkeys(_BINNED_METRICS)} for metrics in values]
@@ -406,10 +415,13 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
-def _bands(counts: Sequence[ValueCounts], confidence: float) -> list[Band]:
-    """Compute the band of each binary problem, all valid together."""
-    by_class = 1 - (1 - confidence) / len(counts)
-    return [calibration_band(class_counts, by_class) for class_counts in counts]
+def _result(task: Callable[[], Measured | Band]) -> Measured | Band:
+    return task()
+
+
+def _confidence_of_each(problems: int, request: TceRequest) -> float:
+    """Return the confidence of the band of each binary problem such that all are valid together."""
+    return 1 - (1 - request.resampling.confidence) / problems
 
 
 def _with_bands(

@@ -16,9 +16,9 @@ import numpy as np
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.knapsack import Options, solve
+from uqcli.boundary.search.knapsack import solve
 from uqcli.boundary.search.precision import Margin, PrecisionBound, next_fraction, precision_bound
-from uqcli.boundary.search.score_runs import TopRuns, best_precision_tops, highest_ratio
+from uqcli.boundary.search.score_runs import TopRuns, best_precision_tops, highest_ratio, joined
 
 Tops = tuple[int, ...]
 """Number of top cells taken in each uncertainty bin."""
@@ -71,14 +71,11 @@ class KeepPrecision:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        return _choice(
-            [
-                Options(
-                    value=run.true_positives, surplus=self.bound.surplus(run.true_positives, run.selected)
-                )
-                for run in runs
-            ]
-        )
+        return optima([self], runs)[0]
+
+    def surplus(self, together: TopRuns, _: slice) -> Ints:
+        """Compute what each top run of the rows adds to the surplus."""
+        return self.bound.surplus(together.true_positives, together.selected)
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the highest precision."""
@@ -104,12 +101,13 @@ class KeepBudget:
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
-        options = []
-        for row_index, run in enumerate(runs):
-            start = self.limit if row_index == 0 else 0
-            spent = self._cost(run)
-            options.append(Options(value=run.true_positives, surplus=start - spent))
-        return _choice(options)
+        return optima([self], runs)[0]
+
+    def surplus(self, together: TopRuns, first_row: slice) -> Ints:
+        """Compute what each top run of the rows adds to the surplus; those of the first row add the limit."""
+        surplus = -self._cost(together)
+        surplus[first_row] += self.limit
+        return surplus
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
         """Find the cheapest true positive: a single run in a single row."""
@@ -279,9 +277,18 @@ def most_positives(feasible: Bools, candidates: TopRuns) -> int | None:
     return int(best[np.argmin(candidates.selected[best])])
 
 
-def _choice(options: list[Options]) -> Tops | None:
-    tops = solve(options)
-    return tops if any(int(item.value[top]) for item, top in zip(options, tops, strict=True)) else None
+def optima(goals: Sequence[Goal], runs: Sequence[TopRuns]) -> list[Tops | None]:
+    """Find the optimum of each goal; in one go for goals that are knapsacks of the same top runs."""
+    knapsacks = [goal for goal in goals if isinstance(goal, KeepPrecision | KeepBudget)]
+    if len(knapsacks) < len(goals):
+        return [goal.optimum(runs) for goal in goals]
+    together, sizes = joined(runs), [len(run.selected) for run in runs]
+    surplus = np.stack([goal.surplus(together, slice(sizes[0])) for goal in knapsacks])
+    chosen = solve(together.true_positives, surplus, sizes)
+    return [
+        tops if any(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True)) else None
+        for tops in chosen
+    ]
 
 
 def _precision(tops: Tops, runs: Sequence[TopRuns]) -> Fraction:

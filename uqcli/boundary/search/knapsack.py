@@ -9,68 +9,48 @@ as Pareto lists.
 2. A multiplier on the surplus bounds the optimum from above (Lagrangian relaxation). The bound is an
 integer computation, exact for any multiplier; rounding only affects its tightness.
 3. For a target value just below the bound, an option survives only if the bound with this option
-forced reaches the target. Survivors are combined class by class. A partial choice survives only if its
-own bound reaches the target and it is not dominated in value and surplus. If nothing reaches the
+forced reaches the target. Survivors are combined class by class, from the last one. A partial choice survives
+only if its own bound reaches the target and it is not dominated in value and surplus. If nothing reaches the
 target, it is lowered, with doubling steps. A result at or above the target is optimal, because no better
 choice was ever dropped.
-4. If classes share a step (one more true positive for one more row, say), many choices have equal
-totals. If an earlier class can take the step down and a later one up, doing both gives a
-lexicographically lower choice. The best choice therefore never allows it: once a class stands above a
-step, no later class may stand below one.
+4. Every part of a best choice is itself undominated. The lowest options are therefore found from the first
+class on: each is the lowest after which the later classes still attain what remains.
+
+If values and options are few, a table of the highest surplus at each value takes less time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
+from uqcli.kernels.compile import kernel_beside
+from uqcli.kernels.knapsack import choose_by_table
 
 _SAFE_BITS = 61
 _BLOCK_SIZE = 1 << 20
-_SAMPLE_SIZE = 20_000
-_HASH_MULTIPLIER = 0x9E3779B97F4A7C15 - (1 << 64)
-"""An odd number, for hashing with wrap-around."""
+_TABLE_STEPS = 1 << 18
+"""Steps of the table, at most; they take a fifth of a millisecond."""
+
+_STEPS = 2_000
+"""Steps of a loop that take as long as array functions for a table of any of these sizes."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Options:
-    """Options of one class.
+class _Options:
+    """Undominated options of one class, or choices for several classes.
 
     Attributes
     ----------
     value, surplus : int64, shape (m,)
-        Value is non-decreasing; among options of equal value the surplus is non-increasing. The first option
-        has value 0 and surplus 0 (take nothing).
     """
 
     value: Ints
     surplus: Ints
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Partial:
-    """Undominated choices for the first classes, in descending order of value.
-
-    Attributes
-    ----------
-    value, surplus : int64, shape (s,)
-    rank : int64, shape (s,)
-        Lexicographic rank of the choice.
-    lowerable : bool, shape (s,)
-        Whether some class could take the shared step down.
-    parent, option : int64, shape (s,)
-        The choice that this one extends, and the option that it adds.
-    """
-
-    value: Ints
-    surplus: Ints
-    rank: Ints
-    lowerable: Bools
-    parent: Ints
-    option: Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +74,21 @@ class _Relaxation:
     best: tuple[int, ...]
 
 
-def solve(classes: Sequence[Options]) -> tuple[int, ...]:
-    """Choose one option per class.
+def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Choose one option per class, in each of several problems of the same values.
+
+    Parameters
+    ----------
+    value : int64, shape (options,)
+        Values of all classes, class by class; non-decreasing in a class, and 0 for its first option.
+    surplus : int64, shape (problems, options)
+        Surplus in each problem; non-increasing among options of equal value in a class.
+    sizes
+        Number of options of each class.
 
     Returns
     -------
-    tuple of int
+    list of tuple of int
         Option index in each class: highest total value, then highest total surplus, then lexicographically
         lowest indices. (0, ..., 0) if nothing of value is feasible.
 
@@ -107,33 +96,61 @@ def solve(classes: Sequence[Options]) -> tuple[int, ...]:
     -----
     Total value and surplus must be below 2**61.
     """
-    undominated = [_undominated(options) for options in classes]
+    size_of_class = np.array(sizes)
+    chosen = np.zeros((len(surplus), len(sizes)), dtype=np.int64)
+    highest = int(value[np.cumsum(size_of_class) - 1].sum())
+    if (highest + 1) * len(value) <= _TABLE_STEPS:
+        table = np.empty((len(sizes) + 1) * (highest + 1), dtype=np.int64)
+        _choose.run(len(surplus) * _STEPS, value, surplus, size_of_class, table, chosen)
+    else:
+        _choose_by_bounds(value, surplus, size_of_class, size_of_class, chosen)
+    return [tuple(tops) for tops in chosen.tolist()]
+
+
+def _choose_by_bounds(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen: Ints) -> None:
+    """Do the same as ``choose_by_table``, without a table."""
+    del table
+    slices = [slice(*ends) for ends in pairwise([0, *np.cumsum(sizes).tolist()])]
+    for surplus_of_options, chosen_options in zip(surplus, chosen, strict=True):
+        chosen_options[:] = _best([(value[part], surplus_of_options[part]) for part in slices])
+
+
+def _best(classes: Sequence[tuple[Ints, Ints]]) -> list[int]:
+    """Choose one option per class, given their values and surpluses."""
+    undominated = [_undominated(*options) for options in classes]
     reduced = [
-        Options(value=options.value[keep], surplus=options.surplus[keep])
-        for options, keep in zip(classes, undominated, strict=True)
+        _Options(value=value[keep], surplus=surplus[keep])
+        for (value, surplus), keep in zip(classes, undominated, strict=True)
     ]
     relaxation = _relax(reduced)
     ceiling = relaxation.bound // relaxation.scale
-    gap, step = ceiling >> 14, _shared_step(reduced)  # typical difference between bound and optimum on grids
-    while True:
-        target = max(ceiling - gap, 0)
-        chosen = _best_reaching(reduced, relaxation, target, step)
-        if chosen is not None:
-            return tuple(int(keep[option]) for keep, option in zip(undominated, chosen, strict=True))
+    gap = ceiling >> 14  # typical difference between bound and optimum on grids
+    while not (reached := _reaching(reduced, relaxation, max(ceiling - gap, 0))):
         gap = 2 * gap + 1
+    total, left, chosen = int(reached[0].value[0]), int(reached[0].surplus[0]), []
+    for options, later, keep in zip(reduced, reached[1:], undominated, strict=True):
+        values, surpluses = total - options.value, left - options.surplus
+        place = np.minimum(np.searchsorted(-later.value, -values), len(later.value) - 1)
+        option = int(np.argmax((later.value[place] == values) & (later.surplus[place] == surpluses)))
+        total, left = int(values[option]), int(surpluses[option])
+        chosen.append(int(keep[option]))
+    return chosen
 
 
-def _undominated(options: Options) -> Ints:
-    leads = np.ones(len(options.value), dtype=np.bool_)
-    leads[1:] = options.value[1:] > options.value[:-1]
+_choose = kernel_beside(_choose_by_bounds)(choose_by_table)
+
+
+def _undominated(value: Ints, surplus: Ints) -> Ints:
+    leads = np.ones(len(value), dtype=np.bool_)
+    leads[1:] = value[1:] > value[:-1]
     index = np.flatnonzero(leads)
-    surplus = options.surplus[index]
+    surplus = surplus[index]
     later = np.full(len(index), np.iinfo(np.int64).min)
     later[:-1] = np.maximum.accumulate(surplus[::-1])[::-1][1:]
     return index[surplus > later]
 
 
-def _relax(classes: Sequence[Options]) -> _Relaxation:
+def _relax(classes: Sequence[_Options]) -> _Relaxation:
     """Price the surplus near the multiplier of the tightest bound."""
     multiplier = _tightest_multiplier(classes)
     values = sum(int(options.value[-1]) for options in classes)
@@ -149,7 +166,7 @@ def _relax(classes: Sequence[Options]) -> _Relaxation:
     return _Relaxation(scale=scale, price=price, bound=sum(best), weight=weight, best=best)
 
 
-def _tightest_multiplier(classes: Sequence[Options]) -> float:
+def _tightest_multiplier(classes: Sequence[_Options]) -> float:
     """Minimise the Lagrangian bound over the price of surplus.
 
     The bound is convex and piecewise linear in the price. The next price is where the lines of an infeasible
@@ -192,120 +209,47 @@ def _total(value: list[Floats], surplus: list[Floats], indices: list[int]) -> tu
     )
 
 
-def _best_reaching(
-    classes: Sequence[Options], relaxation: _Relaxation, target: int, step: tuple[int, int]
-) -> tuple[int, ...] | None:
-    """Find the best choice with at least the target value, or None if there is none."""
+def _reaching(classes: Sequence[_Options], relaxation: _Relaxation, target: int) -> list[_Options]:
+    """Find the undominated choices of the classes from each one on that may reach a total value.
+
+    Returns
+    -------
+    list
+        For each class, then without any. Empty if no choice reaches the target.
+    """
     target_weight = target * relaxation.scale
-    zero = np.zeros(1, dtype=np.int64)
-    partial = _Partial(
-        value=zero, surplus=zero, rank=zero, lowerable=zero.astype(np.bool_), parent=zero, option=zero
-    )
-    levels: list[_Partial] = []
+    none = np.zeros(1, dtype=np.int64)
+    lists = [_Options(value=none, surplus=none)]
     to_come = relaxation.bound
     surplus_to_come = sum(int(options.surplus[0]) for options in classes)
-    for options, weight, best in zip(classes, relaxation.weight, relaxation.best, strict=True):
+    items = list(zip(classes, relaxation.weight, relaxation.best, strict=True))
+    for options, weight, best in reversed(items):
         alive = np.flatnonzero(weight + (relaxation.bound - best) >= target_weight)
         to_come -= best
         surplus_to_come -= int(options.surplus[0])
-        needs = _Needs(
-            scale=relaxation.scale,
-            price=relaxation.price,
-            weight=target_weight - to_come,
-            surplus=-surplus_to_come,
-        )
-        partial = _extend(partial, options, alive, needs, step)
-        if len(partial.value) == 0:
-            return None
-        levels.append(partial)
-    best = int(np.lexsort((partial.rank, -partial.surplus, -partial.value))[0])
-    return _trace(levels, best) if int(partial.value[best]) >= target else None
-
-
-def _shared_step(classes: Sequence[Options]) -> tuple[int, int]:
-    """Find the most common step between adjacent options, as value and surplus."""
-    value = np.concatenate([np.diff(options.value[:_SAMPLE_SIZE]) for options in classes])
-    surplus = np.concatenate([np.diff(options.surplus[:_SAMPLE_SIZE]) for options in classes])
-    if len(value) == 0:
-        return 0, 0
-    mixed = value * _HASH_MULTIPLIER + surplus  # hash collisions are harmless, since any step is valid
-    _, first, counts = np.unique(mixed, return_index=True, return_counts=True)
-    index = int(first[np.argmax(counts)])
-    return int(value[index]), int(surplus[index])
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Needs:
-    """What a partial choice needs for the target to remain reachable."""
-
-    scale: int
-    price: int
-    weight: int
-    surplus: int
+        few = _Options(value=options.value[alive], surplus=options.surplus[alive])
+        extended = _extend(lists[-1], few, relaxation, target_weight - to_come, -surplus_to_come)
+        if len(extended.value) == 0:
+            return []
+        lists.append(extended)
+    return lists[::-1] if int(lists[-1].value[0]) >= target else []
 
 
 def _extend(
-    partial: _Partial, options: Options, alive: Ints, needs: _Needs, step: tuple[int, int]
-) -> _Partial:
-    """Extend every partial choice by one class; keep those that can reach the target and are undominated."""
-    is_step = (np.diff(options.value) == step[0]) & (np.diff(options.surplus) == step[1])
-    lowerable, raisable = np.append(False, is_step), np.append(is_step, False)
-    parent, option = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    for states, allowed in (
-        (np.flatnonzero(~partial.lowerable), alive),
-        (np.flatnonzero(partial.lowerable), alive[~raisable[alive]]),
-    ):
-        block = max(1, _BLOCK_SIZE // max(len(allowed), 1))
-        for start in range(0, len(states), block):
-            block_states = states[start : start + block]
-            value = partial.value[block_states, None] + options.value[None, allowed]
-            surplus = partial.surplus[block_states, None] + options.surplus[None, allowed]
-            weight = needs.scale * value + needs.price * surplus
-            row, column = np.nonzero((weight >= needs.weight) & (surplus >= needs.surplus))
-            parent, option = np.append(parent, block_states[row]), np.append(option, allowed[column])
-            if len(parent) > _BLOCK_SIZE:
-                parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
-    parent, option = _undominated_pairs(partial, options, lowerable, parent, option)
-    rank = np.empty(len(parent), dtype=np.int64)
-    rank[np.lexsort((option, partial.rank[parent]))] = np.arange(len(parent))
-    return _Partial(
-        value=partial.value[parent] + options.value[option],
-        surplus=partial.surplus[parent] + options.surplus[option],
-        rank=rank,
-        lowerable=partial.lowerable[parent] | lowerable[option],
-        parent=parent,
-        option=option,
-    )
-
-
-def _undominated_pairs(
-    partial: _Partial, options: Options, lowerable: Bools, parent: Ints, option: Ints
-) -> tuple[Ints, Ints]:
-    """Find the undominated extensions, among those that leave later classes equally free."""
-    value = partial.value[parent] + options.value[option]
-    surplus = partial.surplus[parent] + options.surplus[option]
-    is_lowerable = partial.lowerable[parent] | lowerable[option]
-    kept = []
-    for group in (np.flatnonzero(~is_lowerable), np.flatnonzero(is_lowerable)):
-        keep = _pareto(value[group], surplus[group], partial.rank[parent[group]], option[group])
-        kept.append(group[keep])
-    kept_indices = np.concatenate(kept)
-    return parent[kept_indices], option[kept_indices]
-
-
-def _pareto(value: Ints, surplus: Ints, parent_rank: Ints, option: Ints) -> Ints:
-    """Find undominated positions, highest value first; ties go to the lexicographically lowest choice."""
-    order = np.lexsort((option, parent_rank, -surplus, -value))
-    ordered = surplus[order]
-    best_before = np.full(len(order), np.iinfo(np.int64).min)
-    best_before[1:] = np.maximum.accumulate(ordered)[:-1]
-    return order[ordered > best_before]
-
-
-def _trace(levels: list[_Partial], index: int) -> tuple[int, ...]:
-    """Trace a final choice back to its option in each class."""
-    options: list[int] = []
-    for level in reversed(levels):
-        options.append(int(level.option[index]))
-        index = int(level.parent[index])
-    return tuple(reversed(options))
+    later: _Options, options: _Options, relaxation: _Relaxation, least_weight: int, least_surplus: int
+) -> _Options:
+    """Extend every choice by each option of a class; keep those that can reach the target, undominated."""
+    value = surplus = np.empty(0, dtype=np.int64)
+    block = max(1, _BLOCK_SIZE // max(len(options.value), 1))
+    for start in range(0, len(later.value), block):
+        block_value = np.add.outer(later.value[start : start + block], options.value).ravel()
+        block_surplus = np.add.outer(later.surplus[start : start + block], options.surplus).ravel()
+        weight = relaxation.scale * block_value + relaxation.price * block_surplus
+        keep = (weight >= least_weight) & (block_surplus >= least_surplus)
+        value, surplus = np.append(value, block_value[keep]), np.append(surplus, block_surplus[keep])
+        order = np.lexsort((-surplus, -value))
+        value, surplus = value[order], surplus[order]
+        best_before = np.full(len(order), np.iinfo(np.int64).min)
+        best_before[1:] = np.maximum.accumulate(surplus)[:-1]
+        value, surplus = value[surplus > best_before], surplus[surplus > best_before]
+    return _Options(value=value, surplus=surplus)

@@ -45,6 +45,40 @@ def top_runs(row: CellRow) -> TopRuns:
     )
 
 
+def merged_runs(rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints) -> dict[int, list[TopRuns]]:
+    """Accumulate rows with the same score edges, adjacent ones merged to each of some numbers of rows.
+
+    Parameters
+    ----------
+    tops : int64, shape (m,)
+        Numbers of top cells to return the counts of.
+    """
+    counts, positives = (
+        _accumulate(np.stack([getattr(row, name) for row in rows]))[:, tops]
+        for name in ("count", "positives")
+    )
+    sums = [row.sums for row in rows if row.sums is not None]
+    amounts = _accumulate(np.stack(sums))[..., tops] if sums else None
+
+    def merged(number: int) -> list[TopRuns]:
+        selected, true_positives, added = (
+            [None] * number if table is None else table.reshape(number, -1, *table.shape[1:]).sum(axis=1)
+            for table in (counts, positives, amounts)
+        )
+        columns = zip(selected, true_positives, added, strict=True)
+        return [TopRuns(selected=n, true_positives=p, sums=s) for n, p, s in columns]
+
+    return {number: merged(number) for number in numbers}
+
+
+def joined(runs: Sequence[TopRuns]) -> TopRuns:
+    """Concatenate candidates, without their amounts."""
+    return TopRuns(
+        true_positives=np.concatenate([run.true_positives for run in runs]),
+        selected=np.concatenate([run.selected for run in runs]),
+    )
+
+
 def in_all_rows(runs: Sequence[TopRuns], tops: Sequence[Ints]) -> TopRuns:
     """Add up the counts of several boundaries over all rows.
 

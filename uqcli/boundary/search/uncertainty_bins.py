@@ -16,7 +16,8 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.search.algorithms.st import single_threshold
 from uqcli.boundary.search.cell_draws import folds_of
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.score_runs import TopRuns, top_runs
+from uqcli.boundary.search.goals import Tops, optima
+from uqcli.boundary.search.score_runs import TopRuns, merged_runs, top_runs
 
 BINS: Final = (1, 2, 4, 8)
 _MIN_ALERTS: Final = 100
@@ -60,16 +61,23 @@ def tried_bins(
         return ()
     bin_counts = [bins for bins in BINS if len(cells.rows) % bins == 0]
     gains = np.zeros((len(bin_counts), FOLDS))
+    # only a cell with positive rows can be the lowest one taken; the last end counts all rows
+    below = np.flatnonzero(np.append(one_bin.rows[0].positives[:0:-1] > 0, True))
+    ends = np.concatenate([[0], below + 1])
     count, positives = folds or folds_of(cells, seed)
+    total, total_positives = count.sum(axis=0), positives.sum(axis=0)
     for fold in range(FOLDS):
         test = cells.with_counts(count[fold], positives[fold])
-        train = cells.with_counts(count.sum(axis=0) - count[fold], positives.sum(axis=0) - positives[fold])
+        train = cells.with_counts(total - count[fold], total_positives - positives[fold])
         by_score = top_runs(test.joined(1).rows[0])
         if not _most(by_score, constraint):
             continue
         nearby = constraint.nearby(Fraction(train.total / cells.total))
+        goals = [bound.goal(train) for bound in nearby]
+        runs, test_runs = (merged_runs(part.rows, bin_counts, ends) for part in (train, test))
         for index, bins in enumerate(bin_counts[1:], start=1):
-            gains[index, fold] = _gain(train.joined(bins), test.joined(bins), nearby, by_score)
+            found = optima(goals, runs[bins])
+            gains[index, fold] = _gain(found, test_runs[bins], constraint, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(
@@ -87,21 +95,23 @@ def fewest_of(tried: Sequence[BinsTried]) -> int:
     return min((candidate.bins for candidate in tried if candidate.behind <= candidate.error), default=1)
 
 
-def _gain(train: Cells, test: Cells, constraints: Sequence[Constraint], by_score: TopRuns) -> float:
+def _gain(
+    found: Sequence[Tops | None], runs: Sequence[TopRuns], constraint: Constraint, by_score: TopRuns
+) -> float:
     """Average the gain over a single threshold on the left-out fold at equal alerts.
 
     It is a share of the fold's positives or, with amounts, of the gain of all of them.
     """
-    runs, fold = [top_runs(row) for row in train.rows], [top_runs(row) for row in test.rows]
-    alerts, worth = np.zeros(len(constraints)), np.zeros(len(constraints))
-    for index, constraint in enumerate(constraints):
-        tops = constraint.goal(train).optimum(runs)
-        for run, top in zip(fold, tops or (), strict=False):
-            alerts[index] += run.selected[top]
-            worth[index] += _worth(run, constraint)[top]
-    of_score = _worth(by_score, constraints[0])
-    gained: Floats = worth - np.interp(alerts, by_score.selected, of_score)
-    return float(gained.mean()) / _most(by_score, constraints[0])
+    worth_of_runs = [_worth(run, constraint) for run in runs]
+    alerts = [
+        sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in found
+    ]
+    worth = [
+        sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False)) for tops in found
+    ]
+    of_score = _worth(by_score, constraint)
+    gained: Floats = np.array(worth, dtype=np.float64) - np.interp(alerts, by_score.selected, of_score)
+    return float(gained.mean()) / _most(by_score, constraint)
 
 
 def _most(runs: TopRuns, constraint: Constraint) -> int:

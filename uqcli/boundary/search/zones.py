@@ -19,7 +19,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import KeepBudget, Tops
-from uqcli.boundary.search.knapsack import Options, solve
+from uqcli.boundary.search.knapsack import solve
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.score_runs import TopRuns, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
@@ -186,15 +186,14 @@ def _fewest_reviewed(runs: Sequence[TopRuns], needed: int) -> int:
 
     Cleared rows are taken from the bottom: as many as possible, with few enough positives.
     """
-    options, limit = [], sum(int(run.true_positives[-1]) for run in runs) - needed
-    for bin_index, run in enumerate(runs):
-        cleared = (run.selected[-1] - run.selected)[::-1]
-        missed = (run.true_positives[-1] - run.true_positives)[::-1]
-        options.append(Options(value=cleared, surplus=(limit if bin_index == 0 else 0) - missed))
-    chosen = solve(options)
+    limit = sum(int(run.true_positives[-1]) for run in runs) - needed
+    cleared = [(run.selected[-1] - run.selected)[::-1] for run in runs]
+    surplus = [(run.true_positives - run.true_positives[-1])[::-1] for run in runs]
+    surplus[0] = surplus[0] + limit
+    sizes = [len(run.selected) for run in runs]
+    (chosen,) = solve(np.concatenate(cleared), np.concatenate(surplus)[None], sizes)
     return sum(
-        int(run.selected[-1] - option.value[index])
-        for run, option, index in zip(runs, options, chosen, strict=True)
+        int(run.selected[-1] - value[index]) for run, value, index in zip(runs, cleared, chosen, strict=True)
     )
 
 

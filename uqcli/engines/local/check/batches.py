@@ -470,18 +470,27 @@ class GroupTally:
 
     def __init__(self) -> None:
         self._counts: pl.DataFrame | None = None
+        self._sizes: dict[tuple[str, ...], dict[tuple[int, ...], GroupSize]] = {}
 
     def add(self, sizes: pl.DataFrame | None) -> None:
         """Add the sizes of groups of further rows."""
         if sizes is not None and self._counts is not None:
             keys = [column for column in sizes.columns if column.startswith(_KEY)]
             sizes = pl.concat([self._counts, sizes]).group_by(keys).sum()
-        self._counts = self._counts if sizes is None else sizes
+        self._counts, self._sizes = self._counts if sizes is None else sizes, {}
 
     def of(self, codes: Mapping[str, int]) -> GroupSize:
         """Return the numbers of the rows with given group codes by key column."""
-        chosen = self._chosen(codes).select(_COUNTS).sum()
-        return GroupSize(**{name: int(chosen[name].item()) for name in _COUNTS})
+        columns = tuple(codes)
+        if columns not in self._sizes:  # of all groups, since many ask one by one
+            sizes = (
+                self._chosen({}).group_by([_KEY + column for column in columns]).agg(pl.col(_COUNTS).sum())
+            )
+            self._sizes[columns] = {
+                tuple(group): GroupSize(rows=rows, positives=positives, counted=counted)
+                for *group, rows, positives, counted in sizes.iter_rows()
+            }
+        return self._sizes[columns].get(tuple(codes.values()), GroupSize(rows=0, positives=0, counted=0))
 
     def counted_codes(self, column: str, codes: Mapping[str, int]) -> list[int]:
         """Return the group codes of a key column among rows of positive weight with given codes of others."""

@@ -149,12 +149,12 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
     else:
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
-    waiting, most = 0, WAITING_ROWS * min(_MOST_TIMES, max(1, kept_bytes() // KEPT_BYTES))
+    waiting = 0
     for by_group in parts:
         for group, keys in zip(pools, by_group, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
-        if waiting > most:
+        if waiting > WAITING_ROWS and waiting > WAITING_ROWS * min(_MOST_TIMES, kept_bytes() // KEPT_BYTES):
             for group in pools:
                 group.settle()
             waiting = 0
@@ -212,7 +212,8 @@ class _Pool:
             positives[inside] = counts.positives
 
         starts = (np.cumsum(sizes) - sizes).tolist()
-        for _ in parallel_map(fill, zip(starts, self._drained(), strict=True)):
+        each = map if len(sizes) == 1 else parallel_map  # no thread for each of many groups
+        for _ in each(fill, zip(starts, self._drained(), strict=True)):
             pass
         return ValueCounts(value=value, count=count, positives=positives, sums=sums)
 

@@ -147,5 +147,5 @@ class CountedRows(ABC):
                 yield undivided.pop()
 
         division = self.division(by, keep=self.keeps_uncertainty)
-        self._parts += parallel_map(division.sort, each())
+        self._parts += (map if len(undivided) == 1 else parallel_map)(division.sort, each())
         self._by = by

@@ -314,9 +314,7 @@ def _first_record(stream: BinaryIO, name: str, begun: bytes = b"") -> tuple[byte
             continue
         record = text.removeprefix(BOM).lstrip(b"\r\n")
         nowhere = len(record) + 1
-        newline, carriage_return = (
-            int(next(iter(_outside_quotes(record, byte)), nowhere)) for byte in (_NEWLINE, _RETURN)
-        )
+        newline, carriage_return = (_first_outside_quotes(record, byte) for byte in (_NEWLINE, _RETURN))
         known = len(record) - bool(chunk)  # a newline may follow a carriage return in the next chunk
         if carriage_return < min(newline - 1, known):
             return record[:carriage_return], record[carriage_return + 1 :], True
@@ -440,6 +438,14 @@ def _outside_quotes(text: bytes, byte: int) -> Ints:
     quotes = np.flatnonzero(buffer == _QUOTE)
     outside: Ints = positions[np.searchsorted(quotes, positions) % 2 == 0]
     return outside
+
+
+def _first_outside_quotes(text: bytes, byte: int) -> int:
+    """Find the first position of a byte outside quotes; beyond the end if there is none."""
+    position = text.find(byte)
+    if position >= 0 and b'"' in text[:position]:
+        position = int(next(iter(_outside_quotes(text, byte)), -1))
+    return position if position >= 0 else len(text) + 1
 
 
 def _bounds_of(text: bytes, line_ends: Ints) -> tuple[Ints, Ints]:
