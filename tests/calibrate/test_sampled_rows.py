@@ -6,9 +6,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from uqcli.base import blockwise
 from uqcli.base.counts import ValueCounts
+from uqcli.base.rows import Rows
 from uqcli.calibrate import sampled_rows
-from uqcli.calibrate.sampled_rows import sample_of, split_into_folds
+from uqcli.calibrate.sampled_rows import sample_of, sample_of_rows, split_into_folds
+from uqcli.kernels import sums
 
 
 @settings(max_examples=50)
@@ -47,3 +50,18 @@ def test_rows_are_drawn_without_replacement_in_proportion(monkeypatch):
     assert (np.abs(taken - 200 * share * counts.count) < 5 * error + 1).all()
     assert abs(hits.sum() / taken.sum() - counts.positives.sum() / counts.rows) < 0.01
     assert sample_of(replace(counts, count=np.ones_like(count)), 0).rows == 400
+
+
+def test_a_sample_of_many_distinct_rows_takes_each_at_most_as_often_as_it_is(monkeypatch):
+    for module in (blockwise, sums):
+        monkeypatch.setattr(module, "COUNTS_PER_PART", 64)
+    weight = np.random.default_rng(0).integers(1, 4, 500)
+    rows = Rows(numbers={"score": np.arange(500.0)}, positive=np.arange(500) % 2 == 0, weight=weight)
+    taken = np.zeros((200, 500), dtype=np.int64)
+    for seed, drawn in enumerate(taken):
+        sample = sample_of_rows(rows, 300, seed)
+        assert sample.size == 300
+        drawn[sample.score.astype(np.int64)] = sample.weights()
+    assert (taken <= weight).all()
+    share = 300 / weight.sum()
+    assert (np.abs(taken.sum(axis=0) - 200 * share * weight) < 5 * np.sqrt(200 * weight * share)).all()

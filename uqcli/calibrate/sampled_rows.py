@@ -47,7 +47,7 @@ def sample_of_rows(rows: Rows, most: int, seed: int) -> Rows:
     if rows.size <= most:
         return rows
     weight = rows.weights()
-    ranks = generator(seed, Purpose.SPLIT, 2).choice(rows.size, most, replace=False, shuffle=False)
+    ranks = np.sort(generator(seed, Purpose.SPLIT, 2).choice(rows.size, most, replace=False, shuffle=False))
     return rows.reweighted(np.bincount(indices_of_ranks(weight, ranks), minlength=len(weight)))
 
 
