@@ -111,6 +111,15 @@ def test_drawn_rows_have_their_sampling_weights():
     assert width(assisted) < width(plain)
 
 
+def test_counts_of_weighted_rows_stand_beside_their_own_share_and_that_of_all_rows(capsys):
+    metrics = evaluated("part.csv", "--on-invalid", "drop")["metrics"]
+    assert run(["evaluate", "rule.json", "part.csv", "--on-invalid", "drop"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    flagged, rows = metrics["selected"], metrics["rows"]
+    assert f"Flags {flagged} of {rows} rows ({100 * flagged / rows:.2g} %), by weight" in shown
+    assert f"and finds {100 * metrics['recall']['value']:.2g} % of all positives; 9,400 rows" in shown
+
+
 def test_too_few_labels_leave_the_plain_estimate():
     pl.read_csv("labelled.csv").head(110).write_csv("few.csv")
     report = evaluated("few.csv", "--unlabelled", "all.csv")

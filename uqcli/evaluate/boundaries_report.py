@@ -464,11 +464,13 @@ class EvaluateReport(Evaluated):
             ]
             return [verdicts(self.results, sentences)]
         flags, of = ("Accepts", "right predictions") if artifact.class_names else ("Flags", "positives")
-        done = f"{flags} {count(confusion.selected)} of {rows} ({percent(first.selected_share)}){within}"
-        recall = first.recall.value
-        finds = (
-            "" if recall is None else f" and finds {percent(recall)} of the {count(confusion.positives)} {of}"
-        )
+        share_of_rows = percent(confusion.selected / confusion.rows)
+        done = f"{flags} {count(confusion.selected)} of {rows} ({share_of_rows}){within}"
+        recall, found = first.recall.value, f" and finds {{}} of the {count(confusion.positives)} {of}"
+        if first.weighted is not None:  # counts are those of the file, and shares those of all rows
+            done = f"{done}, by weight {percent(first.selected_share)} of all rows"
+            found, positives = f", and finds {{}} of all {of}", "positives among all rows"
+        finds = "" if recall is None else found.format(percent(recall))
         if first.zones is not None:
             caught = first.zones.caught.value
             finds = f", and sends {percent(first.zones.review_share.value)} to review"
