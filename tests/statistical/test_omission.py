@@ -1,6 +1,6 @@
 """Simulations of bounds on the positives among dropped rows: few are broken, also where rates are the bound.
 
-The share of positives among the lower half of the scores is the bound, or it crosses the bound, or every share is
+The share of positives up to each of the lower scores is the bound, or it crosses the bound, or every share is
 just above it. Labels are chosen as ``sample`` does, or rows are split, or a precision is promised as well.
 """
 

@@ -158,6 +158,11 @@ class MeasuredBoundary:
         """Share of the flagged rows among all rows."""
         return self.totals.selected / self.totals.rows
 
+    @property
+    def by_weight(self) -> str:
+        """What stands before a share beside a count of rows, if the share is by weight."""
+        return "" if self.weighted is None else "by weight "
+
     def metrics(self) -> Metrics:
         """By their contract names."""
         counts = self.confusion
@@ -549,6 +554,7 @@ class EvaluateReport(Evaluated):
             False: Verdict(text="target missed", tone="bad"),
             None: Verdict(text="no target tested"),
         }
+        in_file = f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}"
         numbers = [
             key_rate(
                 f"precision (target {artifact.constraint.value})"
@@ -559,9 +565,9 @@ class EvaluateReport(Evaluated):
             ),
             key_rate("positives found", measured.recall, self.parameters.confidence),
             KeyNumber(
-                label="flagged",
+                label=f"flagged{', by weight' if measured.by_weight else ''}",
                 value=percent(measured.selected_share),
-                interval=f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}",
+                interval=f"{in_file} here" if measured.by_weight else in_file,
             ),
         ]
         rate = artifact.constraint.parsed().rate
@@ -906,6 +912,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.confusion.selected)} ({100 * measured.selected_share:.2f} %)",
+        f"{count(measured.confusion.selected)} ({measured.by_weight}{100 * measured.selected_share:.2f} %)",
         count(measured.confusion.true_positives),
     )
