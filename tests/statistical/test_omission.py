@@ -76,6 +76,8 @@ class Population:
 
 def from_chosen(population, pool, budget, random):
     """Certify a threshold from labels chosen in a pool as ``sample`` does; None if none is certified."""
+    if (1 - population.bound) ** (budget - budget // 3) > DELTA:
+        return None  # not even if all labels were negative
     share = np.sort(random.random(pool))
     least, drawn = 1 - Fraction(str(population.bound)), random.permutation(pool)[: budget // 3]
     score, label = population.rows(share[drawn], random)
