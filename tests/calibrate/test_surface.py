@@ -22,7 +22,11 @@ def test_the_surface_has_the_smallest_loss_of_one_of_the_ridges(rows, random):
     uncertainty = np.array([random.choice([0.0, 0.5, 1.0, 3.0]) for _ in rows])
     data = scored(score, label, uncertainty=uncertainty)
     probability = fit(data, SURFACE).predict(data).probability
-    expected = [oracle.surface(score, uncertainty, label, ridge) for ridge in RIDGES]
+    expected = [
+        oracle.surface(score, uncertainty, label, ridge, curved)
+        for ridge in RIDGES
+        for curved in (False, True)
+    ]
     assert min(np.abs(probability - other).max() for other in expected) < 1e-5
 
 
@@ -42,6 +46,20 @@ def test_a_useful_uncertainty_lowers_the_loss_of_new_rows():
 
     train, new = draw(4000), draw(20_000)
     assert loss(CalibrationMethod.SURFACE) < loss(CalibrationMethod.PLATT) - 0.01
+
+
+def test_a_rate_that_is_no_line_in_the_log_odds_has_a_curve_and_stays_level_beyond_the_seen_scores():
+    random = np.random.default_rng(2)
+    x, v = random.normal(size=(2, 4000))
+    label = random.random(4000) < 1 / (1 + np.exp(-x * (1 - 0.4 * x)))
+    curved = fit(scored(1 / (1 + np.exp(-x)), label, uncertainty=v), SURFACE).map
+    assert curved.slope[2] == pytest.approx(-0.4, abs=0.1)
+    ends = np.array([np.abs(x).max(), 30.0])
+    beyond = scored(1 / (1 + np.exp(-ends)), [0, 0], uncertainty=np.zeros(2))
+    probability = curved.predict(beyond.score, PROBABILITY, beyond.uncertainty).probability
+    assert probability[0] == pytest.approx(probability[1])
+    straight = random.random(4000) < 1 / (1 + np.exp(-x))
+    assert fit(scored(1 / (1 + np.exp(-x)), straight, uncertainty=v), SURFACE).map.slope[2] == 0
 
 
 def test_an_uncertainty_far_from_all_seen_ones_counts_as_the_nearest():

@@ -87,6 +87,73 @@ def test_groups_use_their_own_rows():
         assert recall["low"] <= true[group["name"]] <= recall["high"]
 
 
+@pytest.fixture
+def customers():
+    """Write all rows and the labelled ones with a customer and a day each."""
+    every = pl.read_csv("truth.csv").with_columns(
+        customer=(pl.col("id") // 25).cast(pl.String), day=pl.lit("2026-01-01").str.to_date()
+    )
+    every = every.with_columns(day=pl.col("day") + pl.duration(days=pl.col("id") // 100))
+    every.write_csv("truth.csv")
+    every.drop("label").write_csv("all.csv")
+    labelled = every.sample(600, seed=1)
+    labelled.write_csv("labelled.csv")
+    known = pl.col("id").is_in(labelled["id"].to_list())
+    every.with_columns(label=pl.when(known).then("label")).write_csv("part.csv")
+    return labelled
+
+
+@pytest.mark.parametrize("option", ["cluster customer", "day day"])
+def test_clusters_have_intervals_of_their_own(customers, option):
+    option = ["--" + option.split()[0], option.split()[1]]
+    truth = evaluated("truth.csv")["metrics"]
+    independent = evaluated("labelled.csv", "--unlabelled", "all.csv")["metrics"]
+    plain = evaluated("part.csv", "--on-invalid", "drop", *option)["metrics"]
+    report = evaluated("labelled.csv", "--unlabelled", "all.csv", *option)
+    used = report["parameters"]["assisted"]["rates"]
+    assert "recall" in used
+    for rate in used[: -("prevalence" in used) or None]:
+        found = report["metrics"][rate]
+        assert found["value"] == pytest.approx(independent[rate]["value"])
+        assert found["low"] != independent[rate]["low"]
+        assert found["low"] <= truth[rate]["value"] <= found["high"]
+        assert width(found) < width(plain[rate])
+    customers.sample(fraction=1, shuffle=True, seed=2).write_csv("labelled.csv")
+    every = pl.read_csv("all.csv").sample(fraction=1, shuffle=True, seed=3)
+    every.write_csv("all.csv")
+    assert evaluated("labelled.csv", "--unlabelled", "all.csv", *option)["metrics"] == report["metrics"]
+    in_file = evaluated("part.csv", "--on-invalid", "drop", "--calibrator", "calibrator.json", *option)
+    given = evaluated("labelled.csv", "--unlabelled", "all.csv", "--calibrator", "calibrator.json", *option)
+    assert [in_file["metrics"][rate] for rate in RATES] == [given["metrics"][rate] for rate in RATES]
+
+
+def test_groups_use_the_clusters_of_their_own_rows(customers):
+    cluster = ("--cluster", "customer")
+    report = evaluated("labelled.csv", "--unlabelled", "all.csv", *cluster, "--by", "team")
+    whole = evaluated("labelled.csv", "--unlabelled", "all.csv", *cluster)
+    assert [report["metrics"][rate] for rate in RATES] == [whole["metrics"][rate] for rate in RATES]
+    for name in ("all.csv", "labelled.csv"):
+        rows_of_team = pl.read_csv(name).filter(pl.col("team") == "a")
+        rows_of_team.write_csv(f"a_{name}")
+    alone = evaluated("a_labelled.csv", "--unlabelled", "a_all.csv", *cluster)["metrics"]
+    (group,) = (group for group in report["groups"] if group["name"] == "a")
+    assert group["metrics"]["recall"]["value"] == pytest.approx(alone["recall"]["value"], rel=0.1)
+
+
+def test_few_clusters_leave_the_plain_estimate(customers):
+    for name in ("all.csv", "labelled.csv"):
+        pl.read_csv(name).with_columns(few=pl.col("id") % 15).write_csv(name)
+    report = evaluated("labelled.csv", "--unlabelled", "all.csv", "--cluster", "few")
+    assert report["parameters"]["assisted"]["rates"] == []
+
+
+def test_a_label_of_a_cluster_that_is_not_among_all_rows_is_refused(customers, capsys):
+    customers.with_columns(customer=pl.lit("none")).write_csv("labelled.csv")
+    arguments = ["evaluate", "rule.json", "labelled.csv", "--unlabelled", "all.csv", "--cluster", "customer"]
+    assert run(arguments) == 3
+    assert "not among the rows of --unlabelled" in capsys.readouterr().err
+
+
 def test_drawn_rows_have_their_sampling_weights():
     command = [
         "sample",
@@ -111,6 +178,15 @@ def test_drawn_rows_have_their_sampling_weights():
     assert width(assisted) < width(plain)
 
 
+def test_counts_of_weighted_rows_stand_beside_their_own_share_and_that_of_all_rows(capsys):
+    metrics = evaluated("part.csv", "--on-invalid", "drop")["metrics"]
+    assert run(["evaluate", "rule.json", "part.csv", "--on-invalid", "drop"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    flagged, rows = metrics["selected"], metrics["rows"]
+    assert f"Flags {flagged} of {rows} rows ({100 * flagged / rows:.2g} %), by weight" in shown
+    assert f"and finds {100 * metrics['recall']['value']:.2g} % of all positives; 9,400 rows" in shown
+
+
 def test_too_few_labels_leave_the_plain_estimate():
     pl.read_csv("labelled.csv").head(110).write_csv("few.csv")
     report = evaluated("few.csv", "--unlabelled", "all.csv")
@@ -127,8 +203,22 @@ def test_python_gives_the_same():
     assert result.metrics["recall"].value == command["metrics"]["recall"]["value"]
     with pytest.raises(uqcli.UsageError, match="unlabelled and by cannot be combined"):
         rule.evaluate(labelled["score"], labelled["label"], by=labelled["team"], **given)
+    with pytest.raises(uqcli.UsageError, match="unlabelled has score; expected score and day"):
+        rule.evaluate(labelled["score"], labelled["label"], day=labelled["team"], **given)
     with pytest.raises(uqcli.UsageError, match="calibrator without unlabelled"):
         rule.evaluate(labelled["score"], labelled["label"], calibrator=calibrator)
+
+
+def test_python_gives_the_same_over_clusters(customers):
+    line = ("labelled.csv", "--unlabelled", "all.csv", "--cluster", "customer")
+    command, every = evaluated(*line)["metrics"], pl.read_csv("all.csv")
+    result = uqcli.load("rule.json").evaluate(
+        customers["score"],
+        customers["label"],
+        cluster=customers["customer"],
+        unlabelled={"score": every["score"], "cluster": every["customer"].cast(pl.String)},
+    )
+    assert result.metrics["recall"].low == command["recall"]["low"]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +226,6 @@ def test_python_gives_the_same():
     [
         ("rule.json rule.json labelled.csv --unlabelled all.csv", 2, "2 rule files"),
         ("calibrator.json labelled.csv --unlabelled all.csv", 2, "kind calibrator"),
-        ("rule.json labelled.csv --unlabelled all.csv --cluster team", 2, "--cluster cannot"),
         ("rule.json labelled.csv --unlabelled all.csv --audit team", 2, "--audit cannot"),
         ("rule.json labelled.csv --calibrator calibrator.json", 2, "a label in every row"),
         (

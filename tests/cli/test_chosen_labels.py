@@ -100,6 +100,22 @@ def test_a_rule_is_certified_for_rows_like_the_pool(uqcli, drawn, tmp_path):
     assert "200 rows drawn from scores >=" in shown
 
 
+def test_only_positive_rows_are_no_caution_if_they_were_chosen_by_their_scores(uqcli, drawn, tmp_path):
+    _, rest = drawn
+    rest.with_columns(label=pl.lit(1)).drop("score_known").write_csv(tmp_path / "rest.csv")
+    chosen = uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY)
+    rest.select("score", label=pl.lit(1)).write_csv(tmp_path / "alike.csv")
+    alike = uqcli("boundary", "alike.csv", "--pilot", "pilot.csv", *CERTIFY)
+    assert chosen.code == alike.code == 0
+    assert b"very row is positive" not in chosen.out
+    assert b"very row is positive" in alike.out
+
+
+def test_the_first_line_says_how_many_rows_were_drawn(uqcli, pool):
+    line = ("sample", "pool.csv", *SAMPLE, "--budget", "300", "-o", "pilot.csv")
+    assert uqcli(*line).out.startswith(b"Drew 100 of 4,000 rows to be labelled: a pilot, at random")
+
+
 def test_the_rule_is_used_like_any_other_but_knows_no_share_of_alerts(uqcli, drawn, tmp_path):
     line = ("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY)
     assert uqcli(*line, "-q", "-o", "rule.json", "--report", "rule.md").code == 0

@@ -37,6 +37,7 @@ RULES = {
     "histogram": ("calibrate", "rows.csv", "--method", "histogram"),
     "mist": ("calibrate", "rows.csv", "--method", "mist"),
     "surface": ("calibrate", "rows.csv", "--method", "surface"),
+    "curved surface": ("calibrate", "rows.csv", "--method", "surface", "--label", "middle"),
     "prior": ("calibrate", "rows.csv", "--undersampled", "7"),
     "logits": ("calibrate", "rows.csv", "--score", "logit", "--logit", "--method", "platt"),
     "partition": ("calibrate", "rows.csv", "--method", "heterogeneous", "--partition", "site"),
@@ -80,6 +81,7 @@ def data(size=1500):
             "logit": random.normal(0, 3, size),
             "uncertainty": uncertainty,
             "label": (random.random(size) < np.where(uncertainty > 0, score**3, score)).astype(int),
+            "middle": (random.random(size) < 0.1 + 3 * score * (1 - score)).astype(int),
             "site": random.choice(["Oslo", "O'Hare", "true", "naïve"], size),
             "number": random.integers(0, 5, size),
         }

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tests.oracles.model_assisted import assisted
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.model_assisted import ModelAssisted, ratio_of_labels, shorter
+from uqcli.estimates.model_assisted import Clusters, ModelAssisted, ratio_of_labels, shorter
 
 
-def population(seed, rows=400, shift=0.0):
+def population(seed, rows=400, shift=0.0, clusters=0):
     """Return the labelled rows of a population, and what the oracle reads."""
     random = np.random.default_rng(seed)
     logit = random.normal(size=rows)
@@ -18,6 +18,16 @@ def population(seed, rows=400, shift=0.0):
     probability, flagged = 1 / (1 + np.exp(-logit - shift)), logit > random.normal(size=rows)
     inclusion = random.uniform(0.2, 1, rows)
     known = np.flatnonzero(random.random(rows) < inclusion)
+    cluster = random.integers(0, max(1, clusters), rows)
+
+    def by_cluster(value):
+        return np.array(
+            [
+                [value[(cluster == index) & part].sum() for index in range(clusters)]
+                for part in (flagged, ~flagged)
+            ]
+        )
+
     sample = ModelAssisted(
         chosen=flagged[known],
         label=label[known],
@@ -27,10 +37,14 @@ def population(seed, rows=400, shift=0.0):
         expected=(probability[flagged].sum(), probability[~flagged].sum()),
         rows=(int(flagged.sum()), int((~flagged).sum())),
         confidence=0.9,
+        clusters=Clusters(of=cluster[known], expected=by_cluster(probability), rows=by_cluster(np.ones(rows)))
+        if clusters
+        else None,
     )
     columns = probability, flagged, label, inclusion
     every = list(zip(probability, flagged, strict=True))
-    return sample, every, list(zip(*(column[known] for column in columns), strict=True))
+    labelled = list(zip(*(column[known] for column in columns), strict=True))
+    return sample, every, labelled, (cluster.tolist(), cluster[known].tolist())
 
 
 RATES = {
@@ -41,11 +55,26 @@ RATES = {
 
 @given(seed=st.integers(0, 10**6), shift=st.floats(-2, 2), rate=st.sampled_from(sorted(RATES)))
 def test_rates_equal_those_added_up_row_by_row(seed, shift, rate):
-    sample, every, labelled = population(seed, shift=shift)
+    sample, every, labelled, _ = population(seed, shift=shift)
     result = sample.share(positive=rate == "recall")
     if result is not None:
         expected = assisted(every, labelled, *RATES[rate], 0.9)
         assert (result.value, result.low, result.high) == pytest.approx(expected, rel=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), shift=st.floats(-2, 2), rate=st.sampled_from(sorted(RATES)))
+def test_clusters_vary_by_the_sums_of_their_rows(seed, shift, rate):
+    sample, every, labelled, clusters = population(seed, shift=shift, clusters=150)
+    result = sample.share(positive=rate == "recall")
+    if result is not None:
+        expected = assisted(every, labelled, *RATES[rate], 0.9, clusters)
+        assert (result.value, result.low, result.high) == pytest.approx(expected, rel=1e-9)
+
+
+def test_few_clusters_have_no_assisted_interval():
+    shown = [population(0, clusters=clusters)[0].share(positive=True) for clusters in (15, 150)]
+    assert shown[0] is None
+    assert shown[1] is not None
 
 
 def test_most_of_these_populations_have_enough_labels():
@@ -55,7 +84,7 @@ def test_most_of_these_populations_have_enough_labels():
 
 @given(seed=st.integers(0, 10**6))
 def test_the_share_of_positives_is_corrected_by_the_weighted_errors(seed):
-    sample, every, labelled = population(seed)
+    sample, every, labelled, _ = population(seed)
     errors = sum((label - probability) / inclusion for probability, _, label, inclusion in labelled)
     expected = (sum(probability for probability, _ in every) + errors) / len(every)
     assert sample.prevalence().value == pytest.approx(expected, rel=1e-9)

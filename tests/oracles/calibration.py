@@ -30,15 +30,17 @@ def temperature_slope(score, label):
     return np.exp(optimum.x)
 
 
-def surface(score, uncertainty, label, ridge):
+def surface(score, uncertainty, label, ridge, curved):
     """Return the probability of each row under the logistic model in (x, z, x z, z^2) of the smallest loss.
 
-    z is the normal score of the row's middle rank; the penalty is on standardised features.
+    With ``curved`` it is also in x^2. z is the normal score of the row's middle rank; the penalty is on
+    standardised features.
     """
     rank = [(sum(v < u for v in uncertainty) + sum(v <= u for v in uncertainty)) / 2 for u in uncertainty]
     z = norm.ppf(np.array(rank) / len(uncertainty))
     x = logit(score)
-    features = np.stack([x, z, x * z, z * z if np.std(z * z) >= 0.1 else 0 * z])
+    features = [x, z, x * z, z * z if np.std(z * z) >= 0.1 else 0 * z, *([x * x] if curved else [])]
+    features = np.stack(features)
     varies = features.std(axis=1) > 1e-12
     features = features[varies]
     features = (features - features.mean(axis=1, keepdims=True)) / features.std(axis=1, keepdims=True)

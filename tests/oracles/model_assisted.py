@@ -5,7 +5,7 @@ from math import exp, log, sqrt
 from scipy.stats import t
 
 
-def assisted(every, labelled, numerator, denominator, confidence):
+def assisted(every, labelled, numerator, denominator, confidence, clusters=None):
     """Return a rate with its interval, and how many labelled rows of each kind there are.
 
     Parameters
@@ -16,6 +16,8 @@ def assisted(every, labelled, numerator, denominator, confidence):
         Probability, decision, label and inclusion probability of each labelled row.
     numerator, denominator
         Functions of decision and label: what a row adds to either sum.
+    clusters
+        Cluster of each row, and of each labelled row; None if rows are independent.
     """
 
     def expected(part, probability, flagged):
@@ -43,6 +45,14 @@ def assisted(every, labelled, numerator, denominator, confidence):
     )
     new = total(lambda flagged, label: residual(flagged, label) ** 2)
     variance = (sampling + max(0, new)) / whole**2
+    if clusters is not None:
+        sums = dict.fromkeys(clusters[0], 0.0)
+        for name, (probability, flagged) in zip(clusters[0], every, strict=True):
+            sums[name] += expected(residual, probability, flagged)
+        for name, contribution in zip(clusters[1], contributions, strict=True):
+            sums[name] += contribution
+        contributions = list(sums.values())
+        variance = len(sums) / (len(sums) - 1) * sum(u * u for u in contributions) / whole**2
     freedom = sum(u * u for u in contributions) ** 2 / sum(u**4 for u in contributions) - 1
     reach = t.ppf((1 + confidence) / 2, freedom) * sqrt(variance) / (rate * (1 - rate))
     ends = [1 / (1 + exp(-(log(rate / (1 - rate)) + side * reach))) for side in (-1, 1)]

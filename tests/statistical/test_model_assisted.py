@@ -1,14 +1,17 @@
-"""Coverage of intervals of rates from few labels and the probabilities of all rows."""
+"""Coverage of intervals of rates from few labels and the probabilities of all rows, also over clusters."""
 
 import os
 
 import numpy as np
 import pytest
-from scipy.special import expit, logit
+from scipy.special import expit, logit, ndtri
 
+from tests.statistical import clustered
+from tests.statistical.test_clusters import unequal_sizes
 from tests.statistical.test_designs import least
-from uqcli.estimates.model_assisted import ModelAssisted, shorter
+from uqcli.estimates.model_assisted import Clusters, ModelAssisted, shorter
 from uqcli.estimates.proportion import proportion_estimate
+from uqcli.estimates.survey import proportion_interval
 
 REPETITIONS = 10 * int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 COVERED = 0.92
@@ -97,3 +100,81 @@ def test_right_probabilities_make_intervals_of_recall_that_are_shown_and_cover()
     number, covered = coverage(0.2, 0.8, 1000, "right", REPETITIONS)["recall"]
     assert number == REPETITIONS
     assert covered >= least(0.95, number) * number
+
+
+SIZES = {
+    "10": lambda random, clusters: np.full(clusters, 10),
+    "1-30": lambda random, clusters: random.integers(1, 31, clusters),
+    "log-normal": lambda random, clusters: unequal_sizes(random, "log-normal", clusters),
+    "Pareto": lambda random, clusters: unequal_sizes(random, 1.5, clusters),
+}
+LEVEL = -2.1
+"""Log-odds of a row in the middle, by which about a fifth of the rows are positive."""
+
+
+def drawn_of_clusters(random, sizes, clusters, correlation, number, whole):
+    """Draw the cluster, true probability and label of rows, and which have a label."""
+    cluster = np.repeat(np.arange(clusters), SIZES[sizes](random, clusters))
+    truth = expit(2 * clustered.normals(random, cluster, correlation) + LEVEL)
+    share = min(1, number / len(cluster))
+    known = (random.random(clusters) < share)[cluster] if whole else random.random(len(cluster)) < share
+    return cluster, truth, clustered.labels(random, cluster, truth, correlation), np.flatnonzero(known)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize(
+    ("clusters", "correlation", "number", "model"),
+    [
+        (50, 0.5, 300, "right"),
+        (200, 0.1, 1000, "right"),
+        (200, 0.5, 300, "shifted"),
+        (200, 0.5, 1000, "overconfident"),
+    ],
+)
+def test_intervals_over_clusters_cover(clusters, correlation, number, model, sizes, whole):
+    everyone = expit(2 * ndtri((np.arange(400_000) + 0.5) / 400_000) + LEVEL)
+    cut = everyone[-np.searchsorted(np.cumsum(everyone[::-1]), 0.8 * everyone.sum())]
+    true = {
+        "recall": everyone[everyone > cut].sum() / everyone.sum(),
+        "fpr": (1 - everyone[everyone > cut]).sum() / (1 - everyone).sum(),
+        "prevalence": everyone.mean(),
+    }
+    covered, made = dict.fromkeys(true, 0), dict.fromkeys(true, 0)
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([seed, clusters, number, int(10 * correlation), len(sizes)])
+        cluster, truth, label, known = drawn_of_clusters(random, sizes, clusters, correlation, number, whole)
+        if len(known) < 2:
+            continue
+        chosen, probability = truth > cut, MODELS[model](truth)
+        expected, rows = (
+            np.array([np.bincount(cluster, value * part, clusters) for part in (chosen, ~chosen)])
+            for value in (probability, np.ones(len(truth)))
+        )
+        label, chosen = label[known], chosen[known]
+        sample = ModelAssisted(
+            chosen=chosen,
+            label=label,
+            probability=probability[known],
+            weight=np.full(len(known), len(truth) / len(known)),
+            count=np.ones(len(known), dtype=np.int64),
+            expected=tuple(expected.sum(axis=1)),
+            rows=tuple(rows.sum(axis=1).astype(int).tolist()),
+            confidence=0.95,
+            clusters=Clusters(of=cluster[known], expected=expected, rows=rows),
+        )
+        for name, result, successes, trials in (
+            ("recall", sample.share(positive=True), label & chosen, label),
+            ("fpr", sample.share(positive=False), ~label & chosen, ~label),
+            ("prevalence", sample.prevalence(), label, label | True),
+        ):
+            printed = proportion_interval(*clustered.sums(cluster[known], successes, trials), 0.95)
+            if result is not None and shorter(printed, result):
+                printed = result
+            if printed.low is not None:
+                made[name] += 1
+                covered[name] += printed.low <= true[name] <= printed.high
+    for name, number_made in made.items():
+        if number_made >= REPETITIONS / 4:  # fewer intervals do not show their level
+            assert covered[name] >= least(COVERED, number_made) * number_made, (name, covered, made)
+    assert max(made.values()) > REPETITIONS / 4

@@ -1,6 +1,6 @@
 """Simulations of bounds on the positives among dropped rows: few are broken, also where rates are the bound.
 
-The share of positives from the lowest score upwards is the bound, or it crosses the bound, or every share is
+The share of positives up to each of the lower scores is the bound, or it crosses the bound, or every share is
 just above it. Labels are chosen as ``sample`` does, or rows are split, or a precision is promised as well.
 """
 
@@ -22,6 +22,12 @@ REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 DELTA = 0.1
 STEPS = 20_000
 SHAPES = ("plateau", "rising", "above")
+PREVALENCES = (0.005, 0.02, 0.1, 0.5)
+BOUNDS = (0.25, 0.7)
+"""Bounds as multiples of the prevalence."""
+
+END = 0.5
+"""Share of rows at which the rate leaves the bound."""
 
 
 class Population:
@@ -31,21 +37,24 @@ class Population:
     ----------
     shape
         How the share of positives meets the bound.
-    bound
-        Largest share of positives among dropped rows.
-    end
-        Share of rows at which the rate leaves the bound.
+    prevalence
+        Share of positives among all rows.
+    multiple
+        Largest share of positives among dropped rows, as a multiple of the prevalence.
     atoms
         Number of different scores; 0 for no ties.
     """
 
-    def __init__(self, shape, bound, end, atoms=0):
-        self.bound, self.atoms = float(bound), atoms
+    def __init__(self, shape, prevalence, multiple, atoms=0):
+        self.bound, self.atoms = round(multiple * prevalence, 6), atoms
         middle = (np.arange(STEPS) + 0.5) / STEPS
         slope = 0.5 * self.bound if shape == "rising" else 0.0
         low = self.bound + (1e-6 if shape == "above" else 0.0)
-        within = low + slope * (2 * middle / end - 1)
-        self.rate = np.where(middle < end, within, self.bound + slope + 0.5 * (middle - end)).clip(0, 1)
+        within = low + slope * (2 * middle / END - 1)
+        first, mean = self.bound + slope, (prevalence - self.bound * END) / (1 - END)
+        power = (1 - first) / (mean - first) - 1  # by which the prevalence is right
+        beyond = first + (1 - first) * ((middle - END) / (1 - END)).clip(0) ** power
+        self.rate = np.where(middle < END, within, beyond)
         self.mean = np.cumsum(self.rate) / np.arange(1, STEPS + 1)
 
     def rows(self, share, random):
@@ -67,6 +76,8 @@ class Population:
 
 def from_chosen(population, pool, budget, random):
     """Certify a threshold from labels chosen in a pool as ``sample`` does; None if none is certified."""
+    if (1 - population.bound) ** (budget - budget // 3) > DELTA:
+        return None  # not even if all labels were negative
     share = np.sort(random.random(pool))
     least, drawn = 1 - Fraction(str(population.bound)), random.permutation(pool)[: budget // 3]
     score, label = population.rows(share[drawn], random)
@@ -121,11 +132,12 @@ def require_few_broken(shares):
 def test_certificates_from_chosen_labels_break_their_bound_as_rarely_as_stated(atoms, labels):
     require_few_broken(
         {
-            (shape, bound, pool): share_broken(
-                from_chosen, Population(shape, bound, 0.6, atoms), pool, labels
+            (shape, prevalence, multiple, pool): share_broken(
+                from_chosen, Population(shape, prevalence, multiple, atoms), pool, labels
             )
             for shape in SHAPES
-            for bound in ("0.01", "0.05", "0.2")
+            for prevalence in PREVALENCES
+            for multiple in BOUNDS
             for pool in (2000, 30_000)
         }
     )
@@ -136,9 +148,12 @@ def test_certificates_from_chosen_labels_break_their_bound_as_rarely_as_stated(a
 def test_certificates_from_rows_of_all_scores_break_their_bound_as_rarely_as_stated(atoms, size):
     require_few_broken(
         {
-            (shape, bound): share_broken(from_all, Population(shape, bound, 0.6, atoms), 0, size)
+            (shape, prevalence, multiple): share_broken(
+                from_all, Population(shape, prevalence, multiple, atoms), 0, size
+            )
             for shape in SHAPES
-            for bound in ("0.01", "0.05", "0.2")
+            for prevalence in PREVALENCES
+            for multiple in BOUNDS
         }
     )
 

@@ -288,8 +288,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             Class weights of target data, to measure the precision there also.
         unlabelled
             All rows, from which the labelled ones were taken: ``score`` and, if the rule reads them,
-            ``uncertainty`` and ``group``, each of shape (m,). Their probabilities narrow the intervals. Not
-            with ``by`` or ``weight``.
+            ``uncertainty`` and ``group``, and beside ``cluster`` or ``day`` theirs, each of shape (m,). Their
+            probabilities narrow the intervals. Not with ``by`` or ``weight``.
         calibrator
             Gives the probabilities of ``unlabelled``; None if the scores are probabilities.
 
@@ -298,8 +298,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         UsageError, DataError
             An option or a value is out of range.
         """
-        every = self._every(unlabelled, {"by": by, "weight": weight})
-        if calibrator is not None and every is None:
+        if calibrator is not None and unlabelled is None:
             raise UsageError("calibrator without unlabelled", expected="all rows in unlabelled")
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
         columns = self.artifact.source.columns
@@ -309,6 +308,10 @@ class Boundary(Fitted[BoundaryArtifact]):
             sampling, own = unused(NAME, taken), {}
             inputs = {**inputs, sampling: sampling_weight}
         worth = GainAndCost.from_values(taken, **{**own, **given})
+        taken |= {*inputs, *worth.columns}
+        dependent = {CLUSTER: cluster, DAY: day}
+        names = {name: unused(name, taken) for name, values in dependent.items() if values is not None}
+        every = self._every(unlabelled, {"by": by, "weight": weight}, names)
         return self._measured(
             {**inputs, **worth.columns},
             label,
@@ -326,9 +329,17 @@ class Boundary(Fitted[BoundaryArtifact]):
         )
 
     def _every(
-        self, unlabelled: Mapping[str, Column] | None, others: Mapping[str, Column | None]
+        self,
+        unlabelled: Mapping[str, Column] | None,
+        others: Mapping[str, Column | None],
+        more: Mapping[str, str],
     ) -> Inputs | None:
         """Return the table of all rows, if given.
+
+        Parameters
+        ----------
+        more
+            Names in the table of further columns that it must have.
 
         Raises
         ------
@@ -337,13 +348,15 @@ class Boundary(Fitted[BoundaryArtifact]):
         """
         if unlabelled is None:
             return None
-        expected = ("score", "uncertainty", "group")
-        if not {"score"} <= {*unlabelled} <= {*expected}:
-            raise UsageError(f"unlabelled has {', '.join(unlabelled) or 'no column'}", expected="score")
+        expected, needed = ("score", "uncertainty", "group"), ("score", *more)
+        if not {*needed} <= {*unlabelled} <= {*expected, *more}:
+            given = ", ".join(unlabelled) or "no column"
+            raise UsageError(f"unlabelled has {given}", expected=" and ".join(needed))
         for name, values in others.items():
             if values is not None:
                 raise UsageError(f"unlabelled and {name} cannot be combined", remedy="leave one of them out")
-        return table_of(self._rule_columns(*map(unlabelled.get, expected)))
+        further = {column: unlabelled[name] for name, column in more.items()}
+        return table_of({**self._rule_columns(*map(unlabelled.get, expected)), **further})
 
     def watch(
         self,

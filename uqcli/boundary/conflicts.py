@@ -8,7 +8,7 @@ from typing import Final
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.errors import UsageError
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint import ConstraintKind, uncertified_omission
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Rate
 
@@ -54,7 +54,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         request.limit is not None and request.limit.kind is ReviewKind.OMISSION
     ):
         if request.certify is None:
-            raise UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+            raise uncertified_omission()
         _refuse("--max-omission", given, ("--compare", groups))
 
 

@@ -628,8 +628,10 @@ class BoundaryReport(OneResult):
         return f"{self._unit}s"
 
     def only_positives(self) -> str:
-        """Caution that all rows are positive; empty if they are not."""
-        if self.chosen.boundary is None or self.positives < self.rows:
+        """Caution that all rows are positive; empty if they are not, or were chosen by their high scores."""
+        certificates = [] if self.certification is None else self.certification.certificates
+        were_chosen = any(certificate.region is not None for certificate in certificates)
+        if self.chosen.boundary is None or self.positives < self.rows or were_chosen:
             return ""
         return (
             "every row is positive, so that any threshold reaches any precision here; "

@@ -207,7 +207,7 @@ def _all_rows(
     calibrator = request.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     part = parts[0] if parts else None
-    return parts, AssistedRows(data, every, rules[0], calibrator, by=units.by, part=part)
+    return parts, AssistedRows(data, every, rules[0], calibrator, units=units, part=part)
 
 
 def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
@@ -241,7 +241,7 @@ def _rows_to_read(
         None if by == PREDICTED else request.by
     )
     data = data.clustered_by(request.cluster, days=request.days)
-    if request.takes_option:
+    if request.takes_option and request.unlabelled is None:  # that file need not have the column
         data = replace(data, roles=replace(data.roles, adopts=True))
     return by, as_decided(data, rules[0])
 

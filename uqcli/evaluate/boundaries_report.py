@@ -158,6 +158,11 @@ class MeasuredBoundary:
         """Share of the flagged rows among all rows."""
         return self.totals.selected / self.totals.rows
 
+    @property
+    def by_weight(self) -> str:
+        """What stands before a share beside a count of rows, if the share is by weight."""
+        return "" if self.weighted is None else "by weight "
+
     def metrics(self) -> Metrics:
         """By their contract names."""
         counts = self.confusion
@@ -464,11 +469,13 @@ class EvaluateReport(Evaluated):
             ]
             return [verdicts(self.results, sentences)]
         flags, of = ("Accepts", "right predictions") if artifact.class_names else ("Flags", "positives")
-        done = f"{flags} {count(confusion.selected)} of {rows} ({percent(first.selected_share)}){within}"
-        recall = first.recall.value
-        finds = (
-            "" if recall is None else f" and finds {percent(recall)} of the {count(confusion.positives)} {of}"
-        )
+        share_of_rows = percent(confusion.selected / confusion.rows)
+        done = f"{flags} {count(confusion.selected)} of {rows} ({share_of_rows}){within}"
+        recall, found = first.recall.value, f" and finds {{}} of the {count(confusion.positives)} {of}"
+        if first.weighted is not None:  # counts are those of the file, and shares those of all rows
+            done = f"{done}, by weight {percent(first.selected_share)} of all rows"
+            found, positives = f", and finds {{}} of all {of}", "positives among all rows"
+        finds = "" if recall is None else found.format(percent(recall))
         if first.zones is not None:
             caught = first.zones.caught.value
             finds = f", and sends {percent(first.zones.review_share.value)} to review"
@@ -547,6 +554,7 @@ class EvaluateReport(Evaluated):
             False: Verdict(text="target missed", tone="bad"),
             None: Verdict(text="no target tested"),
         }
+        in_file = f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}"
         numbers = [
             key_rate(
                 f"precision (target {artifact.constraint.value})"
@@ -557,9 +565,9 @@ class EvaluateReport(Evaluated):
             ),
             key_rate("positives found", measured.recall, self.parameters.confidence),
             KeyNumber(
-                label="flagged",
+                label=f"flagged{', by weight' if measured.by_weight else ''}",
                 value=percent(measured.selected_share),
-                interval=f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}",
+                interval=f"{in_file} here" if measured.by_weight else in_file,
             ),
         ]
         rate = artifact.constraint.parsed().rate
@@ -904,6 +912,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.confusion.selected)} ({100 * measured.selected_share:.2f} %)",
+        f"{count(measured.confusion.selected)} ({measured.by_weight}{100 * measured.selected_share:.2f} %)",
         count(measured.confusion.true_positives),
     )

@@ -233,11 +233,16 @@ def _refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, Valu
             or (known.value[places] != counts.value).any()
             or (known.count[places] < counts.count).any()
         ):
-            raise DataError(
-                "a row with a label is not among the rows of --unlabelled",
-                expected="all rows, those with a label among them",
-                remedy="give the file from which the labelled rows were taken",
-            )
+            raise no_such_row()
+
+
+def no_such_row() -> DataError:
+    """Return the error of a labelled row that is not among all rows."""
+    return DataError(
+        "a row with a label is not among the rows of --unlabelled",
+        expected="all rows, those with a label among them",
+        remedy="give the file from which the labelled rows were taken",
+    )
 
 
 def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:

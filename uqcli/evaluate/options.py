@@ -92,7 +92,7 @@ class EvaluateRequest:
     @property
     def takes_option(self) -> bool:
         """Whether a column of dependent rows may be given: no other option needs independent rows."""
-        return self.shift is None and not self.assisted
+        return self.shift is None
 
     @property
     def saved_dependence(self) -> dict[str, Any]:

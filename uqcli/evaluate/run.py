@@ -132,7 +132,6 @@ def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
         f"{len(rules)} rule files": len(rules) > 1,
         f"a rule file of kind {rule.kind}": rule.kind is not ArtifactKind.BOUNDARY,
         "a rule of predicted classes": bool(rule.class_names),
-        request.option: request.cluster is not None,
         "--shift": request.shift is not None,
         "--audit": bool(request.audit),
     }

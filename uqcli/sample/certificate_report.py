@@ -125,13 +125,13 @@ class CertificateSampleReport(OneResult):
 
     def _title(self) -> str:
         """State how many rows to label, and which."""
-        drawn = f"Wrote {count(self.labels)} of {rows_of(self.rows)} to label"
+        drawn = f"Drew {count(self.labels)} of {rows_of(self.rows)} to be labelled"
         if self.pilot is None and self.below:
-            return f"{drawn}: a pilot, drawn from all rows."
+            return f"{drawn}: a pilot, at random from all rows."
         if self.pilot is None:
-            return f"{drawn}: a pilot, drawn from the {percent(self.share)} with the highest scores."
+            return f"{drawn}: a pilot, at random from the {percent(self.share)} with the highest scores."
         side = "most" if self.below else "least"
-        return f"{drawn}, drawn at random from those with a score of at {side} {number(self.edge)}."
+        return f"{drawn}, at random from those with a score of at {side} {number(self.edge)}."
 
     def _lead(self) -> list[str]:
         """State how many labels can certify, and what to do next."""

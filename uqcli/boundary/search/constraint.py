@@ -485,9 +485,14 @@ def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
     return KeepBudget(limit=math.floor(share * negatives), false_only=True)
 
 
+def uncertified_omission() -> UsageError:
+    """Return the error of a bound on what may be dropped that is not certified."""
+    return UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+
+
 def _only_certified(constraint: Constraint, cells: Cells) -> Goal:
     del constraint, cells
-    raise UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+    raise uncertified_omission()
 
 
 def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:

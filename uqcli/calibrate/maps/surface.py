@@ -36,7 +36,7 @@ _COMPARED_ROWS: Final = 100_000
 
 
 class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="surface"):
-    """``sigmoid(level + slope x)`` with ``level = a + b z + c z^2`` and ``slope = d + e z``.
+    """``sigmoid(level + slope x)`` with ``level = a + b z + c z^2`` and ``slope = d + e z + f x``.
 
     x are the log-odds of the score, at most ``reach`` from 0, and z is the normal score of the uncertainty.
     """
@@ -45,7 +45,7 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
     needs_uncertainty: ClassVar[bool] = True
 
     level: Annotated[list[float], Meta(min_length=3, max_length=3)]
-    slope: Annotated[list[float], Meta(min_length=2, max_length=2)]
+    slope: Annotated[list[float], Meta(min_length=3, max_length=3)]
     reach: Annotated[float, Meta(ge=0)]
     normal_score: IsotonicMap
     """1/2 + z/16 for each uncertainty, which keeps it between 0 and 1."""
@@ -73,7 +73,8 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
         z = _normal_score(uncertainty, self.normal_score, scale)
         x = np.clip(scale.log_odds(corrected), -self.reach, self.reach)
         level = self.level[0] + z * (self.level[1] + z * self.level[2])
-        return Calibrated(probability=logistic(level + (self.slope[0] + z * self.slope[1]) * x))
+        slope = self.slope[0] + z * self.slope[1] + x * self.slope[2]
+        return Calibrated(probability=logistic(level + slope * x))
 
     def exported(
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
@@ -82,28 +83,34 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
         assert uncertainty is not None  # guaranteed by needs_uncertainty
         position = self.normal_score.exported(uncertainty, scale)
         normal_score = Arithmetic("*", Constant(2 * _LARGEST_NORMAL_SCORE), minus(position, Constant(0.5)))
-        x = clipped(scale.exported_log_odds(corrected), -self.reach, self.reach)
+        odds = clipped(scale.exported_log_odds(corrected), -self.reach, self.reach)
 
-        def log_odds(z: Expression) -> Expression:
+        def log_odds(z: Expression, x: Expression) -> Expression:
             slope = _line(self.slope[0], z, Constant(self.slope[1]))
+            if self.slope[2]:
+                slope = Arithmetic("+", slope, Arithmetic("*", x, Constant(self.slope[2])))
             level = _line(self.level[0], z, _line(self.level[1], z, Constant(self.level[2])))
             return Arithmetic("+", level, Arithmetic("*", slope, x))
 
-        return sigmoid(let(normal_score, log_odds))
+        if not self.slope[2]:
+            return sigmoid(let(normal_score, lambda z: log_odds(z, odds)))
+        return sigmoid(let(normal_score, lambda z: let(odds, lambda x: log_odds(z, x))))
 
     @property
     def terms(self) -> tuple[float, float]:
         """See BaseRowMap."""
         z = _LARGEST_NORMAL_SCORE
         a, b, c = map(abs, self.level)
-        return a + z * (b + z * c), abs(self.slope[0]) + z * abs(self.slope[1])
+        d, e, f = map(abs, self.slope)
+        return a + z * (b + z * c), d + z * e + self.reach * f
 
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its formula."""
         del undersampled
-        (a, b, c), (d, e) = self.level, self.slope
-        formula = f"sigmoid({a:.4g} {b:+.4g} z {c:+.4g} z^2 + ({d:.4g} {e:+.4g} z) * log-odds)"
-        return [formula_table(f"{formula}, z: normal score of the uncertainty")]
+        (a, b, c), (d, e, f) = self.level, self.slope
+        curve = f" {f:+.4g} x" if f else ""
+        formula = f"sigmoid({a:.4g} {b:+.4g} z {c:+.4g} z^2 + ({d:.4g} {e:+.4g} z{curve}) * x)"
+        return [formula_table(f"{formula}, x: log-odds, z: normal score of the uncertainty")]
 
 
 def _line(constant: float, z: Expression, factor: Expression) -> Expression:
@@ -111,9 +118,10 @@ def _line(constant: float, z: Expression, factor: Expression) -> Expression:
 
 
 def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
-    """Fit a logistic model in (x, z, x z, z^2), with the ridge of the lowest cross-fitted log loss.
+    """Fit a logistic model in (x, z, x z, z^2), or also in x^2, with a ridge; what has the lowest log loss.
 
-    The penalty is half the ridge times the sum of squared coefficients of the standardised features.
+    The losses are cross-fitted. The penalty is half the ridge times the sum of squared coefficients of the
+    standardised features.
 
     Parameters
     ----------
@@ -126,21 +134,22 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
     from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
     from uqcli.estimates.losses import log_losses
 
-    ridge, compared = RIDGES[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
+    candidates = [(ridge, curved) for curved in (False, True) for ridge in RIDGES]
+    best, compared = candidates[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
     if units_of(compared, options.cluster) >= FOLDS:
-        losses = np.zeros(len(RIDGES))
+        losses = np.zeros(len(candidates))
         for training, held_out in folds_of(compared, options.seed, options.cluster):
-            for index, candidate in enumerate(RIDGES):
-                fitted = _with_ridge(training, options.scale, candidate)
+            for index, candidate in enumerate(candidates):
+                fitted = _with_ridge(training, options.scale, *candidate)
                 predicted = fitted.predict(held_out.score, options.scale, held_out.uncertainty)
                 if_positive, if_negative = log_losses(predicted.probability)
                 loss = np.where(held_out.labels, if_positive, if_negative)
                 losses[index] += (loss * held_out.weights()).sum()
-        ridge = RIDGES[int(np.argmin(losses))]
-    return _with_ridge(rows, options.scale, ridge)
+        best = candidates[int(np.argmin(losses))]
+    return _with_ridge(rows, options.scale, *best)
 
 
-def _with_ridge(rows: Rows, scale: Scale, ridge: float) -> SurfaceMap:
+def _with_ridge(rows: Rows, scale: Scale, ridge: float, curved: bool) -> SurfaceMap:
     import numpy as np
 
     from uqcli.kernels.logistic import logistic_fit
@@ -154,10 +163,10 @@ def _with_ridge(rows: Rows, scale: Scale, ridge: float) -> SurfaceMap:
     variance = (weight * (square - (weight * square).sum() / total) ** 2).sum() / total  # without BLAS
     if np.sqrt(variance) < _LEAST_SPREAD:
         square = np.zeros(len(z))
-    features: Matrix = np.stack([x, z, x * z, square])
-    a, d, b, e, c = logistic_fit(features, weight, weight * rows.labels, ridge).tolist()
-    reach = 2 * float(np.abs(x[weight > 0]).max())
-    return SurfaceMap(level=[a, b, c], slope=[d, e], reach=reach, normal_score=normal_score)
+    features: Matrix = np.stack([x, z, x * z, square, *([x * x] if curved else [])])
+    a, d, b, e, c, *f = logistic_fit(features, weight, weight * rows.labels, ridge).tolist()
+    reach = (1 if curved else 2) * float(np.abs(x[weight > 0]).max())  # a parabola turns beyond what it fits
+    return SurfaceMap(level=[a, b, c], slope=[d, e, *(f or [0.0])], reach=reach, normal_score=normal_score)
 
 
 def _normal_score(uncertainty: Floats, fitted: IsotonicMap, scale: Scale) -> Floats:
