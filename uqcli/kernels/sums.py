@@ -134,11 +134,12 @@ def ranked(amount: Counts, rank: Ints, first: int, index: Ints) -> None:
 def running_extremes(counts: ValueCounts) -> tuple[float, float]:
     """Find the highest and the lowest sum of label - value over the rows up to a value, 0 among them."""
 
-    def extremes(part: slice) -> Floats:
+    def extremes(part: slice) -> list[float]:
         found = np.empty(3)
         work = (part.stop - part.start) // ROWS_PER_STEP
         residuals.run(work, counts.value[part], counts.count[part], counts.positives[part], found)
-        return found
+        numbers: list[float] = found.tolist()
+        return numbers
 
     highest = lowest = offset = 0.0
     for greatest, least, last in each_part(extremes, len(counts.value)):
