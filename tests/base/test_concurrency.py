@@ -19,6 +19,12 @@ def test_items_arrive_in_order_and_errors_after_them(iterate):
         list(iterate(items_then_error(5)))
 
 
+def test_a_single_item_needs_no_thread():
+    own = threading.get_ident()
+    assert list(parallel_map(lambda _: threading.get_ident(), [0])) == [own]
+    assert own not in set(parallel_map(lambda _: threading.get_ident(), [0, 1]))
+
+
 def test_an_error_of_an_item_is_raised():
     def work(item):
         if item == 3:

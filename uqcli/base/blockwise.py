@@ -6,7 +6,7 @@ wait for each other between the short steps of a part, so they take several part
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -45,17 +45,13 @@ def each_slice(work: Callable[[slice], T], slices: Sequence[slice]) -> list[T]:
     """Apply a function to slices, in order, in threads if they are many or long."""
     step = max(1, values_per_task() // max([1, *(part.stop - part.start for part in slices)]))
     tasks = [slices[first : first + step] for first in range(0, len(slices), step)]
-    by_task = _in_threads(lambda several: [work(part) for part in several], tasks)
+    by_task = parallel_map(lambda several: [work(part) for part in several], tasks)
     return [result for results in by_task for result in results]
 
 
 def values_per_task() -> int:
     """Return the number of values that a thread takes at once: some parts."""
     return VALUES_PER_PART * max(_PARTS_PER_TASK, 2 * threads())
-
-
-def _in_threads(work: Callable[[S], T], tasks: Sequence[S]) -> Iterator[T]:
-    return parallel_map(work, tasks) if len(tasks) > 1 else map(work, tasks)
 
 
 def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int) -> list[list[float]]:
@@ -77,7 +73,7 @@ def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: 
 
     step = values_per_task()
     tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
-    by_task = _in_threads(sums, tasks)
+    by_task = parallel_map(sums, tasks)
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 
 

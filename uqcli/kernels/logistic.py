@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import reduce
 from operator import add
 
 import numpy as np
 
-from uqcli.base.blockwise import parts, sums_by_part
+from uqcli.base.blockwise import parts, sums_by_part, values_per_task
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.kernels.linear import least_solution, solved
 
 POOLED_VALUES = 1 << 16
 """Values up to which a model is fitted to all of them at once."""
-
-_POOLED_PER_TASK = 1 << 10
-"""Pooled values that a thread computes at once."""
 
 _MAX_PART_STEP, _LAST_STEP = 1.0, 1e-8
 _MAX_STEPS = 200
@@ -99,18 +96,38 @@ def fit_in_parts(features: Floats, count: Ints, positives: Ints) -> Floats:
 
 def pooled_values(features: Floats, count: Ints, positives: Ints) -> tuple[Floats, Ints, Ints]:
     """Pool adjacent values to at most ``POOLED_VALUES``, each at the mean of its features."""
-    size = len(count)
-    if size <= POOLED_VALUES:
+    if len(count) <= POOLED_VALUES:
         return features, count, positives
-    starts = np.arange(POOLED_VALUES + 1) * size // POOLED_VALUES
+    return pool_adjacent(lambda inside: features[:, inside], count, positives, POOLED_VALUES)
+
+
+def pool_adjacent(
+    features: Callable[[slice], Floats], count: Ints, positives: Ints, size: int
+) -> tuple[Floats, Ints, Ints]:
+    """Pool adjacent values to ``size``, in threads.
+
+    Parameters
+    ----------
+    features
+        Function from positions to the features there, shape (d, positions).
+    count, positives : int64, shape (m,)
+    size
+        At most m.
+
+    Returns
+    -------
+    The mean of each feature, float64 of shape (d, size), and the counts, int64 of shape (size,).
+    """
+    starts = np.arange(size + 1) * len(count) // size
 
     def pooled(part: slice) -> tuple[Floats, Ints, Ints]:
         inside, first = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
         total = np.add.reduceat(count[inside], first, dtype=np.int64)
-        means = np.stack([np.add.reduceat(x[inside] * count[inside], first) / total for x in features])
+        means = np.stack([np.add.reduceat(x * count[inside], first) / total for x in features(inside)])
         return means, total, np.add.reduceat(positives[inside], first, dtype=np.int64)
 
-    means, total, positive = zip(*parallel_map(pooled, parts(POOLED_VALUES, _POOLED_PER_TASK)), strict=True)
+    tasks = parts(size, max(1, values_per_task() * size // len(count)))
+    means, total, positive = zip(*parallel_map(pooled, tasks), strict=True)
     return np.concatenate(means, axis=1), np.concatenate(total), np.concatenate(positive)
 
 

@@ -8,12 +8,11 @@ from itertools import islice
 
 import numpy as np
 
-from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total, values_per_task
+from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
-from uqcli.base.running.concurrency import parallel_map
 from uqcli.kernels.linear import is_positive_definite, solved
-from uqcli.kernels.logistic import class_ends, logistic_fit, separates, sigmoid
+from uqcli.kernels.logistic import class_ends, logistic_fit, pool_adjacent, separates, sigmoid
 
 _CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
@@ -115,19 +114,9 @@ class _Values:
         """Pool adjacent values to at most ``max_values``, each at the mean of its log-odds."""
         if self.size <= max_values:
             return self.with_log_odds()
-        starts = np.arange(max_values + 1) * self.size // max_values
-
-        def part_moments(part: slice) -> tuple[Floats, Ints, Ints]:
-            inside, from_ = slice(starts[part.start], starts[part.stop]), starts[part] - starts[part.start]
-            count = np.add.reduceat(self.counts.count[inside], from_, dtype=np.int64)
-            mean = np.add.reduceat(self.log_odds(inside) * self.counts.count[inside], from_) / count
-            return mean, count, np.add.reduceat(self.counts.positives[inside], from_, dtype=np.int64)
-
-        step = max(1, values_per_task() * max_values // self.size)
-        pieces = [slice(first, min(max_values, first + step)) for first in range(0, max_values, step)]
-        each = parallel_map if len(pieces) > 1 else map
-        columns = zip(*each(part_moments, pieces), strict=True)
-        mean, count, positives = (np.concatenate(pieces) for pieces in columns)
+        (mean,), count, positives = pool_adjacent(
+            lambda inside: self.log_odds(inside)[None], self.counts.count, self.counts.positives, max_values
+        )
         return ValueCounts(value=mean, count=count, positives=positives)
 
 

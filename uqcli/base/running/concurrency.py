@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -138,8 +138,12 @@ def pool_of(workers: int) -> Iterator[ThreadPoolExecutor]:
 def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Map in parallel and yield the results in order; two a thread are in memory at a time.
 
-    An error of the items is raised after the results of those before it, as in a loop.
+    An error of the items is raised after the results of those before it, as in a loop. A single item needs
+    no thread.
     """
+    if isinstance(items, Sequence) and len(items) < 2:
+        yield from map(work, items)
+        return
     workers = threads()
     waiting: deque[Future[R]] = deque()
     left, error = iter(items), None
