@@ -95,7 +95,7 @@ def engine(variant, monkeypatch):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
         monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
         monkeypatch.setattr(pooling, "WAITING_ROWS", 5)
-        monkeypatch.setattr(pooling, "MIN_ROWS_PER_SLICE", 2)
+        monkeypatch.setattr(pooling, "ROWS_PER_RANGE", 2)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
         monkeypatch.setattr(ranges, "CELLS", 8)
         monkeypatch.setattr(ranges, "MIN_RANGES", 4)

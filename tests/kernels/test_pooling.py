@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 
-from uqcli.kernels.pooling import merge, pool, select_between
+from uqcli.kernels.pooling import find_ranges, merge, pool, ranges_of
 
 KEYS = st.lists(st.integers(-3, 3), max_size=20)
+ANY_KEYS = st.sampled_from([np.int32, np.int64]).flatmap(
+    lambda dtype: arrays.arrays(dtype, st.integers(1, 30), elements=arrays.from_dtype(np.dtype(dtype)))
+)
 RUNS = pytest.mark.parametrize("form", ["python", "arrays", "compiled"])
 TYPES = pytest.mark.parametrize("dtype", [np.int32, np.int64])
 
@@ -50,9 +54,14 @@ def test_merged_counts_are_those_of_all_keys(form, dtype, sides):
 
 
 @RUNS
-@TYPES
-@given(keys=KEYS, ends=st.tuples(st.integers(-4, 4), st.integers(-4, 4)))
-def test_keys_between_two_ends_are_selected_in_order(form, dtype, keys, ends):
-    selected = np.empty(len(keys) + 1, dtype=dtype)
-    size = getattr(select_between, form)(np.array(keys, dtype=dtype), *ends, selected)
-    assert selected[:size].tolist() == [key for key in keys if ends[0] <= key <= ends[1]]
+@given(keys=ANY_KEYS, table_bits=st.integers(0, 6), seed=st.integers(0, 9))
+def test_each_key_has_its_range(form, keys, table_bits, seed):
+    low, high = int(keys.min()), int(keys.max())
+    shift = max(0, (high - low).bit_length() - table_bits)
+    random = np.random.default_rng(seed)
+    ranges = np.sort(random.integers(0, 5, ((high - low) >> shift) + 1)).astype(np.int16)
+    expected = [int(ranges[(key - low) >> shift]) for key in keys.tolist()]
+    index, size = np.empty(len(keys), dtype=np.int16), np.zeros(int(ranges[-1]) + 1, dtype=np.int64)
+    getattr(find_ranges, form)(keys, low, shift, ranges, index, size)
+    assert index.tolist() == ranges_of(keys, low, shift, ranges)[0].tolist() == expected
+    assert size.tolist() == np.bincount(expected, minlength=len(size)).tolist()

@@ -1,4 +1,4 @@
-"""Count sorted keys in one pass; a key is an integer of any width."""
+"""Divide keys between ranges, and count sorted keys in one pass; a key is an integer of any width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.base.counts import Ints, run_starts
+from uqcli.base.counts import Ints, NarrowInts, run_starts
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.kernels.compile import kernel_beside
 
 Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
@@ -38,21 +39,25 @@ def pool(ordered: Keys, positive: Keys, key: Keys, count: Ints, positives: Ints)
     int
         Number of distinct keys.
     """
+    if len(ordered) == 0:
+        return 0
     size = 0
-    row = 0
-    positive_row = 0
-    while row < len(ordered):
+    previous = ordered[0]
+    for row in range(len(ordered)):
         current = ordered[row]
-        begin = row
-        while row < len(ordered) and ordered[row] == current:
-            row += 1
-        positive_begin = positive_row
-        while positive_row < len(positive) and positive[positive_row] == current:
-            positive_row += 1
+        size += current != previous  # a branch would take longer
+        previous = current
         key[size] = current
-        count[size] = row - begin
-        positives[size] = positive_row - positive_begin
-        size += 1
+        count[size] = row + 1
+    size += 1
+    positive_row = 0
+    for index in range(size):
+        begin = positive_row
+        while positive_row < len(positive) and positive[positive_row] == key[index]:
+            positive_row += 1
+        positives[index] = positive_row - begin
+    for index in range(size - 1, 0, -1):
+        count[index] -= count[index - 1]
     return size
 
 
@@ -119,20 +124,37 @@ def merge(
     return size
 
 
-def _select_arrays(keys: Keys, first: int, last: int, selected: Keys) -> int:
-    inside = keys[(keys >= first) & (keys <= last)]
-    selected[: len(inside)] = inside
-    return len(inside)
+def ranges_of(keys: Keys, low: int, shift: int, ranges: NarrowInts) -> tuple[NarrowInts, Ints]:
+    """Return the range of each key, and the number of keys in each range.
 
+    Parameters
+    ----------
+    low, shift
+        A key less ``low``, without its last ``shift`` bits, is its index in ``ranges``.
+    ranges
+        Range of each index, ascending.
 
-@kernel_beside(_select_arrays)
-def select_between(keys: Keys, first: int, last: int, selected: Keys) -> int:
-    """Copy the keys from ``first`` to ``last``, in order, and return their number.
-
-    ``selected`` is longer than ``keys``, for the step ahead of the comparison.
+    Examples
+    --------
+    >>> ranges_of(np.array([7, 1, 3]), 1, 1, np.array([0, 1, 1, 1]))[0].tolist()
+    [1, 0, 1]
     """
-    size = 0
+    index = np.empty(len(keys), dtype=ranges.dtype)
+    size = np.zeros(int(ranges[-1]) + 1, dtype=np.int64)
+    find_ranges.run(len(keys) // ROWS_PER_STEP, keys, low, shift, ranges, index, size)
+    return index, size
+
+
+def _find_arrays(keys: Keys, low: int, shift: int, ranges: NarrowInts, index: NarrowInts, size: Ints) -> None:
+    above = keys.astype(np.uint64) - np.uint64(low % 2**64)
+    index[:] = ranges[above >> np.uint64(shift)]
+    size[:] = np.bincount(index, minlength=len(size))
+
+
+@kernel_beside(_find_arrays)
+def find_ranges(keys: Keys, low: int, shift: int, ranges: NarrowInts, index: NarrowInts, size: Ints) -> None:
+    """Fill in the range of each key, and add to the number of keys in each range."""
     for row in range(len(keys)):
-        selected[size] = keys[row]  # a branch would take longer
-        size += (first <= keys[row]) & (keys[row] <= last)
-    return size
+        found = ranges[np.uint64(int(keys[row]) - low) >> np.uint64(shift)]
+        index[row] = found
+        size[found] += 1

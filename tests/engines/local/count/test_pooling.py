@@ -29,7 +29,7 @@ def key_rows(rows, dtype, *, weighted):
 @settings(max_examples=200)
 def test_batches_are_pooled_as_all_rows_at_once(batches, weighted):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pooling, "MIN_ROWS_PER_SLICE", 2)
+        patch.setattr(pooling, "ROWS_PER_RANGE", 2)
         pool = pooling._Pool()
         count, positives = Counter(), Counter()
         for rows, dtype in batches:

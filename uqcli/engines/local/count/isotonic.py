@@ -16,7 +16,15 @@ from uqcli.base.defaults import SORTED_ROWS
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.count.keys import between, least_keys, ranges_from
 from uqcli.engines.local.count.part import Part
-from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, in_order, keys_by_part, merged, pooled
+from uqcli.engines.local.count.pooling import (
+    KeyCounts,
+    KeyRows,
+    in_order,
+    in_ranges,
+    keys_by_part,
+    merged,
+    pooled,
+)
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
 from uqcli.kernels.pava import isotonic_sums
@@ -39,12 +47,10 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
 
         collected = list(rows.each(slice_rows, (role,), by))
         rows_by_group = [[by_group[group_index] for by_group in collected] for group_index in range(groups)]
-        if groups > 1:  # all rows first, since this takes longest
+        if groups > 1:
             rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])
-        for blocks_of_group, fitted in zip(
-            blocks, parallel_map(lambda group: _blocks(group, width), rows_by_group), strict=True
-        ):
-            blocks_of_group.append(fitted)
+        for fitted, group in zip(blocks, rows_by_group, strict=True):
+            fitted.extend(parallel_map(lambda part: _blocks(part, width), in_ranges(group)))
     total, *parts = [_fitted(merged(block)).as_values() for block in blocks]
     return (*parts, total) if groups > 1 else (total, total)
 

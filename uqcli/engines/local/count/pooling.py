@@ -10,26 +10,26 @@ from mmap import mmap
 import numpy as np
 from numpy.typing import DTypeLike
 
-from uqcli.base.counts import Bools, Ints, ValueCounts, joined_sums, run_starts
+from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums, run_starts
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.cores import threads
 from uqcli.base.running.memory import kept_bytes
-from uqcli.engines.local.count.keys import Keys, between, ranges_from, values_of, widened
+from uqcli.engines.local.count.keys import Keys, values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
-from uqcli.kernels.pooling import merge, pool, select_between
+from uqcli.kernels.pooling import merge, pool, ranges_of
+from uqcli.kernels.sides import by_group
 
-MIN_ROWS_PER_SLICE, _SAMPLED_KEYS = 1 << 19, 1 << 12
-"""Rows for which a thread sorts a range of keys, and the keys that cut the ranges."""
+ROWS_PER_RANGE, _MOST_RANGES, _SAMPLED_KEYS = 1 << 19, 256, 1 << 14
+"""Rows that a thread sorts at once, the most ranges of keys, and the keys that cut the ranges."""
+
+_RANGE_BITS = 16
+"""Bits of a key that tell its range."""
 
 WAITING_ROWS, _MOST_TIMES = 1 << 25, 8
 """Rows collected before they are counted, and how many times as many if there is more memory."""
-
-_FEW_RANGES = 4
-"""Ranges of keys up to which each thread selects its keys among all."""
 
 _KEPT_RANGES = 64
 """Ranges of keys whose counts are kept separately if there are more rows."""
@@ -73,27 +73,32 @@ class KeyRows:
         """Convert to 64-bit keys."""
         return replace(self, negative=widened(self.negative), positive=widened(self.positive))
 
-    def between(self, first: int, last: int) -> KeyRows:
-        """Select the rows with keys from ``first`` to ``last``."""
-        negative, positive = (between(keys, first, last) for keys in (self.negative, self.positive))
+    def in_ranges(self, low: int, shift: int, ranges: NarrowInts) -> list[KeyRows]:
+        """Divide the rows between ranges of keys; see ``ranges_of``."""
+        sides = [ranges_of(keys, low, shift, ranges) for keys in (self.negative, self.positive)]
+        stops = [[0, *np.cumsum(size).tolist()] for _, size in sides]
 
-        def select(sides: tuple[Ints, Ints] | None) -> tuple[Ints, Ints] | None:
-            return None if sides is None else (sides[0][..., negative], sides[1][..., positive])
+        def divided(columns: tuple[Ints, Ints]) -> list[tuple[Ints, Ints]]:
+            negative, positive = (
+                [grouped[..., first:stop] for first, stop in pairwise(stop)]
+                for grouped, stop in zip(map(_grouped, columns, sides), stops, strict=True)
+            )
+            return list(zip(negative, positive, strict=True))
 
-        return KeyRows(
-            negative=self.negative[negative],
-            positive=self.positive[positive],
-            weight=select(self.weight),
-            amounts=select(self.amounts),
-        )
+        keys = divided((self.negative, self.positive))
+        weights = [None] * len(keys) if self.weight is None else divided(self.weight)
+        amounts = [None] * len(keys) if self.amounts is None else divided(self.amounts)
+        return [
+            KeyRows(negative=negative, positive=positive, weight=weight, amounts=amount)
+            for (negative, positive), weight, amount in zip(keys, weights, amounts, strict=True)
+        ]
 
-    def sorted_by_range(self, edges: Keys) -> list[KeyRows]:
-        """Return the sorted rows, without weights, below, between and from some ascending keys on."""
-        negative, positive = (
-            np.split(keys, keys.searchsorted(edges))
-            for keys in (np.sort(self.negative), np.sort(self.positive))
-        )
-        return [KeyRows(negative=low, positive=high) for low, high in zip(negative, positive, strict=True)]
+
+def _grouped(column: Ints, side: tuple[NarrowInts, Ints]) -> Ints:
+    """Return the values of a column, or of each row of a matrix, by range."""
+    if column.ndim == 1:
+        return by_group(column, *side)
+    return np.stack([by_group(row, *side) for row in column])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +155,8 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
     waiting = 0
-    for by_group in parts:
-        for group, keys in zip(pools, by_group, strict=True):
+    for divided in parts:
+        for group, keys in zip(pools, divided, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
         if waiting > WAITING_ROWS and waiting > WAITING_ROWS * min(_MOST_TIMES, kept_bytes() // KEPT_BYTES):
@@ -181,8 +186,12 @@ class _Pool:
         self._is_large |= self._rows > _MAX_INT32_ROWS or _are_weighted(self.waiting)
         batch = self._pooled()
         if self._edges is None:
-            per_range = sum(len(counts.key) for counts in batch) // _KEPT_RANGES
-            self._edges = np.concatenate([counts.key[per_range :: max(1, per_range)] for counts in batch])
+            sizes = [len(counts.key) for counts in batch]
+            step = max(1, sum(sizes) // _KEPT_RANGES)
+            starts = (np.cumsum(sizes) - sizes).tolist()
+            self._edges = np.concatenate(
+                [counts.key[-start % step :: step] for counts, start in zip(batch, starts, strict=True)]
+            )
             self._counts = _by_range(batch, self._edges)
             return
 
@@ -245,19 +254,24 @@ def pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCo
 
 
 def _slices(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> list[KeyCounts]:
-    """Pool rows with equal keys, a few ranges of keys in parallel; return the ranges, ascending."""
+    """Pool rows with equal keys, in ranges of keys in parallel; return the ranges, ascending."""
+    return list(parallel_map(lambda rows: _pooled(rows, width), in_ranges(parts)))
+
+
+def in_ranges(parts: Sequence[KeyRows]) -> list[Sequence[KeyRows]]:
+    """Divide rows between ascending ranges of keys, so that threads can sort them; few rows are one range."""
     rows = sum(part.rows for part in parts)
-    size = min(threads(), rows // MIN_ROWS_PER_SLICE)
-    if size < 2:
-        return [_pooled(parts, width)]
-    step = max(1, rows // _SAMPLED_KEYS)
-    sample = np.concatenate([keys[::step] for part in parts for keys in (part.negative, part.positive)])
-    sample.sort()
-    edges = np.unique(sample[np.arange(1, size) * len(sample) // size])
-    if size > _FEW_RANGES and not _are_weighted(parts):  # few passes over all keys take less time
-        by_range = zip(*parallel_map(lambda part: part.sorted_by_range(edges), parts), strict=True)
-        return list(parallel_map(lambda rows: _pooled(rows, width), by_range))
-    return list(parallel_map(lambda ends: _pooled(parts, width, ends), ranges_from(edges.tolist(), width)))
+    most = min(_MOST_RANGES, rows // ROWS_PER_RANGE)
+    if most < 2:
+        return [parts]
+    columns = [keys for part in parts for keys in (part.negative, part.positive) if len(keys)]
+    low, high = min(int(keys.min()) for keys in columns), max(int(keys.max()) for keys in columns)
+    shift = max(0, (high - low).bit_length() - _RANGE_BITS)
+    sample = np.sort(np.concatenate([keys[:: max(1, rows // _SAMPLED_KEYS)] for keys in columns]))
+    edges = [(int(key) - low) >> shift for key in sample[np.arange(1, most) * len(sample) // most]]
+    ranges = np.searchsorted(np.unique(edges), np.arange(((high - low) >> shift) + 1), side="right")
+    divided = parallel_map(lambda part: part.in_ranges(low, shift, ranges.astype(np.int16)), parts)
+    return list(zip(*divided, strict=True))
 
 
 def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
@@ -273,13 +287,11 @@ def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
     )
 
 
-def _pooled(
-    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None = None
-) -> KeyCounts:
-    """Pool the rows, or those whose keys are between two ends, both included."""
+def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
+    """Pool the rows."""
     if _are_weighted(parts):
-        return _weighted([part.between(*ends) for part in parts] if ends else parts)
-    ordered, positive = in_order(parts, width, ends)
+        return _weighted(parts)
+    ordered, positive = in_order(parts, width)
     count, positives = (np.empty(len(ordered), _count_type(len(ordered))) for _ in range(2))
     size = pool.run(len(ordered) // ROWS_PER_STEP, ordered, positive, ordered, count, positives)
     return KeyCounts(key=ordered[:size], count=count[:size], positives=positives[:size])
@@ -293,29 +305,13 @@ def _are_weighted(parts: Sequence[KeyRows]) -> bool:
     return any(part.weight is not None or part.amounts is not None for part in parts)
 
 
-def in_order(
-    parts: Sequence[KeyRows], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None = None
-) -> tuple[Keys, Keys]:
-    """Return the sorted keys of all rows, and of the positive rows; between two ends, both included."""
-    negatives, positives = ([getattr(part, side) for part in parts] for side in ("negative", "positive"))
-    positive = _selected(positives, width, ends)
-    ordered = _selected([*negatives, positive], width, ends)
+def in_order(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> tuple[Keys, Keys]:
+    """Return the sorted keys of all rows, and of the positive rows."""
+    positive = np.concatenate([np.empty(0, dtype=width), *(part.positive for part in parts)])
+    ordered = np.concatenate([positive, *(part.negative for part in parts)])
     ordered.sort()
     positive.sort()
     return ordered, positive
-
-
-def _selected(
-    columns: Sequence[Keys], width: np.dtype[np.signedinteger], ends: tuple[int, int] | None
-) -> Keys:
-    """Concatenate the keys between two ends."""
-    if ends is None:
-        return np.concatenate([np.empty(0, dtype=width), *columns])
-    selected = np.empty(sum(map(len, columns)) + 1, dtype=width)
-    size = 0
-    for keys in columns:
-        size += select_between.run(len(keys) // ROWS_PER_STEP, keys, *ends, selected[size:])
-    return selected[:size]
 
 
 def merged(parts: Sequence[KeyCounts]) -> KeyCounts:
