@@ -178,9 +178,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
-        bounds = {str(constraint.rate): float(constraint.numbers[0])}
-        if constraint.recall is not None:
-            bounds["recall"] = float(constraint.recall)
+        bounds = bounds_by_rate(constraint)
         limit = None if review is None or review.kind is ReviewKind.REVIEW else review
         cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.limit
         own, other = (None if part is None else (part.kind, float(part.number)) for part in (limit, cleared))
@@ -192,6 +190,11 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.cleared, msgspec.UnsetType):
             texts.append(self.cleared.text())
         return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
+
+
+def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
+    """Return the bounds of a constraint by the names of their rates."""
+    return {str(bound.rate): float(bound.numbers[0]) for bound in constraint.bounds}
 
 
 def certified_verdict(
