@@ -117,7 +117,8 @@ def ranges_by(source: Source) -> str:
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     """Constraint of the boundary, and the recall that a precision must also leave; values as typed.
 
-    ``also``: further bounds by kind, if they are others than a recall beside a precision.
+    Of several bounds other than these two, ``kind`` is the first of precision, max-fpr, min-specificity,
+    max-selected and recall, and ``also`` has the others by kind.
     """
 
     kind: ConstraintKind
