@@ -178,3 +178,26 @@ def test_bounds_of_a_file_that_are_out_of_order_are_damage(uqcli, files, tmp_pat
     (tmp_path / "r.json").write_text(json.dumps(saved))
     outcome = uqcli("show", "r.json")
     assert (outcome.code, "its bounds are not in order" in outcome.err) == (5, True)
+
+
+def test_a_boundary_that_only_the_exact_optimum_finds_is_named(uqcli, tmp_path):
+    """The smoothed rates rank the cells in another order than those that are within the bounds here."""
+    cells = [
+        [(7, 7), (8, 6), (2, 2), (3, 0)],
+        [(8, 6), (8, 0), (4, 3), (6, 6)],
+        [(4, 1), (2, 2), (0, 0), (1, 1)],
+    ]
+    rows = [
+        (score / 4, uncertainty, int(row < positives))
+        for uncertainty, counts in enumerate(cells)
+        for score, (size, positives) in enumerate(counts)
+        for row in range(size)
+    ]
+    names = ["score", "uncertainty", "label"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "d.csv")
+    grid = ("--uncertainty-bins", "3", "--score-bins", "all", "--binning", "equi-span")
+    common = ("boundary", "d.csv", "--precision", "0.8", "--max-selected", "40%", *grid)
+    outcome = uqcli(*common, "--algorithm", "smooth")
+    assert outcome.code == 4
+    assert "smooth finds no boundary with precision >= 0.8 and at most 40% flagged" in outcome.err
+    assert uqcli(*common, "--algorithm", "vw-dpmt").code == 0

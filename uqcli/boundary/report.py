@@ -930,7 +930,7 @@ class BoundaryReport(OneResult):
 
     def _recall_shortfall(self, closest: Confusion[int]) -> str:
         """State the recall of the best boundary within the other bounds."""
-        limits, recall = self.constraint.limits, self.constraint.least_recall
+        limits, recall = self.constraint.limits, self.constraint.bound_on(Rate.RECALL)
         assert recall is not None  # otherwise a boundary is feasible
         only_precision = limits.rate is Rate.PRECISION and not limits.also
         where = f"at precision {limits.value}" if only_precision else f"with {limits.text()}"

@@ -177,11 +177,7 @@ def _measured(  # noqa: PLR0917  its confidence varies
 ) -> list[MeasuredBoundary]:
     """Measure rules on all rows, with intervals of a confidence.
 
-    Parameters
-    ----------
-    designs
-        Labelled rows; and those that stand for all rows with the place of each rule, empty if no label is
-        missing.
+    ``designs`` are those of labelled rows, and of those that stand for all rows with the place of each rule.
     """
     counted, parts = designs
     request = replace(request, resampling=replace(request.resampling, confidence=confidence))
@@ -615,12 +611,7 @@ def _claims(
     """State of each rule whether the test rows contradict its target.
 
     An interval has half of its error on each side, so that two bounds have the level of one interval. Each of
-    more bounds is tested by an interval of higher confidence.
-
-    Parameters
-    ----------
-    measure
-        Function from the confidence of intervals to the measured rules.
+    more bounds is tested by an interval of higher confidence, which ``measure`` takes.
     """
     claims = []
     for index, (name, rule, measured) in enumerate(results):

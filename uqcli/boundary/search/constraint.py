@@ -111,20 +111,16 @@ class Constraint:
     @property
     def limits(self) -> Constraint:
         """The bounds within which the recall is the highest: all but one on recall beside others."""
-        return replace(self, also=tuple(bound for bound in self.also if bound.kind is not _RECALL))
-
-    @property
-    def least_recall(self) -> Constraint | None:
-        """The bound on recall beside others; None without one."""
-        return next((bound for bound in self.also if bound.kind is _RECALL), None)
+        return replace(self, also=tuple(bound for bound in self.also if bound.rate is not Rate.RECALL))
 
     def is_met(self, fit: Confusion[int]) -> bool:
         """Whether a boundary is within all bounds, without any margin; exact."""
         return all(_is_met(bound, fit) for bound in self.bounds)
 
     def leaves_recall(self, fit: Confusion[int]) -> bool:
-        """Whether a boundary has the recall that is also required, if any; exact."""
-        return self.least_recall is None or self.least_recall.is_met(fit)
+        """Whether a boundary has the recall that is required, if any; exact."""
+        recall = self.bound_on(Rate.RECALL)
+        return recall is None or recall.is_met(fit)
 
     def goal(self, cells: Cells) -> Goal:
         """Return the goal of the constraint on given cells."""
@@ -725,8 +721,6 @@ COMBINED: Final = (
     ConstraintKind.RECALL,
 )
 """Kinds that hold together, in the order in which they are stated: the first given has the main bound."""
-
-_RECALL: Final = ConstraintKind.RECALL
 
 
 def listed(words: Iterable[str], last_by: str = "or") -> str:
