@@ -148,7 +148,10 @@ def _best(classes: Sequence[tuple[Ints, Ints]], bounds: Sequence[Bound]) -> list
         for (value, surplus), keep in zip(classes, undominated, strict=True)
     ]
     within = [_under(bound, reduced) for bound in bounds]
-    relaxations = [_relax(options, priced) for priced, options in enumerate(within)]
+    relaxations = [
+        _relax(options, priced, is_reduced=bound == OWN)
+        for priced, (bound, options) in enumerate(zip(bounds, within, strict=True))
+    ]
     relaxation = min(relaxations, key=lambda relaxed: relaxed.bound // relaxed.scale)
     ceiling = relaxation.bound // relaxation.scale
     gap = ceiling >> 14  # typical difference between bound and optimum on grids
@@ -177,6 +180,11 @@ def _undominated(value: Ints, surplus: Ints) -> Ints:
     return index[surplus > later]
 
 
+def _reduced(options: _Options) -> _Options:
+    keep = _undominated(options.value, options.surplus)
+    return _Options(value=options.value[keep], surplus=options.surplus[keep])
+
+
 def _under(bound: Bound, classes: Sequence[_Options]) -> list[_Options]:
     """Return options with what each adds to the surplus of a bound; the first class adds its allowance."""
     if bound == OWN:
@@ -193,15 +201,9 @@ def _surplus(bound: Bound, value: Ints, surplus: Ints) -> Ints:
     return surplus if bound == OWN else bound[0] * value + bound[1] * surplus
 
 
-def _relax(classes: Sequence[_Options], priced: int) -> _Relaxation:
+def _relax(classes: Sequence[_Options], priced: int, *, is_reduced: bool) -> _Relaxation:
     """Price the surplus near the multiplier of the tightest bound."""
-    undominated = [_undominated(options.value, options.surplus) for options in classes]
-    multiplier = _tightest_multiplier(
-        [
-            _Options(value=options.value[keep], surplus=options.surplus[keep])
-            for options, keep in zip(classes, undominated, strict=True)
-        ]
-    )
+    multiplier = _tightest_multiplier(classes if is_reduced else list(map(_reduced, classes)))
     values = sum(int(options.value[-1]) for options in classes)
     surpluses = sum(int(np.abs(options.surplus).max()) for options in classes)
     bits = _SAFE_BITS - max(values.bit_length(), 1)
