@@ -309,8 +309,8 @@ class CalibratedScores(_OverScores):
 class BoundaryClassifier(_OverScores):
     """Decisions by a boundary over score and uncertainty, as ``uqcli boundary``.
 
-    A row has the second class if its score reaches the threshold of its uncertainty. Give one constraint:
-    ``precision``, ``recall`` or both, ``max_selected``, ``max_fpr``, or ``min_specificity``.
+    A row has the second class if its score reaches the threshold of its uncertainty. Give one or several of
+    the bounds ``precision``, ``recall``, ``max_selected``, ``max_fpr`` and ``min_specificity``.
 
     Parameters
     ----------

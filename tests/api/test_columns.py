@@ -94,7 +94,7 @@ def test_fractions_that_are_no_decimals_are_refused():
 
 
 def test_constraints_exclude_each_other():
-    for bounds in ({}, {"precision": 0.5, "max_fpr": 0.5}, {"gain": 1}):
+    for bounds in ({}, {"precision": 0.5, "gain": 2, "cost": 1}, {"gain": 1}):
         with pytest.raises(UsageError):
             find_boundary(SCORE, LABEL, **bounds)
     with pytest.raises(InfeasibleError, match="no row is positive"):

@@ -127,9 +127,12 @@ CASES = [
     boundary_case("--max-selected 40", max_selected=40),
     boundary_case("--max-fpr 0.1", max_fpr=0.1),
     boundary_case("--min-specificity 0.9", min_specificity=0.9),
+    boundary_case("--precision 0.6 --max-fpr 0.1 --recall 0.1", precision=0.6, max_fpr=0.1, recall=0.1),
+    boundary_case("--max-selected 5% --min-specificity 0.9", max_selected="5%", min_specificity="0.9"),
     boundary_case("--gain 3 --cost 1", gain=3, cost=1),
     boundary_case("--precision 0.4 --certify 0.2 --seed 3", precision=0.4, certify="0.2", seed=3),
     boundary_case("--recall 0.4 --certify 0.2", recall=0.4, certify="0.2"),
+    boundary_case("--max-fpr 0.6 --recall 0.2 --certify 0.4", max_fpr="0.6", recall="0.2", certify="0.4"),
     boundary_case("--precision 0.4 --miss 0.5 --certify 0.4", precision=0.4, miss=0.5, certify="0.4"),
     boundary_case("--precision 0.6 --compare --seed 3", precision=0.6, compare=True, seed=3),
     *(boundary_case(f"--precision 0.6 --algorithm {name}", precision="0.6", algorithm=name)

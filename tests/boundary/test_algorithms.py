@@ -24,7 +24,7 @@ from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.counts import bin_of
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
-from uqcli.boundary.search.knapsack import _choose, solve
+from uqcli.boundary.search.knapsack import OWN, _choose, solve
 from uqcli.boundary.search.optimum import optimise, optimise_recalibrated
 from uqcli.boundary.search.precision import precision_bound
 from uqcli.boundary.search.result import boundary_at
@@ -135,7 +135,7 @@ def test_the_knapsack_is_exact_for_values_and_surpluses_of_any_size(data):
     )
     for choose in (_choose.python, _choose.arrays, _choose.compiled):
         chosen = np.zeros((1, len(sizes)), dtype=np.int64)
-        choose(value, surplus[None], np.array(sizes), table, chosen)
+        choose(value, surplus[None], np.array(sizes), np.array([[OWN]]), table, chosen)
         assert tuple(chosen[0].tolist()) == expected
 
 

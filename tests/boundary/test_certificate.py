@@ -28,6 +28,8 @@ BOUNDS = [
     {"max_omission": "0.6"},
     {"precision": "0.4", "recall": "0.5"},
     {"precision": "0.2", "recall": "0.8"},
+    {"max_fpr": "0.5", "recall": "0.3"},
+    {"precision": "0.4", "max_fpr": "0.4", "min_specificity": "0.5", "recall": "0.2"},
 ]
 
 

@@ -1,4 +1,4 @@
-"""Tests of ``uqcli boundary --precision S --recall R``."""
+"""Tests of ``uqcli boundary`` with several bounds that hold together."""
 
 import json
 
@@ -52,7 +52,152 @@ def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
 
 @pytest.mark.parametrize(
     "more",
-    [("--shift", "w.json"), ("--review", "5%"), ("--by", "label"), ("--max-fpr", "0.1"), ("--recall", "1.2")],
+    [
+        ("--shift", "w.json"),
+        ("--review", "5%"),
+        ("--by", "label"),
+        ("--gain", "1", "--cost", "1"),
+        ("--recall", "1.2"),
+    ],
 )
-def test_impossible_options_are_refused(uqcli, files, more):
-    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "--recall", "0.3", *more).code == 2
+@pytest.mark.parametrize("second", [("--recall", "0.3"), ("--max-fpr", "0.1")])
+def test_impossible_options_are_refused(uqcli, files, second, more):
+    outcome = uqcli("boundary", "fit.csv", "--precision", "0.7", *second, *more)
+    assert (outcome.code, outcome.out) == (2, b"")
+
+
+THREE = ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.3")
+
+
+@pytest.mark.parametrize("algorithm", ["smooth", "vw-dpmt", "st", "mist", "all"])
+def test_all_bounds_are_met_and_the_tightest_decides(uqcli, files, tmp_path, algorithm):
+    """Looser bounds beside the one that decides change nothing but what the rule states."""
+    decides = ("boundary", "fit.csv", "--max-fpr", "0.1", "--algorithm", algorithm, "-q")
+    assert uqcli(*decides, "-o", "one.json").code == 0
+    more = ("--precision", "0.7", "--min-specificity", "0.8", "--max-selected", "80%", "--recall", "0.3")
+    outcome = uqcli(*decides, *more, "--json", "-o", "all.json")
+    assert outcome.code == 0
+    one, several = (json.loads((tmp_path / name).read_text()) for name in ("one.json", "all.json"))
+    if algorithm != "all":  # which ranks them by what is expected of the first bound
+        assert (several["thresholds"], several["fit"]) == (one["thresholds"], one["fit"])
+    also = {"max-fpr": "0.1", "min-specificity": "0.8", "max-selected": "80%", "recall": "0.3"}
+    assert several["constraint"] == {"kind": "precision", "value": "0.7", "also": also}
+    fit = several["fit"]
+    assert fit["selected"] - fit["true_positives"] <= 0.1 * (fit["rows"] - fit["positives"])
+
+
+def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
+    outcome = uqcli("boundary", "fit.csv", *THREE, "--algorithm", "hr")
+    assert (outcome.code, "it works for precision only; use vw-dpmt" in outcome.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "sentence"),
+    [
+        (
+            ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.9"),
+            "the highest recall with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
+        ),
+        (("--max-selected", "10%", "--recall", "0.9"), "the highest recall with at most 10% flagged is 0."),
+        (
+            ("--precision", "0.7", "--recall", "0.99", "--margin", "1"),
+            "the highest recall at precision 0.7 is 0.",
+        ),
+        (
+            ("--max-fpr", "0", "--max-selected", "1"),
+            "no boundary has false-positive rate <= 0 and at most 1 flagged; the closest has",
+        ),
+        (
+            ("--max-fpr", "0", "--max-selected", "0.01%"),
+            "flagged, above 0.01%, at recall",
+        ),
+    ],
+)
+def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds, sentence):
+    grid = ("--score-bins", "20", "--uncertainty-bins", "1")
+    outcome = uqcli("boundary", "fit.csv", *bounds, *grid, "--json")
+    assert outcome.code == 4
+    assert sentence in outcome.err
+    assert outcome.json["feasible"] is False
+    assert any(sentence in note for note in outcome.json["notes"])
+
+
+def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path):
+    frame = pl.DataFrame(
+        {"score": [0.9] * 10 + [0.5] * 100, "label": [1] * 5 + [0] * 5 + [1] * 80 + [0] * 20}
+    )
+    frame.write_csv(tmp_path / "d.csv")
+    outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "50", "--algorithm", "st")
+    assert outcome.code == 4
+    text = (
+        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500, below 0.7"
+    )
+    assert f"{text}, at recall 0.059 (10 flagged)" in outcome.err
+
+
+def test_every_command_takes_a_rule_of_several_bounds(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json", "--report", "r.html").code == 0
+    assert b"precision >= 0.7, false-positive rate <= 0.1 and recall >= 0.3" in uqcli("show", "r.json").out
+    assert uqcli("apply", "r.json", "test.csv", "-o", "a.csv").code == 0
+    assert uqcli("export", "r.json", "--to", "sql").code == 0
+    watched = uqcli("watch", "r.json", "test.csv", "--json").json
+    assert set(watched["metrics"]["promises"]) == {"precision", "fpr", "recall"}
+    kept = uqcli("evaluate", "r.json", "test.csv", "--json", "--report", "e.html").json
+    assert kept["metrics"]["promise_broken"] == 0
+    pl.read_csv(tmp_path / "test.csv").with_columns(label=1 - pl.col("label")).write_csv(
+        tmp_path / "wrong.csv"
+    )
+    report = uqcli("evaluate", "r.json", "wrong.csv", "--json").json
+    assert report["metrics"]["promise_broken"] == 1
+    for missed in ("precision >= 0.7", "false-positive rate <= 0.1", "recall >= 0.3"):
+        assert any(f"misses {missed} (significant)" in note for note in report["notes"])
+
+
+def test_certified_bounds_are_stated_and_tested_together(uqcli, files, tmp_path):
+    bounds = ("--max-fpr", "0.15", "--min-specificity", "0.8", "--recall", "0.2")
+    outcome = uqcli("boundary", "fit.csv", *bounds, "--certify", "0.1", "-o", "c.json", "--json")
+    assert outcome.code == 0
+    certificate = json.loads((tmp_path / "c.json").read_text())["certificate"]
+    assert (certificate["fpr"], certificate["specificity"], certificate["recall"]) == (0.15, 0.8, 0.2)
+    assert certificate["p_value"] <= 0.1
+    report = uqcli("evaluate", "c.json", "test.csv", "--json").json
+    assert report["metrics"]["promise_broken"] == 0
+    watched = uqcli("watch", "c.json", "test.csv", "--json").json
+    assert [promise["origin"] for promise in watched["promises"]] == ["certified"] * 3
+
+
+def test_a_number_of_alerts_has_no_certificate(uqcli, files):
+    outcome = uqcli("boundary", "fit.csv", "--recall", "0.2", "--max-selected", "30%", "--certify", "0.1")
+    assert (outcome.code, "--certify with --max-selected" in outcome.err) == (2, True)
+
+
+def test_bounds_of_a_file_that_are_out_of_order_are_damage(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json").code == 0
+    saved = json.loads((tmp_path / "r.json").read_text())
+    saved["constraint"] = {"kind": "recall", "value": "0.3", "also": {"precision": "0.7", "max-fpr": "0.1"}}
+    (tmp_path / "r.json").write_text(json.dumps(saved))
+    outcome = uqcli("show", "r.json")
+    assert (outcome.code, "its bounds are not in order" in outcome.err) == (5, True)
+
+
+def test_a_boundary_that_only_the_exact_optimum_finds_is_named(uqcli, tmp_path):
+    """The smoothed rates rank the cells in another order than those that are within the bounds here."""
+    cells = [
+        [(7, 7), (8, 6), (2, 2), (3, 0)],
+        [(8, 6), (8, 0), (4, 3), (6, 6)],
+        [(4, 1), (2, 2), (0, 0), (1, 1)],
+    ]
+    rows = [
+        (score / 4, uncertainty, int(row < positives))
+        for uncertainty, counts in enumerate(cells)
+        for score, (size, positives) in enumerate(counts)
+        for row in range(size)
+    ]
+    names = ["score", "uncertainty", "label"]
+    pl.DataFrame(rows, schema=names, orient="row").write_csv(tmp_path / "d.csv")
+    grid = ("--uncertainty-bins", "3", "--score-bins", "all", "--binning", "equi-span")
+    common = ("boundary", "d.csv", "--precision", "0.8", "--max-selected", "40%", *grid)
+    outcome = uqcli(*common, "--algorithm", "smooth")
+    assert outcome.code == 4
+    assert "smooth finds no boundary with precision >= 0.8 and at most 40% flagged" in outcome.err
+    assert uqcli(*common, "--algorithm", "vw-dpmt").code == 0

@@ -120,8 +120,8 @@ def test_a_rule_is_shown_applied_and_exported(uqcli, files):
         (("--min-specificity", "1.5"), "min-specificity is '1.5'; expected a decimal number of at least 0"),
         (("--min-specificity", "high"), "min-specificity is 'high'"),
         (
-            ("--min-specificity", "0.9", "--recall", "0.5"),
-            "--recall and --min-specificity cannot be",
+            ("--min-specificity", "0.9", "--recall", "0.5", "--review", "5%"),
+            "--min-specificity and --recall and --review cannot be",
         ),
         (
             ("--min-specificity", "0.9", "--gain", "1", "--cost", "1"),

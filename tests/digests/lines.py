@@ -176,7 +176,11 @@ VALUES = {
     "--prior": ["--estimator known --prior 0.6,0.4", "--prior 1,1"],
     "--proba": [f"{line} --proba p_*" for line in BY_CLASS],
     "--quiet": ["--quiet"],
-    "--recall": [f"{BOUNDARY} --recall 0.5", f"{BOUNDARY} --precision 0.5 --recall 0.5"],
+    "--recall": [
+        f"{BOUNDARY} --recall 0.5",
+        f"{BOUNDARY} --precision 0.5 --recall 0.5",
+        f"{BOUNDARY} --precision 0.5 --max-fpr 0.3 --recall 0.2 -o boundary_several.json",
+    ],
     "--replace": ["--state state_days.json --day day --matured 1 --replace"],
     "--report": [" ".join(f"--report r.{ending}" for ending in ("json", "md", "csv", "xml", "prom")),
                  "--report r.html"],

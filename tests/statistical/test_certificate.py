@@ -76,6 +76,7 @@ PROMISES = {
     "recall": {"recall": "0.5"},
     "false positives": {"max_fpr": "0.1"},
     "pair": {"precision": "0.6", "recall": "0.4"},
+    "several": {"precision": "0.55", "max_fpr": "0.25", "min_specificity": "0.7", "recall": "0.35"},
     "zones": {"precision": "0.6", "miss": "0.4"},
 }
 
@@ -88,6 +89,7 @@ def breaks(model, rate, bounds):
         ("precision" in bounds and true_precision(model, rate) < float(bounds["precision"]))
         or ("recall" in bounds and true_recall(flagged, rate) < float(bounds["recall"]))
         or ("max_fpr" in bounds and true_fpr(flagged, rate) > float(bounds["max_fpr"]))
+        or ("min_specificity" in bounds and true_fpr(flagged, rate) > 1 - float(bounds["min_specificity"]))
         or ("miss" in bounds and 1 - true_recall(handled, rate) > float(bounds["miss"]))
     )
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+import uqcli
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior
 from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.counts import ValueCounts
@@ -68,3 +69,20 @@ def test_valid_error_bounds_of_a_histogram_are_seldom_rejected(fit_rows, test_ro
         p_values = error_p_values(random.binomial(count, true_rate), count, fitted_map.rate, fitted_map.error)
         rejections += bool(p_values) and min(p_values.values()) <= LEVEL
     assert rejections / REPETITIONS <= ALLOWED
+
+
+@pytest.mark.parametrize("kinds", [2, 3, 4, 5])
+@pytest.mark.parametrize("size", [40, 200, 1500])
+def test_a_rule_that_just_meets_several_bounds_is_seldom_blamed(kinds, size):
+    """Every rate of new rows is exactly at its bound, so that each test errs as often as it may."""
+    bounds = {"precision": "0.7", "recall": "0.7", "max_fpr": "0.2", "max_selected": "40%"}
+    bounds = dict(list({**bounds, "min_specificity": "0.8"}.items())[:kinds])
+    score = np.repeat([1.0, 0.0], [40, 60])
+    label = np.repeat([1, 0, 1, 0], [28, 12, 12, 48])
+    rule, blamed = uqcli.find_boundary(score, label, algorithm="st", **bounds), 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng(seed)
+        positive = random.random(size) < 0.4
+        flagged = random.random(size) < np.where(positive, 0.7, 0.2)
+        blamed += rule.evaluate(flagged.astype(float), positive).metrics["promise_broken"] == 1
+    assert blamed / REPETITIONS <= ALLOWED

@@ -481,9 +481,9 @@ def find_boundary(
 ) -> Boundary:
     """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
 
-    Same as ``uqcli boundary``. Give one constraint: ``precision``, ``recall`` or both, ``max_selected``
-    (rows, or a share such as ``"5%"``), ``max_fpr``, ``min_specificity``, ``max_omission``, or ``gain`` and
-    ``cost``; or ``precision`` and ``max_omission``, for three zones.
+    Same as ``uqcli boundary``. Give one constraint: ``max_omission``, or ``gain`` and ``cost``, or one or
+    several bounds that hold together, of ``precision``, ``recall``, ``max_selected`` (rows, or a share such
+    as ``"5%"``), ``max_fpr`` and ``min_specificity``; or ``precision`` and ``max_omission``, for three zones.
 
     Parameters
     ----------
@@ -524,7 +524,8 @@ def find_boundary(
     margin
         Margin of the precision over its bound, in standard errors.
     certify
-        Largest risk, over calibration sets, that new data break the bound; smooth only.
+        Largest risk, over calibration sets, that new data break a bound; smooth only, and not with
+        ``max_selected``.
     pilot
         Columns of older labelled rows, or a data frame, by the names of the keywords: score, label, and
         uncertainty, weight, group, cluster or day if these are given. They choose the boundaries, so that all

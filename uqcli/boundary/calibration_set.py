@@ -220,7 +220,7 @@ class CalibrationRows:
     def obstacle(self, algorithm: Algorithm) -> str | None:
         """Return the reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
-        if self.constraint.kind not in entry.kinds:
+        if not entry.supports(self.constraint):
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.equal_rows and self.request.cells_per_bin is None:
             return "needs a number of score bins, not all"
@@ -533,7 +533,7 @@ class CalibrationGrid:
     def obstacle(self, algorithm: Algorithm) -> str | None:
         """Return the reason why an algorithm does not apply; None if it does."""
         entry = entry_of(algorithm)
-        if self.constraint.kind not in entry.kinds:
+        if not entry.supports(self.constraint):
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.works_on is WorksOn.RAISED_SCORES:
             return "needs the rows, not a grid"

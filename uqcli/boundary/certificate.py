@@ -70,12 +70,14 @@ class Promise:
 
 
 def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
-    """Return the promises of a constraint on a rate, or on precision and recall."""
-    (bound, *_), rule = constraint.numbers, constraint.rule
-    promise = Promise(rate=rule.kept, minimum=1 - bound if rule.is_upper else bound)
-    if constraint.recall is None:
-        return (promise,)
-    return promise, Promise(rate=Rate.RECALL, minimum=Fraction(constraint.recall))
+    """Return the promises of a constraint, one for each of its bounds."""
+    return tuple(
+        Promise(
+            rate=bound.rule.kept,
+            minimum=1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0],
+        )
+        for bound in constraint.bounds
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

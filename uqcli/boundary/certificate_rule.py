@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.wording import count, number, p_text, percent
-from uqcli.boundary.search.constraint import PROMISED, Constraint
+from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.reports.document import Verdict
@@ -107,11 +107,11 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     The false-positive rate and the omission have at most, other rates have at least the given value.
     ``omission``: share of positives among the rows that are not flagged. ``p_value``: probability of a test
-    result as good at just that value, the larger of two. ``cluster``: column of dependent rows; the precision
-    is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if a part of the
-    calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration set, if ``uqcli
-    sample`` drew it from the rows with that score or a higher one. ``sampled_below``: highest score, if it
-    drew it from the rows with that score or a lower one.
+    result as good at just that value, the largest one of several rates. ``cluster``: column of dependent
+    rows; the precision is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if
+    a part of the calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration
+    set, if ``uqcli sample`` drew it from the rows with that score or a higher one. ``sampled_below``: highest
+    score, if it drew it from the rows with that score or a lower one.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -178,9 +178,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
-        bounds = {str(constraint.rate): float(constraint.numbers[0])}
-        if constraint.recall is not None:
-            bounds["recall"] = float(constraint.recall)
+        bounds = bounds_by_rate(constraint)
         limit = None if review is None or review.kind is ReviewKind.REVIEW else review
         cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.limit
         own, other = (None if part is None else (part.kind, float(part.number)) for part in (limit, cleared))
@@ -192,6 +190,11 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         if not isinstance(self.cleared, msgspec.UnsetType):
             texts.append(self.cleared.text())
         return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
+
+
+def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
+    """Return the bounds of a constraint by the names of their rates."""
+    return {str(bound.rate): float(bound.numbers[0]) for bound in constraint.bounds}
 
 
 def certified_verdict(
@@ -227,7 +230,7 @@ def certificates_in_words(
         if not isinstance(certificate.cleared, msgspec.UnsetType):
             *words, outcome = certificate.cleared.text().split()
             promises.append(f"{' '.join(words)} are {outcome}")
-        promise = f"{' and '.join(promises)} on new data"
+        promise = f"{listed(promises, 'and')} on new data"
     if groups is not None:
         promise = f"{promise} in {in_how_many(len(certificates), groups)}"
     return f"Certified: {promise} ({total} risk that this rule is an exception)."
@@ -271,7 +274,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         successes, trials = tested.trials_of(name)
         result = f"{count(successes)} of {count(trials)} {PROMISED[name].result.replace(' are ', ' were ')}"
         results.append(f"{result} ({percent(successes / trials, 1)})")
-    larger = "larger " if len(results) > 1 else ""
+    larger = ("", "larger ", "largest ")[min(len(results), 3) - 1]
     results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
     if not isinstance(cleared, msgspec.UnsetType):
         hits, trials, what = cleared.result_of(tested)

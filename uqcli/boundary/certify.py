@@ -30,7 +30,13 @@ from uqcli.boundary.certificate import (
     Promise,
     promises_of,
 )
-from uqcli.boundary.certificate_rule import SavedCertificate, SavedClearance, SavedPilot, TestedOn
+from uqcli.boundary.certificate_rule import (
+    SavedCertificate,
+    SavedClearance,
+    SavedPilot,
+    TestedOn,
+    bounds_by_rate,
+)
 from uqcli.boundary.chosen_labels import (
     PILOT,
     TEST,
@@ -343,12 +349,13 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         raise UsageError("--frontier and --certify cannot be combined", remedy="leave one of them out")
     if request.grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
-    if not request.constraint.rule.is_promise:
-        options = listed(rule.options for rule in PROMISED.values())
-        raise UsageError(f"--certify with {request.constraint.rule.options}", expected=options)
+    for bound in request.constraint.bounds:
+        if not bound.rule.is_promise:
+            options = listed(rule.options for rule in PROMISED.values())
+            raise UsageError(f"--certify with {bound.rule.options}", expected=options)
     if request.data.roles.cluster is not None and (
         request.constraint.rate is not Rate.PRECISION
-        or request.constraint.recall is not None
+        or request.constraint.also
         or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
     ):
         raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
@@ -449,15 +456,13 @@ def _saved(
     region: Mapping[str, float] = MappingProxyType({}),
 ) -> SavedCertificate:
     constraint, limit = request.constraint, request.limit
-    bounds: dict[str, Any] = {str(constraint.rate): float(constraint.numbers[0]), **region}
+    bounds: dict[str, Any] = {**bounds_by_rate(constraint), **region}
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     if review is not None and limit is not None:
         shown: dict[str, Any] = {"miss": float(limit.number)}
         if limit.kind is ReviewKind.OMISSION:
             shown = {"omission": float(limit.number), "handled": review.selected}
         cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, **shown)
-    if constraint.recall is not None:
-        bounds["recall"] = float(constraint.recall)
     return SavedCertificate(
         delta=delta,
         **bounds,

@@ -124,7 +124,7 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
     expected = ConstraintKind.MAX_OMISSION if below else ConstraintKind.PRECISION
     options = (
         (f"--{constraint.kind}", constraint.kind is not expected),
-        ("--recall", constraint.recall is not None),
+        *((bound.rule.options, True) for bound in constraint.also),
         ("several bounds", len(request.bounds) > 1),
         ("a review", request.limit is not None),
         ("groups", request.by is not None),

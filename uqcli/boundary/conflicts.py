@@ -8,7 +8,7 @@ from typing import Final
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.errors import UsageError
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import ConstraintKind, uncertified_omission
+from uqcli.boundary.search.constraint import ConstraintKind, listed, uncertified_omission
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Rate
 
@@ -37,8 +37,9 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     }
     if request.data.roles.cluster is not None:
         _refuse_with_cluster(request, given)
-    if request.constraint.recall is not None:
-        _refuse("--precision and --recall", given, ("--shift", review, groups))
+    if request.constraint.also:
+        options = listed((bound.rule.options for bound in request.constraint.bounds), "and")
+        _refuse(options, given, ("--shift", review, groups))
     if request.constraint.amounts:
         columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())
         _refuse(columns, given, ("--shift", "--grid", groups))

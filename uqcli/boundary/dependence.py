@@ -137,9 +137,8 @@ def saved_dependence(request: BoundaryRequest, counts: CountsByCluster) -> Saved
 
     Rules that promise no rate are watched by their precision.
     """
-    constraint, review = request.constraint, request.limit
-    rates = [str(constraint.rate) if constraint.rule.is_promise else "precision"]
-    rates += ["recall"] if constraint.recall is not None else []
+    review = request.limit
+    rates = [str(bound.rate) for bound in request.constraint.bounds if bound.rule.is_promise] or ["precision"]
     where: dict[str | None, Confusion[Ints]] = {name: own for name, own in counts.promising.items()}  # noqa: C416
     where = where or {None: counts.total}
     promises = {

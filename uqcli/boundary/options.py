@@ -187,11 +187,7 @@ class BoundaryRequest:
             binning=grid.binning,
             uncertainty_bins=grid.uncertainty_bins,
             score_bins=ALL_SCORES if grid.score_bins is None else grid.score_bins,
-            constraint=SavedConstraint(
-                kind=self.constraint.kind,
-                value=self.constraint.value,
-                recall=self.constraint.recall or msgspec.UNSET,
-            ),
+            constraint=SavedConstraint.of(self.constraint),
             on_invalid=self.data.on_invalid,
             positive=self.data.positive_value,
             review=msgspec.UNSET

@@ -43,7 +43,7 @@ from uqcli.boundary.rule import (
     zone_rates,
     zones_table,
 )
-from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint import Constraint, listed
 from uqcli.boundary.search.optimum import Optimum
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of
@@ -365,7 +365,7 @@ class BoundaryReport(OneResult):
         figure = positive_rate_figure(self.cells, boundaries)
         if self._has_no_gain:
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
-        if self.certification is not None or self.constraint.recall is not None or self.constraint.amounts:
+        if self.certification is not None or self.constraint.also or self.constraint.amounts:
             return [figure]
         return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
 
@@ -392,7 +392,7 @@ class BoundaryReport(OneResult):
     def _points(self) -> OperatingPoints | None:
         if self.cells is None or self.certification is not None or self._clustered or self._refuted:
             return None
-        if self.constraint.recall is not None or self.constraint.amounts:
+        if self.constraint.also or self.constraint.amounts:
             return None
         boundary = (self.unsaved or self.chosen).boundary
         return points_for_page(
@@ -520,7 +520,7 @@ class BoundaryReport(OneResult):
         between = "" if self.source.dependence is None else f"{self.source.dependence}s"
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         sentence = expectation(expected, where, between)
-        if self.constraint.rate in {Rate.FPR, Rate.SPECIFICITY} and self.chosen.boundary is not None:
+        if self.constraint.bound_on(Rate.FPR, Rate.SPECIFICITY) and self.chosen.boundary is not None:
             flagged, negatives = self.chosen.boundary.fit.trials(Rate.FPR)
             if negatives:
                 sentence = f"{sentence} Of the negatives, {percent(flagged / negatives)} are flagged here."
@@ -567,7 +567,7 @@ class BoundaryReport(OneResult):
             "or set fewer --uncertainty-bins."
         )
         empty = [sentence] if self.empty_bins else []
-        alerts = self._alert_cautions() if self.constraint.limits_alerts else []
+        alerts = self._alert_cautions()
         groups = self.groups.cautions() if self.groups else []
         other = [] if self.other_direction is None else [self.other_direction.sentence()]
         refuted = [f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []
@@ -651,9 +651,7 @@ class BoundaryReport(OneResult):
     def _better_single_threshold(self) -> list[str]:
         """Caution that a single threshold does better."""
         boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
-        if single is None or not self.constraint.leaves_recall(
-            single.fit.true_positives, single.fit.positives
-        ):
+        if single is None or not self.constraint.leaves_recall(single.fit):
             return []
         reached = f"a single threshold reaches recall {share(single.fit.recall)}"
         hint = "add --algorithm st to use it" if self.unsaved is None else "it is the rule"
@@ -700,7 +698,7 @@ class BoundaryReport(OneResult):
 
     def _budget(self) -> list[str]:
         """State what a limit of alerts is relative to, and what to expect in new files."""
-        if not self.constraint.limits_alerts or self.chosen.boundary is None:
+        if self._alerts is None or self.chosen.boundary is None:
             return []
         selected = self.chosen.boundary.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
@@ -711,9 +709,14 @@ class BoundaryReport(OneResult):
         return [f"{here}; in new files expect {self._share_range()} (90 % range).{daily}"]
 
     @property
+    def _alerts(self) -> Constraint | None:
+        """The limit of alerts; None without one."""
+        return self.constraint.bound_on(Rate.ALERTS)
+
+    @property
     def _has_share_of_clusters(self) -> bool:
         """Whether the limit is a share of rows that depend on each other, which has no range."""
-        return self.clusters is not None and self.constraint.relative
+        return self.clusters is not None and self._alerts is not None and self._alerts.relative
 
     @property
     def _orders_rows(self) -> bool:
@@ -732,10 +735,11 @@ class BoundaryReport(OneResult):
 
     def _alert_cautions(self) -> list[str]:
         """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
-        (limit,), boundary = self.constraint.numbers, self.chosen.boundary
-        if boundary is None:
+        bound, boundary = self._alerts, self.chosen.boundary
+        if bound is None or boundary is None:
             return []
-        if not self.constraint.relative:
+        (limit,) = bound.numbers
+        if not bound.relative:
             few = limit * 1000 < self.rows and limit <= 100
             return (
                 [
@@ -749,7 +753,7 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            f"new data may have more than {self.constraint.value} flagged (about as likely as not): ask for "
+            f"new data may have more than {bound.value} flagged (about as likely as not): ask for "
             "less if that is a hard limit."
         ]
 
@@ -784,7 +788,7 @@ class BoundaryReport(OneResult):
     @property
     def _bounded(self) -> str:
         """What the constraint bounds, for the row of a single threshold."""
-        return self.constraint.rule.name or "bound"
+        return "bounds" if self.constraint.limits.also else self.constraint.rule.name or "bound"
 
     def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
         """Format the value of a boundary; an empty list without gain and cost."""
@@ -895,6 +899,9 @@ class BoundaryReport(OneResult):
             return "no row is positive: check --label, and --positive for labels such as yes"
         if self.certification is not None:
             return self.certification.shortfall()
+        closest, limits = self._closest, self.constraint.limits
+        if closest is not None and any(found.boundary for found in self.candidates):
+            return self._recall_shortfall(closest)
         if self.constraint.margin and self.without_margin is not None:
             fit = self.without_margin.fit
             return (
@@ -902,26 +909,57 @@ class BoundaryReport(OneResult):
                 f"{float(self.constraint.margin):g} standard errors; without one recall is "
                 f"{share(fit.recall)}"
             )
-        if self._closest is None:
+        if closest is None:
             subject = "no boundary" if self.groups is None else "no boundary of a group"
             return f"{subject} with {self.constraint.text()} has a positive result"
+        return self._joint_shortfall(closest) if limits.also else self._single_shortfall(closest)
+
+    def _single_shortfall(self, closest: Confusion[int]) -> str:
+        """State how close the closest boundary comes to a single bound."""
         if self.constraint.rate is Rate.PRECISION:
-            return self._precision_shortfall(self._closest)
+            return (
+                f"no boundary reaches precision {self.constraint.value}; the best is "
+                f"{share(closest.precision)} at recall {share(closest.recall)} "
+                f"({count(closest.selected)} flagged); boundary without a bound "
+                "lists what these rows allow"
+            )
         return (
-            f"no boundary with {self.constraint.text()} finds a positive row; the closest flags "
-            f"{count(self._closest.selected)}, {count(self._closest.true_positives)} of them positive"
+            f"no boundary with {self.constraint.limits.text()} finds a positive row; the closest flags "
+            f"{count(closest.selected)}, {count(closest.true_positives)} of them positive"
         )
 
-    def _precision_shortfall(self, closest: Confusion[int]) -> str:
-        """State the highest precision, or the highest recall if the precision is met."""
-        bound, recall = self.constraint.value, self.constraint.recall
-        if recall is not None and (closest.precision or 0) >= self.constraint.numbers[0]:
-            return f"the highest recall at precision {bound} is {share(closest.recall)}, below {recall}"
+    def _recall_shortfall(self, closest: Confusion[int]) -> str:
+        """State the recall of the best boundary within the other bounds."""
+        limits, recall = self.constraint.limits, self.constraint.bound_on(Rate.RECALL)
+        assert recall is not None  # otherwise a boundary is feasible
+        only_precision = limits.rate is Rate.PRECISION and not limits.also
+        where = f"at precision {limits.value}" if only_precision else f"with {limits.text()}"
+        return f"the highest recall {where} is {share(closest.recall)}, below {recall.value}"
+
+    def _joint_shortfall(self, closest: Confusion[int]) -> str:
+        """State which of several bounds the closest boundary misses, and by how much."""
+        limits = self.constraint.limits
+        missed = [_missed(bound, closest) for bound in limits.bounds if not bound.is_met(closest)]
+        if not missed:
+            return (
+                f"{self.chosen.algorithm} finds no boundary with {limits.text()}, but there is one on its "
+                "grid: --algorithm vw-dpmt finds such boundaries"
+            )
         return (
-            f"no boundary reaches precision {bound}; the best is {share(closest.precision)} at recall "
-            f"{share(closest.recall)} ({count(closest.selected)} flagged); boundary without a bound "
-            "lists what these rows allow"
+            f"no boundary has {limits.text()}; the closest has {listed(missed, 'and')}, at recall "
+            f"{share(closest.recall)} ({count(closest.selected)} flagged)"
         )
+
+
+def _missed(bound: Constraint, fit: Confusion[int]) -> str:
+    """State by how much a boundary misses a bound."""
+    side = "above" if bound.rule.is_upper else "below"
+    if bound.rate is None:
+        return f"{count(fit.selected)} flagged rows, {side} {bound.value}"
+    successes, trials = fit.trials(bound.rate)
+    if bound.limits_alerts:
+        return f"{percent(successes / trials)} flagged, {side} {bound.value}"
+    return f"{bound.rule.name} {share(successes / trials)}, {side} {bound.value}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

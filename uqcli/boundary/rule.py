@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, Self
 
 import msgspec
 import numpy as np
@@ -42,8 +42,7 @@ from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import (
     Constraint,
     ConstraintKind,
-    parse_constraint,
-    precision_and_recall,
+    bounds_together,
     typed_worth,
 )
 from uqcli.boundary.search.result import FittedBoundary
@@ -116,11 +115,24 @@ def ranges_by(source: Source) -> str:
 
 
 class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
-    """Constraint of the boundary, and the recall that a precision must also leave; values as typed."""
+    """Constraint of the boundary, and the recall that a precision must also leave; values as typed.
+
+    Of several bounds other than these two, ``kind`` is the first of precision, max-fpr, min-specificity,
+    max-selected and recall, and ``also`` has the others by kind.
+    """
 
     kind: ConstraintKind
     value: str
     recall: str | msgspec.UnsetType = msgspec.UNSET
+    also: Annotated[dict[ConstraintKind, str], Meta(min_length=1)] | msgspec.UnsetType = msgspec.UNSET
+
+    @classmethod
+    def of(cls, constraint: Constraint) -> Self:
+        """Return a constraint as it is saved."""
+        kind, also = constraint.kind, {bound.kind: bound.value for bound in constraint.also}
+        if kind is ConstraintKind.PRECISION and set(also) == {ConstraintKind.RECALL}:
+            return cls(kind=kind, value=constraint.value, recall=also[ConstraintKind.RECALL])
+        return cls(kind=kind, value=constraint.value, also=also or msgspec.UNSET)
 
     def parsed(self) -> Constraint:
         """Parse the values, once.
@@ -128,9 +140,11 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
         Raises
         ------
         UsageError
-            One is invalid.
+            One is invalid, or several cannot be combined.
         """
-        return _parsed(self)
+        also = {} if isinstance(self.also, msgspec.UnsetType) else self.also
+        recall = {} if isinstance(self.recall, msgspec.UnsetType) else {ConstraintKind.RECALL: self.recall}
+        return _parsed(tuple({self.kind: self.value, **recall, **also}.items()))
 
     @property
     def worth(self) -> dict[str, str]:
@@ -148,10 +162,8 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @lru_cache
-def _parsed(saved: SavedConstraint) -> Constraint:
-    if isinstance(saved.recall, msgspec.UnsetType):
-        return parse_constraint(saved.kind, saved.value)
-    return precision_and_recall(saved.value, saved.recall)
+def _parsed(typed: tuple[tuple[ConstraintKind, str], ...]) -> Constraint:
+    return bounds_together(dict(typed))
 
 
 class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
@@ -539,6 +551,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             review = None if self.review is None else self.review.limit
         except UsageError as error:
             return str(error)
+        if constraint.also and SavedConstraint.of(constraint) != self.constraint:
+            return "its bounds are not in order"
         certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
         saved = [
             certificate for certificate in certificates if not isinstance(certificate, msgspec.UnsetType)

@@ -325,7 +325,8 @@ def _expected_share(
     constraint: Constraint, best: Candidate, rows: int, *, clustered: bool = False
 ) -> Estimate | None:
     """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    if not constraint.relative or best.boundary is None or clustered:
+    alerts = constraint.bound_on(Rate.ALERTS)
+    if alerts is None or not alerts.relative or best.boundary is None or clustered:
         return None
     return proportion_estimate(best.boundary.fit.selected, rows, EXPECTED_RANGE)
 
@@ -388,9 +389,9 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
 
 
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
-    """Whether a boundary, if there is one, has the recall that a precision must also leave."""
+    """Whether a boundary, if there is one, has the recall that other bounds must also leave."""
     fit = candidate.boundary.fit if candidate.boundary else None
-    return fit is None or constraint.leaves_recall(fit.true_positives, fit.positives)
+    return fit is None or constraint.leaves_recall(fit)
 
 
 def _without_recall(candidate: Candidate) -> Candidate:

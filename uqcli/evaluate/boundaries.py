@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
 import msgspec
 
@@ -17,7 +18,7 @@ from uqcli.base.wording import count, p_text, rounded_money
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
-from uqcli.boundary.search.constraint import Constraint, constraint_from
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -107,12 +108,8 @@ def evaluate(
     known = (request.resampling.confidence, counted.unlabelled, request.units)
     designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
     amounts = tally.amounts(request.resampling.confidence)
-    measured = [
-        _measure(
-            rule, (counted, index), designs[index] if parts else None, request, target, assisted=assisted
-        )
-        for index, rule in enumerate(rules)
-    ]
+    measure = partial(_measured, rules, (counted, designs if parts else []), request, target, assisted)
+    measured = measure(request.resampling.confidence)
     if amounts is not None:
         measured = [
             replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=bool(parts)))
@@ -133,7 +130,7 @@ def evaluate(
     alike = ""
     if cluster is None:
         alike, _ = dependence_caution(data, rules[0], lambda _: request.takes_option)
-    claims = tuple(_claim(*result) for result in results)
+    claims = _claims(results, measure, request.resampling.confidence)
     if groups is not None and by == own_key(rules[0]):
         claims = tuple(_in_each(claim, groups) for claim in claims)
     reviews = tuple(_review_claim(*result) for result in results)
@@ -168,6 +165,34 @@ def evaluate(
         by_group=groups,
         alike=alike,
     )
+
+
+def _measured(  # noqa: PLR0917  its confidence varies
+    rules: Sequence[BoundaryArtifact],
+    designs: tuple[Design, Sequence[tuple[Design, int]]],
+    request: EvaluateRequest,
+    target: TargetWeights | None,
+    assisted: AssistedRows | None,
+    confidence: float,
+) -> list[MeasuredBoundary]:
+    """Measure rules on all rows, with intervals of a confidence.
+
+    ``designs`` are those of labelled rows, and of those that stand for all rows with the place of each rule.
+    """
+    counted, parts = designs
+    request = replace(request, resampling=replace(request.resampling, confidence=confidence))
+    own = [(replace(design, confidence=confidence), place) for design, place in parts]
+    return [
+        _measure(
+            rule,
+            (replace(counted, confidence=confidence), index),
+            own[index] if own else None,
+            request,
+            target,
+            assisted=assisted,
+        )
+        for index, rule in enumerate(rules)
+    ]
 
 
 def _places(parts: Sequence[LabelledPart], rules: int) -> list[tuple[LabelledPart, int]]:
@@ -285,7 +310,7 @@ def _by_group(
     parts
         Labelled rows of each group that stand for all; empty if no label is missing.
     """
-    constraint = replace(artifact.constraint.parsed(), recall=None)
+    constraint = replace(artifact.constraint.parsed(), also=())
     results = {}
     reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
     for name, (design, worth) in counted.items():
@@ -495,7 +520,7 @@ def _measure(
         if isinstance(labelled, ClusteredRows)
         else None,
         omission=omission(),
-        promised=rule.constraint.parsed().rate,
+        promised=tuple(bound.rate for bound in rule.constraint.parsed().bounds),
         prevalence=prevalence(),
         assisted=used,
     )
@@ -578,18 +603,33 @@ def _in_target(target: TargetWeights, confusion: Confusion[int], request: Evalua
     return Estimate(value=value, low=low, high=high)
 
 
+def _claims(
+    results: Sequence[tuple[str, BoundaryArtifact, MeasuredBoundary]],
+    measure: Callable[[float], Sequence[MeasuredBoundary]],
+    confidence: float,
+) -> tuple[Claim, ...]:
+    """State of each rule whether the test rows contradict its target.
+
+    An interval has half of its error on each side, so that two bounds have the level of one interval. Each of
+    more bounds is tested by an interval of higher confidence, which ``measure`` takes.
+    """
+    claims = []
+    for index, (name, rule, measured) in enumerate(results):
+        bounds = sum(bound.rate is not None for bound in rule.constraint.parsed().bounds)
+        tested = measured if bounds <= 2 else measure(1 - 2 * (1 - confidence) / bounds)[index]
+        claims.append(_claim(name, rule, tested))
+    return tuple(claims)
+
+
 def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
     """State whether the test rows contradict the target of a boundary."""
     constraint = artifact.constraint.parsed()
-    is_kept, sentence = _outcome(artifact, replace(constraint, recall=None), measured)
-    if constraint.recall is not None:
-        recall = constraint_from(recall=constraint.recall)
-        is_kept, sentence = _both((is_kept, sentence), _outcome(artifact, recall, measured))
+    is_kept, sentence = _all([_outcome(artifact, bound, measured) for bound in constraint.bounds])
     if artifact.unsealed:
         is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
     elif untested := _untested(artifact, measured):
         is_kept, sentence = None, f"{constraint.text()} is not tested: {untested}."
-    target, about_new_data = f"{name}: {constraint.text()}", constraint.rate is not None
+    target, about_new_data = f"{name}: {constraint.text()}", any(bound.rate for bound in constraint.bounds)
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
 
 
@@ -674,10 +714,11 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
     return is_kept, sentence
 
 
-def _both(first: _Outcome, second: _Outcome) -> _Outcome:
-    """Join the tests of two promises, each at half the level."""
-    tested = [is_kept for is_kept, _ in (first, second) if is_kept is not None]
-    return all(tested) if tested else None, f"{first[1].rstrip('.')}; {second[1]}"
+def _all(outcomes: Sequence[_Outcome]) -> _Outcome:
+    """Join the tests of promises, each at its part of the level."""
+    tested = [is_kept for is_kept, _ in outcomes if is_kept is not None]
+    *others, last = (sentence for _, sentence in outcomes)
+    return all(tested) if tested else None, "; ".join([*(text.rstrip(".") for text in others), last])
 
 
 def _rate_outcome(

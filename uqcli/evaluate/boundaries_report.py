@@ -110,7 +110,7 @@ class MeasuredBoundary:
     omission
         Share of positives among the cleared rows; None if the rule does not limit it.
     promised
-        Rate that the constraint bounds, a metric even if it is none of other rules.
+        Rates that the constraint bounds, metrics even if they are none of other rules.
     prevalence
         Share of positive rows; None unless probabilities of all rows are used.
     assisted
@@ -132,7 +132,7 @@ class MeasuredBoundary:
     clusters: ClusterNumbers | None = None
     weighted: Confusion[int] | None = None
     omission: Estimate | None = None
-    promised: Rate | None = None
+    promised: tuple[Rate | None, ...] = ()
     prevalence: Estimate | None = None
     assisted: Mapping[str, float | None] = field(default_factory=dict)
 
@@ -168,7 +168,7 @@ class MeasuredBoundary:
         counts = self.confusion
         optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
         target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
-        specificity = self.promised is Rate.SPECIFICITY
+        specificity = Rate.SPECIFICITY in self.promised
         return {
             **target,
             "precision": self.precision,
@@ -428,7 +428,7 @@ class EvaluateReport(Evaluated):
         constraint = artifact.constraint.parsed()
         if constraint.is_utility and measured.value is not None:
             return measured.value.sentence(self.parameters.confidence)
-        if constraint.recall is not None or constraint.rate in {None, Rate.ALERTS}:
+        if constraint.also or constraint.rate in {None, Rate.ALERTS}:
             return f"{sentence[:1].upper()}{sentence[1:]}"
         rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
         estimate = rate or measured.rate(constraint.rate)
@@ -570,13 +570,12 @@ class EvaluateReport(Evaluated):
                 interval=f"{in_file} here" if measured.by_weight else in_file,
             ),
         ]
-        rate = artifact.constraint.parsed().rate
-        if rate in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
-            target = (
-                artifact.constraint.parsed().text().removeprefix(f"{artifact.constraint.parsed().rule.name} ")
-            )
-            name_of_rate = f"{artifact.constraint.parsed().rule.name} (target {target})"
-            numbers.insert(0, key_rate(name_of_rate, measured.rate(rate), self.parameters.confidence))
+        for bound in artifact.constraint.parsed().bounds:
+            if bound.rate not in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
+                continue
+            target = bound.text().removeprefix(f"{bound.rule.name} ")
+            name_of_rate = f"{bound.rule.name} (target {target})"
+            numbers.insert(0, key_rate(name_of_rate, measured.rate(bound.rate), self.parameters.confidence))
         if artifact.class_names:
             numbers[1] = replace(numbers[1], label="right predictions accepted")
             numbers[2] = replace(numbers[2], label="accepted")
@@ -650,7 +649,7 @@ class EvaluateReport(Evaluated):
             (
                 name,
                 str(artifact.algorithm),
-                f"{artifact.constraint.kind} {artifact.constraint.value}",
+                ", ".join(f"{bound.kind} {bound.value}" for bound in artifact.constraint.parsed().bounds),
                 rows_of(artifact.source.rows),
             )
             for name, artifact, _ in self.results
@@ -865,8 +864,8 @@ _NAMES_OF_RATES: Final = {
 
 
 def _target(artifact: BoundaryArtifact, rate: Rate) -> float | None:
-    constraint = artifact.constraint.parsed()
-    return float(constraint.value) if constraint.rate is rate else None
+    bound = artifact.constraint.parsed().bound_on(rate)
+    return None if bound is None else float(bound.value)
 
 
 def _least_caught(artifact: BoundaryArtifact) -> float | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from uqcli.base.counts import Ints
 
 
-def choose_by_table(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen: Ints) -> None:
+def choose_by_table(  # noqa: PLR0912  one function, since a kernel calls none
+    value: Ints, surplus: Ints, sizes: Ints, bounds: Ints, table: Ints, chosen: Ints
+) -> None:
     """Fill in the best option of each class: highest total value, highest total surplus, lowest options.
 
     Parameters
@@ -16,6 +18,9 @@ def choose_by_table(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen
         Surplus in each problem; non-increasing among options of equal value in a class.
     sizes : int64, shape (classes,)
         Number of options of each class.
+    bounds : int64, shape (problems, bounds, 3)
+        A choice is feasible iff ``a * its value + b * its surplus + c`` is non-negative for all (a, b, c); b
+        is positive, or all three are 0.
     table : int64, shape ((classes + 1) * (highest total value + 1),)
         Memory for the highest surplus of the classes from each one on, at each total value.
     chosen : int64, shape (problems, classes)
@@ -44,7 +49,14 @@ def choose_by_table(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen
             highest += value[end - 1]
             end = start
         total = highest
-        while total > 0 and table[total] < 0:
+        while total > 0:
+            feasible = table[total] != none
+            for i in range(bounds.shape[1]):
+                if feasible:
+                    left = bounds[problem, i, 0] * total + bounds[problem, i, 1] * table[total]
+                    feasible = left + bounds[problem, i, 2] >= 0
+            if feasible:
+                break
             total -= 1
         for class_index in range(len(sizes)):
             later = here + width

@@ -18,6 +18,7 @@ from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
 from uqcli.boundary.rule_groups import own_key
 from uqcli.boundary.search.constraint import PROMISED, listed
 from uqcli.conformal.rule import ConformalArtifact
+from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
 from uqcli.rules.saved import Saved
 from uqcli.watch.conformal import coverage_bound
@@ -119,19 +120,14 @@ def promises_of(
 
 def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
     constraint = rule.constraint.parsed()
-    rates: dict[str, Fraction] = {}
-    if constraint.rule.is_promise:
-        rates[str(constraint.rate)] = constraint.numbers[0]
-    elif bound is None:
+    rates = {str(bound.rate): bound.numbers[0] for bound in constraint.bounds if bound.rule.is_promise}
+    if not rates and bound is None:
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
             expected=f"a rule for a {listed(rule.name for rule in PROMISED.values())}",
             remedy="give --bound S to watch its precision",
         )
-    else:
-        rates["precision"] = Fraction(0)
-    if constraint.recall is not None:
-        rates["recall"] = Fraction(constraint.recall)
+    rates = rates or {"precision": Fraction(0)}
     origin = "certified" if rule.certified is not None or rule.certified_groups else "target"
     if origin == "target":
         rates = {name: _least_expected(rule, name, target) for name, target in rates.items()}
@@ -177,9 +173,7 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
 
 def _target(rule: BoundaryArtifact, rate: str) -> Fraction:
     constraint = rule.constraint.parsed()
-    if rate == "recall" and constraint.recall is not None:
-        return Fraction(constraint.recall)
-    return constraint.numbers[0]
+    return (constraint.bound_on(Rate(rate)) or constraint).numbers[0]
 
 
 def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:

@@ -21,7 +21,7 @@ from uqcli.base.counts import Bools, Cells, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, is_number, share_text
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.goals import Goal, KeepBudget, KeepPrecision, KeepRecall, MaximiseUtility
+from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, MaximiseUtility, keep_budget
 from uqcli.boundary.search.precision import Margin, precision_bound
 from uqcli.estimates.confusion import Confusion, Rate
 
@@ -59,9 +59,9 @@ class Constraint:
         Whether the bound is a fraction of the rows (max-selected).
     margin
         Margin of the precision over its bound in standard errors, for nested boundaries.
-    recall
-        Recall that a bound on precision must also leave, as typed; None for none. The boundary of highest
-        recall is the same, so that goals ignore it.
+    also
+        Further bounds that hold together with it. A boundary of the highest recall within the others decides
+        whether a recall is met, so that goals ignore it.
     amounts
         Column of the amounts of each row by role (``gain``, ``cost``), in place of a number of a utility.
     """
@@ -71,7 +71,7 @@ class Constraint:
     numbers: tuple[Fraction, ...]
     relative: bool = False
     margin: Fraction = Fraction(0)
-    recall: str | None = None
+    also: tuple[Constraint, ...] = ()
     amounts: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -99,13 +99,38 @@ class Constraint:
         """Rate that it bounds; None for a utility, and for a number of rows."""
         return None if self.counts_rows else self.rule.rate
 
-    def leaves_recall(self, true_positives: int, positives: int) -> bool:
-        """Whether a boundary has the recall that is also required; exact."""
-        return self.recall is None or true_positives >= Fraction(self.recall) * positives
+    @property
+    def bounds(self) -> tuple[Constraint, ...]:
+        """Each bound by itself, the first one with its margin."""
+        return (replace(self, also=()), *self.also)
+
+    def bound_on(self, *rates: Rate) -> Constraint | None:
+        """Return the first bound on any of some rates, which for alerts may be a number of rows; or None."""
+        return next((bound for bound in self.bounds if bound.rule.rate in rates), None)
+
+    @property
+    def limits(self) -> Constraint:
+        """The bounds within which the recall is the highest: all but one on recall beside others."""
+        return replace(self, also=tuple(bound for bound in self.also if bound.rate is not Rate.RECALL))
+
+    def is_met(self, fit: Confusion[int]) -> bool:
+        """Whether a boundary is within all bounds, without any margin; exact."""
+        return all(_is_met(bound, fit) for bound in self.bounds)
+
+    def leaves_recall(self, fit: Confusion[int]) -> bool:
+        """Whether a boundary has the recall that is required, if any; exact."""
+        recall = self.bound_on(Rate.RECALL)
+        return recall is None or recall.is_met(fit)
 
     def goal(self, cells: Cells) -> Goal:
         """Return the goal of the constraint on given cells."""
-        return self.rule.goal(self, cells)
+        goal = self.rule.goal(self, cells)
+        for bound in self.limits.also:
+            other = bound.goal(cells)
+            assert isinstance(goal, KeepBounds)  # the kinds that combine have such goals
+            assert isinstance(other, KeepBounds)
+            goal = goal.within(other)
+        return goal
 
     def objective(self, fit: Confusion[int]) -> Fraction:
         """Compute the objective among boundaries that meet the constraint."""
@@ -184,12 +209,12 @@ class Constraint:
 
     def text(self) -> str:
         """Describe the constraint."""
-        also = "" if self.recall is None else f" and recall >= {self.recall}"
-        return f"{self.rule.text.format(self.value)}{also}"
+        return listed((bound.rule.text.format(bound.value) for bound in self.bounds), "and")
 
     def target(self) -> str:
         """Describe the constraint, as a target if it can be promised."""
-        return f"target {self.text()}" if self.rule.is_promise else self.text()
+        can_be_promised = any(bound.rule.is_promise for bound in self.bounds)
+        return f"target {self.text()}" if can_be_promised else self.text()
 
     def aim(self, bound: str = "") -> str:
         """Describe objective and constraint; ``bound`` replaces the constraint's own description."""
@@ -201,7 +226,12 @@ class Constraint:
         """Return constraints with bounds around the requested one, for a share of the rows."""
         if self.rule.nearby is None:
             return [self]
-        return [replace(self, numbers=(bound,)) for bound in self.rule.nearby(self, share) or self.numbers]
+        also = tuple(
+            replace(bound, numbers=(bound.numbers[0] * share,)) if bound.counts_rows else bound
+            for bound in self.also
+        )
+        numbers = self.rule.nearby(self, share) or self.numbers
+        return [replace(self, numbers=(bound,), also=also) for bound in numbers]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -333,42 +363,45 @@ def constraint_from(**options: str | None) -> Constraint:
     given = {name: value for name, value in options.items() if value is not None}
     gain, cost = given.pop("gain", None), given.pop("cost", None)
     has_worth = (gain or cost) is not None
-    if set(given) == {"precision", "recall"} and not has_worth:
-        return precision_and_recall(**given)
-    if len(given) + has_worth != 1:
-        both = [f"--{name.replace('_', '-')}" for name in given]
-        both += ["--gain and --cost"] if has_worth else []
+    kinds = {ConstraintKind(name.replace("_", "-")): value for name, value in given.items()}
+    if not kinds and not has_worth:
         names = (
             "--precision, --recall, --max-selected, --max-fpr, --min-specificity, --max-omission, "
             "or --gain and --cost"
         )
-        if both:
-            raise UsageError(
-                f"{' and '.join(both)} cannot be combined",
-                expected="one bound; only --precision and --recall go together",
-                remedy="leave one out",
-            )
         raise UsageError(
             "no constraint given", expected=f"one of {names}", remedy="for example --precision 0.7"
         )
-    if given:
-        ((name, value),) = given.items()
-        return parse_constraint(ConstraintKind(name.replace("_", "-")), value)
+    if len(kinds) + has_worth > 1 and (has_worth or not set(kinds) <= set(COMBINED)):
+        both = [RULES[kind].options for kind in kinds]
+        both += [RULES[ConstraintKind.UTILITY].options] if has_worth else []
+        together = listed((RULES[kind].options for kind in COMBINED), "and")
+        raise UsageError(
+            f"{' and '.join(both)} cannot be combined",
+            expected=f"one bound, or several of {together}",
+            remedy="leave one out",
+        )
+    if kinds:
+        return bounds_together(kinds)
     if gain is None or cost is None:
         raise UsageError("only one of --gain and --cost is given", remedy="add the other")
     return utility(gain, cost)
 
 
-def precision_and_recall(precision: str, recall: str) -> Constraint:
-    """Parse a bound on precision and one on recall that must both be met.
+def bounds_together(typed: Mapping[ConstraintKind, str]) -> Constraint:
+    """Parse bounds that must all be met, by their kinds; the order in which they are given does not matter.
 
     Raises
     ------
     UsageError
-        A value is invalid or out of range.
+        A value is invalid or out of range, or a kind cannot be combined.
     """
-    least = parse_constraint(ConstraintKind.RECALL, recall).value
-    return replace(parse_constraint(ConstraintKind.PRECISION, precision), recall=least)
+    if len(typed) > 1 and not set(typed) <= set(COMBINED):
+        raise UsageError(f"bounds {' and '.join(typed)} together", expected=listed(COMBINED))
+    first, *others = (
+        parse_constraint(kind, typed[kind]) for kind in dict.fromkeys((*COMBINED, *typed)) if kind in typed
+    )
+    return replace(first, also=tuple(others))
 
 
 def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:
@@ -459,7 +492,7 @@ def typed_worth(text: str) -> tuple[str, str]:
 def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
     (target,) = constraint.numbers
     margin = Margin(target=target, standard_errors=constraint.margin) if constraint.margin else None
-    return KeepPrecision(bound=precision_bound(target, cells.total), margin=margin)
+    return KeepBounds(precision=precision_bound(target, cells.total), margin=margin)
 
 
 def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
@@ -469,7 +502,7 @@ def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
 def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
     (bound,) = constraint.numbers
     limit = bound * cells.total if constraint.relative else bound
-    return KeepBudget(limit=min(math.floor(limit), cells.total), false_only=False)
+    return keep_budget(min(math.floor(limit), cells.total), false_only=False)
 
 
 def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
@@ -482,7 +515,16 @@ def _keep_specificity(constraint: Constraint, cells: Cells) -> Goal:
 
 def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
     negatives = cells.total - cells.positives
-    return KeepBudget(limit=math.floor(share * negatives), false_only=True)
+    return keep_budget(math.floor(share * negatives), false_only=True)
+
+
+def _is_met(bound: Constraint, fit: Confusion[int]) -> bool:
+    if bound.counts_rows:
+        return fit.selected <= bound.numbers[0]
+    assert bound.rate is not None  # a utility is no bound
+    successes, trials = fit.trials(bound.rate)
+    least = bound.numbers[0] * trials
+    return successes <= least if bound.rule.is_upper else successes >= least
 
 
 def uncertified_omission() -> UsageError:
@@ -671,8 +713,18 @@ PROMISED: Final[Mapping[str, ConstraintRule]] = MappingProxyType(
 """Kinds of constraints that a rule can promise on new data, by the name of their rate."""
 
 
-def listed(words: Iterable[str]) -> str:
-    """Join words for what may be chosen.
+COMBINED: Final = (
+    ConstraintKind.PRECISION,
+    ConstraintKind.MAX_FPR,
+    ConstraintKind.MIN_SPECIFICITY,
+    ConstraintKind.MAX_SELECTED,
+    ConstraintKind.RECALL,
+)
+"""Kinds that hold together, in the order in which they are stated: the first given has the main bound."""
+
+
+def listed(words: Iterable[str], last_by: str = "or") -> str:
+    """Join words, by default for what may be chosen.
 
     Examples
     --------
@@ -680,4 +732,4 @@ def listed(words: Iterable[str]) -> str:
     '--precision, --recall or --max-fpr'
     """
     *others, last = words
-    return f"{', '.join(others)} or {last}" if others else last
+    return f"{', '.join(others)} {last_by} {last}" if others else last

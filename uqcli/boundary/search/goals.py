@@ -9,6 +9,7 @@ selected.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -16,8 +17,8 @@ import numpy as np
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.knapsack import solve
-from uqcli.boundary.search.precision import Margin, PrecisionBound, next_fraction, precision_bound
+from uqcli.boundary.search.knapsack import OWN, solve
+from uqcli.boundary.search.precision import LinearBound, Margin, next_fraction, precision_bound
 from uqcli.boundary.search.score_runs import TopRuns, best_precision_tops, highest_ratio, joined
 
 Tops = tuple[int, ...]
@@ -49,86 +50,100 @@ class Goal(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepPrecision:
-    """Highest recall at a precision; ``best_of`` also requires the margin, if any."""
+class KeepBounds:
+    """Highest recall within all of some bounds; ``best_of`` also requires the margin, if any.
 
-    bound: PrecisionBound
+    Attributes
+    ----------
+    precision
+        None without a bound on it.
+    limits
+        Limits of the selected rows and of the false positives.
+    """
+
+    precision: LinearBound | None = None
     margin: Margin | None = None
+    limits: tuple[LinearBound, ...] = ()
+
+    @property
+    def bounds(self) -> tuple[LinearBound, ...]:
+        """All bounds."""
+        return self.limits if self.precision is None else (self.precision, *self.limits)
+
+    def within(self, other: KeepBounds) -> KeepBounds:
+        """Return the goal with the limits of another one."""
+        return replace(self, limits=self.limits + other.limits)
 
     def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
-        true_positives, selected = candidates.true_positives, candidates.selected
-        feasible = self.bound.surplus(true_positives, selected) >= 0
+        counts = candidates.true_positives, candidates.selected
+        feasible = np.all([bound.surplus(*counts) >= 0 for bound in self.bounds], axis=0)
         if self.margin is not None:
-            feasible &= self.margin.is_met(true_positives, selected)
+            feasible &= self.margin.is_met(*counts)
         return most_positives(feasible, candidates)
 
     def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
-        """See Goal."""
-        positives_first = _positives_first(before, after)
-        feasible = self.bound.surplus(after.true_positives, positives_first.selected) >= 0
+        """See Goal; part of a range may be within limits if the whole is not."""
+        first_row = before.true_positives + 1, before.selected + 1
+        feasible = np.ones(len(after.selected), dtype=np.bool_)
+        for limit in self.limits:
+            feasible &= limit.surplus(*first_row) >= 0
+        if self.precision is not None:
+            positives_first = _positives_first(before, after).selected
+            feasible &= self.precision.surplus(after.true_positives, positives_first) >= 0
         return feasible if best is None else feasible & (after.true_positives >= best.true_positives)
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
         """See Goal."""
         return optima([self], runs)[0]
 
-    def surplus(self, together: TopRuns, _: slice) -> Ints:
-        """Compute what each top run of the rows adds to the surplus."""
-        return self.bound.surplus(together.true_positives, together.selected)
+    def surplus(self, together: TopRuns, first_row: slice) -> tuple[Ints, list[tuple[int, int, int]]]:
+        """Return what each top run of the rows adds to a surplus, and the bounds in terms of it.
+
+        The surplus of a single bound is its own; its allowance is added by the top runs of the first row. For
+        several, which all prefer fewer selected rows at equal true positives, it is minus the selected rows.
+        """
+        if len(self.bounds) > 1:
+            bounds = [(bound.denominator, bound.numerator, bound.allowance) for bound in self.bounds]
+            return -together.selected, bounds
+        (bound,) = self.bounds
+        surplus = replace(bound, allowance=0).surplus(together.true_positives, together.selected)
+        surplus[first_row] += bound.allowance
+        return surplus, [OWN]
 
     def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Find the highest precision."""
-        return best_precision_tops(runs)
+        """Find the highest precision within the limits; if there is none, the cheapest true positive.
 
-
-@dataclass(frozen=True, kw_only=True)
-class KeepBudget:
-    """Highest recall with at most ``limit`` selected rows, or false positives if ``false_only``."""
-
-    limit: int
-    false_only: bool
-
-    def best_of(self, candidates: TopRuns) -> int | None:
-        """See Goal."""
-        return most_positives(self._cost(candidates) <= self.limit, candidates)
-
-    def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
-        """See Goal; part of a range may fit if the whole does not."""
-        spent = self._cost(before) + (0 if self.false_only else 1)
-        feasible = spent <= self.limit
-        return feasible if best is None else feasible & (after.true_positives >= best.true_positives)
-
-    def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """See Goal."""
-        return optima([self], runs)[0]
-
-    def surplus(self, together: TopRuns, first_row: slice) -> Ints:
-        """Compute what each top run of the rows adds to the surplus; those of the first row add the limit."""
-        surplus = -self._cost(together)
-        surplus[first_row] += self.limit
-        return surplus
-
-    def closest(self, runs: Sequence[TopRuns]) -> Tops | None:
-        """Find the cheapest true positive: a single run in a single row."""
+        The cheapest one is a single run in a single row, the nearest to all limits.
+        """
+        if self.precision is not None:
+            if not self.limits:
+                return best_precision_tops(runs)
+            within = KeepRecall(minimum=1, limits=self.limits).optimum(runs)
+            if within is not None:
+                return within
         best: tuple[int, int, int] | None = None
         for row_index, run in enumerate(runs):
             with_positives = np.flatnonzero(run.true_positives)
             if len(with_positives):
                 top = int(with_positives[0])
-                spent = int(self._cost(run)[top])
-                best = min(best or (spent, row_index, top), (spent, row_index, top))
+                counts = run.true_positives[[top]], run.selected[[top]]
+                excess = max(-int(limit.surplus(*counts)[0]) for limit in self.limits)
+                best = min(best or (excess, row_index, top), (excess, row_index, top))
         return None if best is None else tuple(best[2] if i == best[1] else 0 for i in range(len(runs)))
 
-    def _cost(self, runs: TopRuns) -> Ints:
-        return runs.selected - runs.true_positives if self.false_only else runs.selected
+
+def keep_budget(limit: int, *, false_only: bool) -> KeepBounds:
+    """Return the goal of at most ``limit`` selected rows, or false positives if ``false_only``."""
+    return KeepBounds(limits=(LinearBound(numerator=1, denominator=int(false_only), allowance=limit),))
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeepRecall:
-    """Highest precision with at least ``minimum`` true positives."""
+    """Highest precision with at least ``minimum`` true positives; ``optimum`` also keeps any limits."""
 
     minimum: int
+    limits: tuple[LinearBound, ...] = ()
 
     def best_of(self, candidates: TopRuns) -> int | None:
         """See Goal."""
@@ -160,7 +175,8 @@ class KeepRecall:
         positives = sum(int(run.true_positives[-1]) for run in runs)
         if positives < max(self.minimum, 1):
             return None
-        reached, missed = Fraction(positives, rows), Fraction(2)
+        lowest = 1 if self.limits else positives  # that of all rows may exceed a limit
+        reached, missed = Fraction(lowest, rows), Fraction(2)
         best = self._at(reached, runs, rows)
         while best is not None:
             reached = _precision(best, runs)
@@ -183,7 +199,7 @@ class KeepRecall:
         return None
 
     def _at(self, precision: Fraction, runs: Sequence[TopRuns], rows: int) -> Tops | None:
-        tops = KeepPrecision(bound=precision_bound(precision, rows)).optimum(runs)
+        tops = KeepBounds(precision=precision_bound(precision, rows), limits=self.limits).optimum(runs)
         if tops is None:
             return None
         true_positives = sum(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True))
@@ -279,12 +295,12 @@ def most_positives(feasible: Bools, candidates: TopRuns) -> int | None:
 
 def optima(goals: Sequence[Goal], runs: Sequence[TopRuns]) -> list[Tops | None]:
     """Find the optimum of each goal; in one go for goals that are knapsacks of the same top runs."""
-    knapsacks = [goal for goal in goals if isinstance(goal, KeepPrecision | KeepBudget)]
+    knapsacks = [goal for goal in goals if isinstance(goal, KeepBounds)]
     if len(knapsacks) < len(goals):
         return [goal.optimum(runs) for goal in goals]
     together, sizes = joined(runs), [len(run.selected) for run in runs]
-    surplus = np.stack([goal.surplus(together, slice(sizes[0])) for goal in knapsacks])
-    chosen = solve(together.true_positives, surplus, sizes)
+    surplus, bounds = zip(*(goal.surplus(together, slice(sizes[0])) for goal in knapsacks), strict=True)
+    chosen = solve(together.true_positives, np.stack(surplus), sizes, bounds)
     return [
         tops if any(int(run.true_positives[top]) for run, top in zip(runs, tops, strict=True)) else None
         for tops in chosen

@@ -1,13 +1,16 @@
 """Exact solver of the multiple-choice knapsack of VW-DPMT.
 
 Each class (uncertainty bin) has options with a value (true positives) and a surplus. One option per class is
-chosen such that the total surplus is non-negative and the total value is maximal. The problem is NP-hard in
-general, but the linear relaxation is nearly tight here. It leaves few options per class, which are combined
-as Pareto lists.
+chosen such that the total value is maximal among those whose total surplus is non-negative or, with several
+bounds, among those that are within all of them. A bound is linear in total value and surplus, and higher
+values of either are at least as good. The problem is NP-hard in general, but the linear relaxation is nearly
+tight here. It leaves few options per class, which are combined as Pareto lists.
 
 1. Within a class, options dominated in value and surplus are dropped.
 2. A multiplier on the surplus bounds the optimum from above (Lagrangian relaxation). The bound is an
-integer computation, exact for any multiplier; rounding only affects its tightness.
+integer computation, exact for any multiplier; rounding only affects its tightness. Of several bounds, the one
+with the lowest relaxation is used: where the most surplus at a value is concave in it, that is the relaxation
+of all of them.
 3. For a target value just below the bound, an option survives only if the bound with this option
 forced reaches the target. Survivors are combined class by class, from the last one. A partial choice survives
 only if its own bound reaches the target and it is not dominated in value and surplus. If nothing reaches the
@@ -22,7 +25,9 @@ If values and options are few, a table of the highest surplus at each value take
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 
@@ -38,6 +43,12 @@ _TABLE_STEPS = 1 << 18
 
 _STEPS = 2_000
 """Steps of a loop that take as long as array functions for a table of any of these sizes."""
+
+Bound = tuple[int, int, int]
+"""A choice is within the bound (a, b, c) iff ``a * value + b * surplus + c`` is non-negative."""
+
+OWN: Final[Bound] = (0, 1, 0)
+"""The surplus is non-negative."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +76,8 @@ class _Relaxation:
         Upper bound on ``scale*value`` of feasible choices.
     weight, best
         Weights of the options in each class, and the maximum of each class.
+    priced
+        Index of the bound whose surplus has the price.
     """
 
     scale: int
@@ -72,9 +85,12 @@ class _Relaxation:
     bound: int
     weight: tuple[Ints, ...]
     best: tuple[int, ...]
+    priced: int
 
 
-def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> list[tuple[int, ...]]:
+def solve(
+    value: Ints, surplus: Ints, sizes: Sequence[int], bounds: Sequence[Sequence[Bound]] | None = None
+) -> list[tuple[int, ...]]:
     """Choose one option per class, in each of several problems of the same values.
 
     Parameters
@@ -85,6 +101,8 @@ def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> list[tuple[int, .
         Surplus in each problem; non-increasing among options of equal value in a class.
     sizes
         Number of options of each class.
+    bounds
+        Bounds of each problem; None if the surplus must be non-negative in all.
 
     Returns
     -------
@@ -98,34 +116,46 @@ def solve(value: Ints, surplus: Ints, sizes: Sequence[int]) -> list[tuple[int, .
     """
     size_of_class = np.array(sizes)
     chosen = np.zeros((len(surplus), len(sizes)), dtype=np.int64)
+    given = [[OWN]] * len(surplus) if bounds is None else bounds
+    bounds_of = np.zeros((len(surplus), max(map(len, given)), 3), dtype=np.int64)
+    for problem, own in enumerate(given):
+        bounds_of[problem, : len(own)] = own
     highest = int(value[np.cumsum(size_of_class) - 1].sum())
     if (highest + 1) * len(value) <= _TABLE_STEPS:
         table = np.empty((len(sizes) + 1) * (highest + 1), dtype=np.int64)
-        _choose.run(len(surplus) * _STEPS, value, surplus, size_of_class, table, chosen)
+        _choose.run(len(surplus) * _STEPS, value, surplus, size_of_class, bounds_of, table, chosen)
     else:
-        _choose_by_bounds(value, surplus, size_of_class, size_of_class, chosen)
+        _choose_by_bounds(value, surplus, size_of_class, bounds_of, size_of_class, chosen)
     return [tuple(tops) for tops in chosen.tolist()]
 
 
-def _choose_by_bounds(value: Ints, surplus: Ints, sizes: Ints, table: Ints, chosen: Ints) -> None:
+def _choose_by_bounds(  # noqa: PLR0917  the arguments of the kernel
+    value: Ints, surplus: Ints, sizes: Ints, bounds: Ints, table: Ints, chosen: Ints
+) -> None:
     """Do the same as ``choose_by_table``, without a table."""
     del table
     slices = [slice(*ends) for ends in pairwise([0, *np.cumsum(sizes).tolist()])]
-    for surplus_of_options, chosen_options in zip(surplus, chosen, strict=True):
-        chosen_options[:] = _best([(value[part], surplus_of_options[part]) for part in slices])
+    for surplus_of_options, own, chosen_options in zip(surplus, bounds.tolist(), chosen, strict=True):
+        classes = [(value[part], surplus_of_options[part]) for part in slices]
+        chosen_options[:] = _best(classes, [(a, b, c) for a, b, c in own if b])
 
 
-def _best(classes: Sequence[tuple[Ints, Ints]]) -> list[int]:
+def _best(classes: Sequence[tuple[Ints, Ints]], bounds: Sequence[Bound]) -> list[int]:
     """Choose one option per class, given their values and surpluses."""
     undominated = [_undominated(*options) for options in classes]
     reduced = [
         _Options(value=value[keep], surplus=surplus[keep])
         for (value, surplus), keep in zip(classes, undominated, strict=True)
     ]
-    relaxation = _relax(reduced)
+    within = [_under(bound, reduced) for bound in bounds]
+    relaxations = [
+        _relax(options, priced, is_reduced=bound == OWN)
+        for priced, (bound, options) in enumerate(zip(bounds, within, strict=True))
+    ]
+    relaxation = min(relaxations, key=lambda relaxed: relaxed.bound // relaxed.scale)
     ceiling = relaxation.bound // relaxation.scale
     gap = ceiling >> 14  # typical difference between bound and optimum on grids
-    while not (reached := _reaching(reduced, relaxation, max(ceiling - gap, 0))):
+    while not (reached := _reaching(reduced, bounds, within, relaxation, max(ceiling - gap, 0))):
         gap = 2 * gap + 1
     total, left, chosen = int(reached[0].value[0]), int(reached[0].surplus[0]), []
     for options, later, keep in zip(reduced, reached[1:], undominated, strict=True):
@@ -150,9 +180,30 @@ def _undominated(value: Ints, surplus: Ints) -> Ints:
     return index[surplus > later]
 
 
-def _relax(classes: Sequence[_Options]) -> _Relaxation:
+def _reduced(options: _Options) -> _Options:
+    keep = _undominated(options.value, options.surplus)
+    return _Options(value=options.value[keep], surplus=options.surplus[keep])
+
+
+def _under(bound: Bound, classes: Sequence[_Options]) -> list[_Options]:
+    """Return options with what each adds to the surplus of a bound; the first class adds its allowance."""
+    if bound == OWN:
+        return list(classes)
+    allowances = [bound[2], *[0] * (len(classes) - 1)]
+    return [
+        replace(options, surplus=_surplus(bound, options.value, options.surplus) + allowance)
+        for options, allowance in zip(classes, allowances, strict=True)
+    ]
+
+
+def _surplus(bound: Bound, value: Ints, surplus: Ints) -> Ints:
+    """Return the surplus of a bound, without its allowance."""
+    return surplus if bound == OWN else bound[0] * value + bound[1] * surplus
+
+
+def _relax(classes: Sequence[_Options], priced: int, *, is_reduced: bool) -> _Relaxation:
     """Price the surplus near the multiplier of the tightest bound."""
-    multiplier = _tightest_multiplier(classes)
+    multiplier = _tightest_multiplier(classes if is_reduced else list(map(_reduced, classes)))
     values = sum(int(options.value[-1]) for options in classes)
     surpluses = sum(int(np.abs(options.surplus).max()) for options in classes)
     bits = _SAFE_BITS - max(values.bit_length(), 1)
@@ -163,7 +214,7 @@ def _relax(classes: Sequence[_Options]) -> _Relaxation:
     price = round(multiplier * scale)
     weight = tuple(scale * options.value + price * options.surplus for options in classes)
     best = tuple(int(weights.max()) for weights in weight)
-    return _Relaxation(scale=scale, price=price, bound=sum(best), weight=weight, best=best)
+    return _Relaxation(scale=scale, price=price, bound=sum(best), weight=weight, best=best, priced=priced)
 
 
 def _tightest_multiplier(classes: Sequence[_Options]) -> float:
@@ -209,8 +260,19 @@ def _total(value: list[Floats], surplus: list[Floats], indices: list[int]) -> tu
     )
 
 
-def _reaching(classes: Sequence[_Options], relaxation: _Relaxation, target: int) -> list[_Options]:
+def _reaching(
+    classes: Sequence[_Options],
+    bounds: Sequence[Bound],
+    within: Sequence[Sequence[_Options]],
+    relaxation: _Relaxation,
+    target: int,
+) -> list[_Options]:
     """Find the undominated choices of the classes from each one on that may reach a total value.
+
+    Parameters
+    ----------
+    within
+        The classes with the surplus of each bound.
 
     Returns
     -------
@@ -221,14 +283,22 @@ def _reaching(classes: Sequence[_Options], relaxation: _Relaxation, target: int)
     none = np.zeros(1, dtype=np.int64)
     lists = [_Options(value=none, surplus=none)]
     to_come = relaxation.bound
-    surplus_to_come = sum(int(options.surplus[0]) for options in classes)
+    highest = [[int(options.surplus.max()) for options in by_class] for by_class in within]
     items = list(zip(classes, relaxation.weight, relaxation.best, strict=True))
-    for options, weight, best in reversed(items):
+    for index, (options, weight, best) in reversed(list(enumerate(items))):
         alive = np.flatnonzero(weight + (relaxation.bound - best) >= target_weight)
         to_come -= best
-        surplus_to_come -= int(options.surplus[0])
+        least = [
+            -sum(surplus[:index]) - (0 if index else allowance)
+            for surplus, (*_, allowance) in zip(highest, bounds, strict=True)
+        ]
         few = _Options(value=options.value[alive], surplus=options.surplus[alive])
-        extended = _extend(lists[-1], few, relaxation, target_weight - to_come, -surplus_to_come)
+        least_weight = target_weight - to_come
+        if not index:  # the allowance is no part of the sums that are compared
+            least_weight -= relaxation.price * bounds[relaxation.priced][2]
+        extended = _extend(
+            lists[-1], few, relaxation, bounds=bounds, least_weight=least_weight, least_surplus=least
+        )
         if len(extended.value) == 0:
             return []
         lists.append(extended)
@@ -236,7 +306,13 @@ def _reaching(classes: Sequence[_Options], relaxation: _Relaxation, target: int)
 
 
 def _extend(
-    later: _Options, options: _Options, relaxation: _Relaxation, least_weight: int, least_surplus: int
+    later: _Options,
+    options: _Options,
+    relaxation: _Relaxation,
+    *,
+    bounds: Sequence[Bound],
+    least_weight: int,
+    least_surplus: Sequence[int],
 ) -> _Options:
     """Extend every choice by each option of a class; keep those that can reach the target, undominated."""
     value = surplus = np.empty(0, dtype=np.int64)
@@ -244,8 +320,11 @@ def _extend(
     for start in range(0, len(later.value), block):
         block_value = np.add.outer(later.value[start : start + block], options.value).ravel()
         block_surplus = np.add.outer(later.surplus[start : start + block], options.surplus).ravel()
-        weight = relaxation.scale * block_value + relaxation.price * block_surplus
-        keep = (weight >= least_weight) & (block_surplus >= least_surplus)
+        of_bounds = [_surplus(bound, block_value, block_surplus) for bound in bounds]
+        weight = relaxation.scale * block_value + relaxation.price * of_bounds[relaxation.priced]
+        keep = weight >= least_weight
+        for of_bound, least in zip(of_bounds, least_surplus, strict=True):
+            keep &= of_bound >= least
         value, surplus = np.append(value, block_value[keep]), np.append(surplus, block_surplus[keep])
         order = np.lexsort((-surplus, -value))
         value, surplus = value[order], surplus[order]

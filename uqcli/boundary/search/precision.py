@@ -1,4 +1,4 @@
-"""Precision bounds in integers, so that no decision depends on rounding."""
+"""Bounds in integers, so that no decision depends on rounding."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ _ROUNDING_TOLERANCE: Final = 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrecisionBound:
-    """``precision >= numerator / denominator``.
+class LinearBound:
+    """``precision >= numerator / denominator``, or another bound that is linear in the counts.
 
-    The surplus of a selection is ``denominator * true_positives - numerator * selected``; the bound is met
-    iff the surplus is non-negative.
+    The surplus of a selection is ``denominator * true_positives - numerator * selected + allowance``; the
+    bound is met iff the surplus is non-negative. With numerator 1 the allowance is the most selected rows
+    (denominator 0) or the most false positives (denominator 1).
     """
 
     numerator: int
     denominator: int
+    allowance: int = 0
 
     def surplus(self, true_positives: Ints, selected: Ints) -> Ints:
         """Compute the surplus of each selection; int64."""
-        return self.denominator * true_positives - self.numerator * selected
+        return self.denominator * true_positives - self.numerator * selected + self.allowance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +67,7 @@ class Margin:
         return feasible
 
 
-def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
+def precision_bound(target: Fraction, rows: int) -> LinearBound:
     """Convert a precision to an integer bound for a data set of a given size.
 
     A precision with many digits would overflow 64-bit surpluses. It is replaced by the smallest fraction at
@@ -82,12 +84,12 @@ def precision_bound(target: Fraction, rows: int) -> PrecisionBound:
     Examples
     --------
     >>> precision_bound(Fraction("0.7"), 1000)
-    PrecisionBound(numerator=7, denominator=10)
+    LinearBound(numerator=7, denominator=10, allowance=0)
     >>> precision_bound(Fraction("0.66666666"), 10)
-    PrecisionBound(numerator=2, denominator=3)
+    LinearBound(numerator=2, denominator=3, allowance=0)
     """
     tight = target if target.denominator <= rows else _ceiling_fraction(target, max(rows, 1))
-    return PrecisionBound(numerator=tight.numerator, denominator=tight.denominator)
+    return LinearBound(numerator=tight.numerator, denominator=tight.denominator)
 
 
 def next_fraction(value: Fraction, limit: int) -> Fraction:

@@ -9,7 +9,7 @@ from importlib import import_module
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint import Constraint, ConstraintKind
 from uqcli.boundary.search.goals import Goal, Tops
 
 
@@ -43,6 +43,10 @@ class AlgorithmEntry:
     kinds: frozenset[ConstraintKind] = frozenset(ConstraintKind)
     equal_rows: bool = False
     table_bytes: Callable[[int, int], int] | None = None
+
+    def supports(self, constraint: Constraint) -> bool:
+        """Whether it finds the highest recall within the bounds of a constraint."""
+        return all(bound.kind in self.kinds for bound in constraint.limits.bounds)
 
 
 def entry_of(algorithm: Algorithm) -> AlgorithmEntry:

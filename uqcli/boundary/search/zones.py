@@ -18,7 +18,7 @@ from uqcli.base.counts import CellRow, Cells, bin_of
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.goals import KeepBudget, Tops
+from uqcli.boundary.search.goals import Tops, keep_budget
 from uqcli.boundary.search.knapsack import solve
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.score_runs import TopRuns, top_runs
@@ -178,7 +178,7 @@ def _row_below(row: CellRow, threshold: float | None) -> CellRow:
 
 def _most_caught(runs: Sequence[TopRuns], budget: int) -> Tops | None:
     """Find the runs with most positives within a budget of rows; None if they have none."""
-    return KeepBudget(limit=budget, false_only=False).optimum(runs)
+    return keep_budget(budget, false_only=False).optimum(runs)
 
 
 def _fewest_reviewed(runs: Sequence[TopRuns], needed: int) -> int:
@@ -211,5 +211,5 @@ def _next_by_rate(cells: Cells, below: Cells, budget: int, needed: int) -> Tops 
         last: int | None = int(np.argmax(caught >= needed))
     else:
         candidates = TopRuns(true_positives=caught, selected=reviewed)
-        last = KeepBudget(limit=budget, false_only=False).best_of(candidates)
+        last = keep_budget(budget, false_only=False).best_of(candidates)
     return None if last is None else tuple(np.bincount(bins[: last + 1], minlength=len(sizes)).tolist())

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 class ConstraintOptions:
     """Constraint of the boundary, and its objective."""
 
-    panel: ClassVar = "Constraint: one, or precision and recall; none lists what each would bring"
+    panel: ClassVar = "Constraint: one, or several bounds together; none lists what each would bring"
 
     precision: str | None = option("S,...", "Maximize recall at precision S or more; or a list.")
     recall: str | None = option("R", "Maximize precision at recall R or more.")
