@@ -706,7 +706,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if isinstance(self.nested, msgspec.UnsetType):
             raise UsageError(
                 "--top with a rule that has several thresholds and no order of rows",
-                expected="one of --algorithm smooth",
+                expected="a rule of --algorithm smooth",
                 remedy="fit the rule again",
             )
         return places(rows.score, rows.uncertainty, self.uncertainty_edges, self.nested), rows.score
