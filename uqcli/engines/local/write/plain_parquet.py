@@ -14,6 +14,8 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.base.choices import FileFormat
+from uqcli.base.defaults import KEPT_BYTES
+from uqcli.base.running.memory import kept_bytes
 from uqcli.base.running.progress import report_progress
 from uqcli.base.running.rows_read import rows_read
 from uqcli.engines.inputs import format_of
@@ -145,8 +147,10 @@ class _Decided:
 
 
 def _batch_rows(files: Sequence[ColumnarSource]) -> int:
-    """Return the number of rows that polars reads at once: fewer if they are wide."""
+    """Return the number of rows that polars reads at once: fewer if they are wide, or memory is limited."""
     row_bytes = max((file.row_bytes for file in files), default=0.0)
+    if kept_bytes() < KEPT_BYTES:
+        return _MIN_BATCH
     return max(_MIN_BATCH, min(_MAX_BATCH, int(_BYTES_PER_BATCH / max(1.0, row_bytes))))
 
 
