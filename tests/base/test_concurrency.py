@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from uqcli.base.running import concurrency
 from uqcli.base.running.concurrency import ahead, is_abandoned, parallel_map
 
 
@@ -19,10 +20,11 @@ def test_items_arrive_in_order_and_errors_after_them(iterate):
         list(iterate(items_then_error(5)))
 
 
-def test_a_single_item_needs_no_thread():
-    own = threading.get_ident()
-    assert list(parallel_map(lambda _: threading.get_ident(), [0])) == [own]
-    assert own not in set(parallel_map(lambda _: threading.get_ident(), [0, 1]))
+@pytest.mark.parametrize(("cores", "items"), [(1, 1), (1, 9), (2, 1), (2, 9)])
+def test_a_single_item_or_core_needs_no_thread(monkeypatch, cores, items):
+    monkeypatch.setattr(concurrency, "threads", lambda: cores)
+    used = set(parallel_map(lambda _: threading.get_ident(), list(range(items))))
+    assert (threading.get_ident() in used) == (cores == 1 or items == 1)
 
 
 def test_an_error_of_an_item_is_raised():

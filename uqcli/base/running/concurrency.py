@@ -139,12 +139,12 @@ def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     """Map in parallel and yield the results in order; two a thread are in memory at a time.
 
     An error of the items is raised after the results of those before it, as in a loop. A single item needs
-    no thread.
+    no thread, nor does a single core.
     """
-    if isinstance(items, Sequence) and len(items) < 2:
+    workers = threads()
+    if workers == 1 or (isinstance(items, Sequence) and len(items) < 2):
         yield from map(work, items)
         return
-    workers = threads()
     waiting: deque[Future[R]] = deque()
     left, error = iter(items), None
     failed = Event()
