@@ -1,14 +1,20 @@
-"""What of a large job does not get faster with more cores, from two cores and from its longest chain."""
+"""What of a large job does not get faster with more cores, from two cores and from its longest chain.
+
+Beside it stands what the machine itself costs: two processes on two cores share nothing, and still slow each
+other down, since cores share memory, cache and clock.
+"""
 
 import os
 import statistics
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tests.benchmarks.data import rows_file
 from tests.benchmarks.jobs import JOBS, MODEL, START_ROWS, command
 from tests.benchmarks.processes import CHAIN, UQCLI, output_of, run
 
+WHAT = ("two cores", "two processes", "longest chain")
 NAMES = ("boundary", "tce", "evaluate", "isotonic", "platt", "apply")
 MOST_SERIAL = 0.12
 PAIRS = 9
@@ -28,7 +34,7 @@ def scaling(folder, rows, pairs=PAIRS):
         lines = [command(job, file, out, model.with_suffix(".json")) for file in (path, start_path)]
         run(lines[0])  # compiles kernels
         measured = [_pair(*lines) for _ in range(pairs)]
-        for what, shares in zip(("two cores", "longest chain"), zip(*measured, strict=True), strict=True):
+        for what, shares in zip(WHAT, zip(*measured, strict=True), strict=True):
             yield {"command": job.name, "rows": rows, "what": what, "most": MOST_SERIAL, **summary(shares)}
 
 
@@ -41,13 +47,19 @@ def summary(shares):
 
 def _pair(line, start):
     cores = sorted(os.sched_getaffinity(0))[:2]
-    one, two = (
-        run(("taskset", "-c", ",".join(map(str, used)), *line)).seconds
-        - run(("taskset", "-c", ",".join(map(str, used)), *start)).seconds
-        for used in (cores[:1], cores)
-    )
+    one, two = (_seconds(line, used) - _seconds(start, used) for used in (cores[:1], cores))
+    with ThreadPoolExecutor(2) as pool:
+        side_by_side = max(pool.map(lambda core: _seconds((*line, "--threads", "1"), [core]), cores))
     (chain, total), (start_chain, start_total) = (_chain(words) for words in (line, start))
-    return serial_fraction(one, two), (chain - start_chain) / (total - start_total)
+    return (
+        serial_fraction(one, two),
+        (side_by_side - _seconds(start, cores[:1])) / one - 1,
+        (chain - start_chain) / (total - start_total),
+    )
+
+
+def _seconds(line, cores):
+    return run(("taskset", "-c", ",".join(map(str, cores)), *line)).seconds
 
 
 def _chain(line):
