@@ -35,7 +35,10 @@ from uqcli.rules.expressions import (
 ROWS = int(os.environ.get("DATABASE_ROWS", "1000000"))
 INSTALLED = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 POSTGRES = Path(os.environ.get("POSTGRES_BIN") or (INSTALLED or ["."])[-1])
-CLUSTER_PYTHON = os.environ.get("UQCLI_CLUSTER_PYTHON", "")
+CLUSTER_PYTHON = (
+    os.environ.get("UQCLI_CLUSTER_PYTHON") and Path(os.environ["UQCLI_CLUSTER_PYTHON"]).absolute()
+)
+"""Absolute, since each test has a working directory of its own."""
 
 RULES = {
     "boundary": ("boundary", "fit.parquet", "--precision", "0.6"),
