@@ -80,6 +80,17 @@ RULES = {
     "boundary_certified_groups": BOUNDARY + "--precision 0.5 --certify 0.2 --by sex --bound each",
     "boundary_certified_review": BOUNDARY + "--precision 0.5 --certify 0.2 --review 10%",
     "boundary_other_column": BOUNDARY + OTHER_COLUMNS,
+    "boundary_scores": "boundary scores.parquet --precision 0.6",
+    "boundary_reversed": BOUNDARY + "--precision 0.6 --uncertainty=-uncertainty",
+    "boundary_specificity": BOUNDARY + "--min-specificity 0.95",
+    "boundary_several": BOUNDARY + "--precision 0.6 --max-fpr 0.05 --max-selected 10% --recall 0.3",
+    "boundary_day": BOUNDARY + "--precision 0.7 --day day",
+    "boundary_certified_st": BOUNDARY + "--precision 0.6 --certify 0.1 --algorithm st",
+    "boundary_certified_pilot": BOUNDARY + "--precision 0.6 --certify 0.1 --pilot older.parquet",
+    "boundary_certified_several": BOUNDARY + "--precision 0.5 --max-fpr 0.1 --certify 0.2",
+    "boundary_certified_omission": BOUNDARY + "--max-omission 0.2 --certify 0.1",
+    "boundary_certified_zones": BOUNDARY + "--precision 0.5 --max-omission 0.15 --certify 0.2",
+    "calibrator_surface": BINARY + "surface",
     "calibrator_auto": BINARY + "auto",
     "calibrator_platt": BINARY + "platt",
     "calibrator_logit": BINARY + "platt --logit --score log_odds",
@@ -120,8 +131,10 @@ STATES = {
     "state_batches": "watch boundary_default.json rows.csv",
     "state_days": "watch boundary_default.json rows.csv --day day --matured 1",
     "state_customers": "watch boundary_default.json rows.csv --cluster customer",
-    "state_alarm": "watch boundary_default.json rows.csv --bound 0.99",
+    "state_alarm": "watch boundary_default.json fit.parquet --day day --bound 0.99",
     "state_promises": "watch boundary_certified_pair.json rows.csv",
+    "state_several": "watch boundary_certified_several.json rows.csv",
+    "state_omission": "watch boundary_certified_omission.json rows.csv",
     "state_groups": "watch boundary_certified_groups.json rows.csv",
     "state_sets": "watch conformal_conditional.json new_classes.csv",
 }
@@ -159,8 +172,10 @@ def main(version):
 
 def make_rows():
     """Write the rows that rules are fitted on, and those that they are applied to."""
-    census = pl.read_parquet(SAMPLE / "census_calibration.parquet").head(4000)
-    with_more_columns(census).write_parquet("fit.parquet")
+    census = pl.read_parquet(SAMPLE / "census_calibration.parquet")
+    with_more_columns(census.head(4000)).write_parquet("fit.parquet")
+    census.head(4000).drop("uncertainty").write_parquet("scores.parquet")
+    census.slice(4000, 1500).write_parquet("older.parquet")
     new = pl.read_parquet(SAMPLE / "census_test.parquet").head(120)
     with_more_columns(new).write_csv("rows.csv")
     for source, rows, name in (("holdout", 300, "classes.csv"), ("new", 60, "new_classes.csv")):
