@@ -131,7 +131,7 @@ STATES = {
     "state_batches": "watch boundary_default.json rows.csv",
     "state_days": "watch boundary_default.json rows.csv --day day --matured 1",
     "state_customers": "watch boundary_default.json rows.csv --cluster customer",
-    "state_alarm": "watch boundary_default.json fit.parquet --day day --bound 0.99",
+    "state_alarm": "watch boundary_default.json rows.csv --day id --bound 0.99",
     "state_promises": "watch boundary_certified_pair.json rows.csv",
     "state_several": "watch boundary_certified_several.json rows.csv",
     "state_omission": "watch boundary_certified_omission.json rows.csv",
