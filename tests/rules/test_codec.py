@@ -1,11 +1,14 @@
 """Tests that every rule file that is written can be read again, and that others are not written."""
 
+import json
+from pathlib import Path
+
 import msgspec
 import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.base.errors import DataError
+from uqcli.base.errors import ArtifactError, DataError
 from uqcli.cli.app import run
 from uqcli.rules.codec import decode, encode
 
@@ -68,3 +71,11 @@ def test_contradictory_rules_are_not_written(tmp_path):
     ):
         with pytest.raises(DataError, match="do not give a boundary that could be used"):
             encode(msgspec.structs.replace(valid, **broken))
+
+
+@pytest.mark.parametrize("end", [-0.1, 1.65])
+def test_expected_rates_outside_0_and_1_are_damage(end):
+    saved = json.loads((Path(__file__).parents[1] / "saved/0.3.0/boundary_default.json").read_text())
+    saved["expected"]["recall"]["high"] = end
+    with pytest.raises(ArtifactError, match=r"expected\.recall\.high"):
+        decode(json.dumps(saved).encode(), "b.json")

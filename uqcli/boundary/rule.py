@@ -303,8 +303,8 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
     """A share with its 90 % range; null if no valid range exists."""
 
     value: Annotated[float, Meta(ge=0, le=1)]
-    low: float | None
-    high: float | None
+    low: Annotated[float, Meta(ge=0, le=1)] | None
+    high: Annotated[float, Meta(ge=0, le=1)] | None
 
 
 class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
