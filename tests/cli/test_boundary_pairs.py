@@ -34,7 +34,27 @@ def test_the_rule_is_that_of_the_precision_if_it_has_the_recall(uqcli, files, tm
     outcome = uqcli(*common, "--recall", f"{recall + 0.001:.6f}", "--json", "-o", "both.json")
     assert outcome.code == 4
     assert outcome.json["metrics"]["recall_at_best_precision"] == recall
-    assert f"the highest recall at precision 0.8 is {recall:.3f}" in outcome.err
+    assert f"the highest recall found at precision 0.8 is {recall:.3f}" in outcome.err
+
+
+@pytest.mark.parametrize("recall", ["0.7", "0.9"])
+def test_of_all_algorithms_only_those_that_apply_miss_the_recall(uqcli, tmp_path, recall):
+    """The rule named as the closest is the one of most positives, among those that were found."""
+    rows = [("0.9", 1, 5, 0), ("0.6", 1, 2, 0), ("0.6", 0, 2, 1), ("0.3", 1, 3, 1), ("0.3", 0, 9, 1)]
+    columns = zip(*(row for row in rows for _ in range(row[2])), strict=True)
+    score, label, _, uncertainty = columns
+    frame = pl.DataFrame({"score": score, "label": label, "uncertainty": uncertainty})
+    frame.write_csv(tmp_path / "few.csv")
+    line = ("few.csv", "--precision", "1", "--max-fpr", "0.2", "--recall", recall, "--algorithm", "all")
+    outcome = uqcli("boundary", *line, "-o", "r.json", "--json")
+    if recall == "0.7":
+        assert outcome.code == 0
+        assert json.loads((tmp_path / "r.json").read_text())["fit"]["true_positives"] == 7
+        return
+    assert outcome.code == 4
+    assert (
+        "the highest recall found with precision >= 1 and false-positive rate <= 0.2 is 0.700" in outcome.err
+    )
 
 
 def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
@@ -96,12 +116,15 @@ def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
     [
         (
             ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.9"),
-            "the highest recall with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
+            "the highest recall found with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
         ),
-        (("--max-selected", "10%", "--recall", "0.9"), "the highest recall with at most 10% flagged is 0."),
+        (
+            ("--max-selected", "10%", "--recall", "0.9"),
+            "the highest recall found with at most 10% flagged is 0.",
+        ),
         (
             ("--precision", "0.7", "--recall", "0.99", "--margin", "1"),
-            "the highest recall at precision 0.7 is 0.",
+            "the highest recall found at precision 0.7 is 0.",
         ),
         (
             ("--max-fpr", "0", "--max-selected", "1"),

@@ -934,7 +934,7 @@ class BoundaryReport(OneResult):
         assert recall is not None  # otherwise a boundary is feasible
         only_precision = limits.rate is Rate.PRECISION and not limits.also
         where = f"at precision {limits.value}" if only_precision else f"with {limits.text()}"
-        return f"the highest recall {where} is {share(closest.recall)}, below {recall.value}"
+        return f"the highest recall found {where} is {share(closest.recall)}, below {recall.value}"
 
     def _joint_shortfall(self, closest: Confusion[int]) -> str:
         """State which of several bounds the closest boundary misses, and by how much."""

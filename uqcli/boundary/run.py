@@ -237,11 +237,9 @@ def _found(
             unsaved, best = best, single
             candidates = (best,)
     if not _has_recall(best, constraint):
-        reaching = best_of(
-            [candidate for candidate in candidates if _has_recall(candidate, constraint)] or [best],
-            constraint,
-        )
-        best = reaching if reaching is not best else _without_recall(best)
+        found = [candidate for candidate in candidates if candidate.boundary is not None]
+        reaching = [candidate for candidate in found if _has_recall(candidate, constraint)]
+        best = best_of(reaching, constraint) if reaching else _without_recall(max(found, key=_recall))
     if request.limit is not None and best.optimum is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
         boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
@@ -392,6 +390,10 @@ def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     """Whether a boundary, if there is one, has the recall that other bounds must also leave."""
     fit = candidate.boundary.fit if candidate.boundary else None
     return fit is None or constraint.leaves_recall(fit)
+
+
+def _recall(candidate: Candidate) -> float:
+    return 0.0 if candidate.boundary is None else candidate.boundary.fit.true_positives
 
 
 def _without_recall(candidate: Candidate) -> Candidate:
