@@ -57,6 +57,15 @@ def test_of_all_algorithms_only_those_that_apply_miss_the_recall(uqcli, tmp_path
     )
 
 
+@pytest.mark.parametrize(
+    ("precision", "remedy"), [("0.5,0.6", "run the command for each"), ("0,7", "did you mean 0.7?")]
+)
+def test_a_list_beside_another_bound_says_what_to_do(uqcli, files, precision, remedy):
+    outcome = uqcli("boundary", "fit.csv", "--precision", precision, "--max-fpr", "0.1")
+    assert outcome.code == 2
+    assert remedy in outcome.err
+
+
 def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
     assert (
         uqcli("boundary", "fit.csv", "--precision", "0.7", "--recall", "0.3", "-q", "-o", "r.json").code == 0
