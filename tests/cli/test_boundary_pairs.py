@@ -154,6 +154,14 @@ def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds
     assert any(sentence in note for note in outcome.json["notes"])
 
 
+def test_a_share_just_above_its_limit_is_told_from_it(uqcli, tmp_path):
+    frame = pl.DataFrame({"score": [0.9] * 201 + [0.1] * 299, "label": [1] * 190 + [0] * 310})
+    frame.write_csv(tmp_path / "d.csv")
+    outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "40%")
+    assert outcome.code == 4
+    assert "the closest has 201 of 500 rows flagged, above 40%, at recall 1.000" in outcome.err
+
+
 def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path):
     frame = pl.DataFrame(
         {"score": [0.9] * 10 + [0.5] * 100, "label": [1] * 5 + [0] * 5 + [1] * 80 + [0] * 20}
@@ -162,7 +170,8 @@ def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path)
     outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "50", "--algorithm", "st")
     assert outcome.code == 4
     text = (
-        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500, below 0.7"
+        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500 "
+        "(5 of 10), below 0.7"
     )
     assert f"{text}, at recall 0.059 (10 flagged)" in outcome.err
 

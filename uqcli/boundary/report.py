@@ -957,9 +957,10 @@ def _missed(bound: Constraint, fit: Confusion[int]) -> str:
     if bound.rate is None:
         return f"{count(fit.selected)} flagged rows, {side} {bound.value}"
     successes, trials = fit.trials(bound.rate)
+    numbers = f"{count(successes)} of {count(trials)}"  # the rate may be the bound in three digits
     if bound.limits_alerts:
-        return f"{percent(successes / trials)} flagged, {side} {bound.value}"
-    return f"{bound.rule.name} {share(successes / trials)}, {side} {bound.value}"
+        return f"{numbers} rows flagged, {side} {bound.value}"
+    return f"{bound.rule.name} {share(successes / trials)} ({numbers}), {side} {bound.value}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
