@@ -154,6 +154,38 @@ def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds
     assert any(sentence in note for note in outcome.json["notes"])
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--cluster", "c"),
+        ("--cluster", "c", "--max-fpr", "0.5"),
+        ("--max-selected", "90%"),
+        ("--max-fpr", "0.5"),
+        ("--algorithm", "vw-dpmt"),
+        ("--by", "g"),
+        ("--by", "g", "--bound", "each"),
+        ("--review", "5%"),
+        ("--cluster", "c", "--miss", "0.3"),
+        ("--frontier", "f.csv"),
+        ("--grid", "grid.json"),
+    ],
+    ids=" ".join,
+)
+def test_the_caution_of_a_precision_names_options_that_the_command_takes(uqcli, files, tmp_path, more):
+    groups = [pl.int_range(pl.len()).alias("c"), pl.int_range(pl.len()).mod(2).cast(pl.String).alias("g")]
+    pl.read_csv(tmp_path / "fit.csv").with_columns(groups).write_csv(tmp_path / "rows.csv")
+    assert uqcli("bin", "rows.csv", "-q", "-o", "grid.json").code == 0
+    line = ("boundary", *(() if "--grid" in more else ("rows.csv",)), "--precision", "0.7", *more)
+    notes = [
+        note for note in uqcli(*line, "--json").json["notes"] if "precision" in note and " below " in note
+    ]
+    assert notes
+    for option, value in (("--margin", "1"), ("--certify", "0.1")):
+        is_taken = uqcli(*line, option, value).code != 2
+        assert (f"{option} {value}" in notes[0]) == is_taken
+
+
 def test_a_share_just_above_its_limit_is_told_from_it(uqcli, tmp_path):
     frame = pl.DataFrame({"score": [0.9] * 201 + [0.1] * 299, "label": [1] * 190 + [0] * 310})
     frame.write_csv(tmp_path / "d.csv")
