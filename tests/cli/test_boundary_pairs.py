@@ -244,10 +244,18 @@ def test_a_number_of_alerts_has_no_certificate(uqcli, files):
     assert (outcome.code, "--certify with --max-selected" in outcome.err) == (2, True)
 
 
-def test_bounds_of_a_file_that_are_out_of_order_are_damage(uqcli, files, tmp_path):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": "recall", "value": "0.3", "also": {"precision": "0.7", "max-fpr": "0.1"}},
+        {"kind": "precision", "value": "0.7", "also": {"precision": "0.8"}},
+        {"kind": "recall", "value": "0.7", "recall": "0.8"},
+    ],
+)
+def test_bounds_of_a_file_that_are_out_of_order_or_given_twice_are_damage(uqcli, files, tmp_path, changed):
     assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json").code == 0
     saved = json.loads((tmp_path / "r.json").read_text())
-    saved["constraint"] = {"kind": "recall", "value": "0.3", "also": {"precision": "0.7", "max-fpr": "0.1"}}
+    saved["constraint"] = changed
     (tmp_path / "r.json").write_text(json.dumps(saved))
     outcome = uqcli("show", "r.json")
     assert (outcome.code, "its bounds are not in order" in outcome.err) == (5, True)
