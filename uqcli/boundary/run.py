@@ -125,7 +125,9 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
             raise UsageError(
                 f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
             ) from error
-        remedy = f"{error.remedy}, or --algorithm st to use the score alone"
+        remedy = error.remedy
+        if not request.compare and _is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
+            remedy = f"{remedy}, or --algorithm st to use the score alone"
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
