@@ -112,6 +112,29 @@ def test_the_positive_label_can_be_named(uqcli, frame, tmp_path):
     assert "'Fraud' never appears" in absent.err
 
 
+@pytest.mark.parametrize(
+    ("positive", "spellings"),
+    [("2", ("2", "2.0")), ("2.0", ("2", "2.0")), ("True", ("True", "true")), ("true", ("True", "TRUE"))],
+)
+def test_the_positive_label_is_the_same_in_every_format(uqcli, frame, tmp_path, positive, spellings):
+    typed = pl.col("label") == 1 if positive.lower() == "true" else pl.col("label") + 1
+    files = {"typed.parquet": frame.with_columns(typed)}
+    if positive.lower() != "true":
+        files["floating.parquet"] = frame.with_columns(typed.cast(pl.Float32))
+    for spelling in spellings:
+        other = pl.when(pl.col("score") < 0.5).then(pl.lit("low")).otherwise(pl.lit("other"))
+        text = pl.when(pl.col("label") == 1).then(pl.lit(spelling)).otherwise(other)
+        files[f"{spelling}.csv"] = frame.with_columns(text.alias("label"))
+    rules = set()
+    for name, rows in files.items():
+        (rows.write_csv if name.endswith("csv") else rows.write_parquet)(tmp_path / name)
+        rules.add(fit(uqcli, tmp_path / name, "--positive", positive))
+        if name.endswith("csv"):
+            answer = uqcli("overview", tmp_path / name, "--positive", positive, "--verbose").out.decode()
+            assert "negative: 'low', 'other'" in " ".join(answer.split())
+    assert len(rules) == 1
+
+
 def test_null_values_are_reported_or_dropped(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.9,1,1\nNA,1,1\n0.8,nan,1\n0.1,1,0\n0.2,1\n")
     outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--null-value", "NA", "--json")

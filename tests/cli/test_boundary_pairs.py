@@ -34,7 +34,36 @@ def test_the_rule_is_that_of_the_precision_if_it_has_the_recall(uqcli, files, tm
     outcome = uqcli(*common, "--recall", f"{recall + 0.001:.6f}", "--json", "-o", "both.json")
     assert outcome.code == 4
     assert outcome.json["metrics"]["recall_at_best_precision"] == recall
-    assert f"the highest recall at precision 0.8 is {recall:.3f}" in outcome.err
+    assert f"the highest recall found at precision 0.8 is {recall:.3f}" in outcome.err
+
+
+@pytest.mark.parametrize("recall", ["0.7", "0.9"])
+def test_of_all_algorithms_only_those_that_apply_miss_the_recall(uqcli, tmp_path, recall):
+    """The rule named as the closest is the one of most positives, among those that were found."""
+    rows = [("0.9", 1, 5, 0), ("0.6", 1, 2, 0), ("0.6", 0, 2, 1), ("0.3", 1, 3, 1), ("0.3", 0, 9, 1)]
+    columns = zip(*(row for row in rows for _ in range(row[2])), strict=True)
+    score, label, _, uncertainty = columns
+    frame = pl.DataFrame({"score": score, "label": label, "uncertainty": uncertainty})
+    frame.write_csv(tmp_path / "few.csv")
+    line = ("few.csv", "--precision", "1", "--max-fpr", "0.2", "--recall", recall, "--algorithm", "all")
+    outcome = uqcli("boundary", *line, "-o", "r.json", "--json")
+    if recall == "0.7":
+        assert outcome.code == 0
+        assert json.loads((tmp_path / "r.json").read_text())["fit"]["true_positives"] == 7
+        return
+    assert outcome.code == 4
+    assert (
+        "the highest recall found with precision >= 1 and false-positive rate <= 0.2 is 0.700" in outcome.err
+    )
+
+
+@pytest.mark.parametrize(
+    ("precision", "remedy"), [("0.5,0.6", "run the command for each"), ("0,7", "did you mean 0.7?")]
+)
+def test_a_list_beside_another_bound_says_what_to_do(uqcli, files, precision, remedy):
+    outcome = uqcli("boundary", "fit.csv", "--precision", precision, "--max-fpr", "0.1")
+    assert outcome.code == 2
+    assert remedy in outcome.err
 
 
 def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
@@ -96,12 +125,15 @@ def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
     [
         (
             ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.9"),
-            "the highest recall with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
+            "the highest recall found with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
         ),
-        (("--max-selected", "10%", "--recall", "0.9"), "the highest recall with at most 10% flagged is 0."),
+        (
+            ("--max-selected", "10%", "--recall", "0.9"),
+            "the highest recall found with at most 10% flagged is 0.",
+        ),
         (
             ("--precision", "0.7", "--recall", "0.99", "--margin", "1"),
-            "the highest recall at precision 0.7 is 0.",
+            "the highest recall found at precision 0.7 is 0.",
         ),
         (
             ("--max-fpr", "0", "--max-selected", "1"),
@@ -122,6 +154,46 @@ def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds
     assert any(sentence in note for note in outcome.json["notes"])
 
 
+@pytest.mark.parametrize(
+    "more",
+    [
+        (),
+        ("--cluster", "c"),
+        ("--cluster", "c", "--max-fpr", "0.5"),
+        ("--max-selected", "90%"),
+        ("--max-fpr", "0.5"),
+        ("--algorithm", "vw-dpmt"),
+        ("--by", "g"),
+        ("--by", "g", "--bound", "each"),
+        ("--review", "5%"),
+        ("--cluster", "c", "--miss", "0.3"),
+        ("--frontier", "f.csv"),
+        ("--grid", "grid.json"),
+    ],
+    ids=" ".join,
+)
+def test_the_caution_of_a_precision_names_options_that_the_command_takes(uqcli, files, tmp_path, more):
+    groups = [pl.int_range(pl.len()).alias("c"), pl.int_range(pl.len()).mod(2).cast(pl.String).alias("g")]
+    pl.read_csv(tmp_path / "fit.csv").with_columns(groups).write_csv(tmp_path / "rows.csv")
+    assert uqcli("bin", "rows.csv", "-q", "-o", "grid.json").code == 0
+    line = ("boundary", *(() if "--grid" in more else ("rows.csv",)), "--precision", "0.7", *more)
+    notes = [
+        note for note in uqcli(*line, "--json").json["notes"] if "precision" in note and " below " in note
+    ]
+    assert notes
+    for option, value in (("--margin", "1"), ("--certify", "0.1")):
+        is_taken = uqcli(*line, option, value).code != 2
+        assert (f"{option} {value}" in notes[0]) == is_taken
+
+
+def test_a_share_just_above_its_limit_is_told_from_it(uqcli, tmp_path):
+    frame = pl.DataFrame({"score": [0.9] * 201 + [0.1] * 299, "label": [1] * 190 + [0] * 310})
+    frame.write_csv(tmp_path / "d.csv")
+    outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "40%")
+    assert outcome.code == 4
+    assert "the closest has 201 of 500 rows flagged, above 40%, at recall 1.000" in outcome.err
+
+
 def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path):
     frame = pl.DataFrame(
         {"score": [0.9] * 10 + [0.5] * 100, "label": [1] * 5 + [0] * 5 + [1] * 80 + [0] * 20}
@@ -130,7 +202,8 @@ def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path)
     outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "50", "--algorithm", "st")
     assert outcome.code == 4
     text = (
-        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500, below 0.7"
+        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500 "
+        "(5 of 10), below 0.7"
     )
     assert f"{text}, at recall 0.059 (10 flagged)" in outcome.err
 
@@ -171,10 +244,18 @@ def test_a_number_of_alerts_has_no_certificate(uqcli, files):
     assert (outcome.code, "--certify with --max-selected" in outcome.err) == (2, True)
 
 
-def test_bounds_of_a_file_that_are_out_of_order_are_damage(uqcli, files, tmp_path):
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"kind": "recall", "value": "0.3", "also": {"precision": "0.7", "max-fpr": "0.1"}},
+        {"kind": "precision", "value": "0.7", "also": {"precision": "0.8"}},
+        {"kind": "recall", "value": "0.7", "recall": "0.8"},
+    ],
+)
+def test_bounds_of_a_file_that_are_out_of_order_or_given_twice_are_damage(uqcli, files, tmp_path, changed):
     assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json").code == 0
     saved = json.loads((tmp_path / "r.json").read_text())
-    saved["constraint"] = {"kind": "recall", "value": "0.3", "also": {"precision": "0.7", "max-fpr": "0.1"}}
+    saved["constraint"] = changed
     (tmp_path / "r.json").write_text(json.dumps(saved))
     outcome = uqcli("show", "r.json")
     assert (outcome.code, "its bounds are not in order" in outcome.err) == (5, True)

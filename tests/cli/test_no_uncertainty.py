@@ -118,6 +118,21 @@ def test_a_share_may_be_typed_as_a_percentage(uqcli, typed, plain):
     assert Path("typed.json").read_bytes() == Path("plain.json").read_bytes()
 
 
+@pytest.mark.parametrize(
+    ("line", "is_named"),
+    [
+        ("boundary rows.csv --precision 0.7", True),
+        ("boundary rows.csv --precision 0.7 --certify 0.2", True),
+        ("boundary rows.csv --precision 0.7 --margin 1", False),
+        ("boundary rows.csv --precision 0.7 --compare", False),
+        ("overview rows.csv", False),
+    ],
+)
+def test_the_error_of_a_missing_uncertainty_names_st_where_the_command_takes_it(uqcli, line, is_named):
+    outcome = uqcli(*line.split(), "--uncertainty", "sd")
+    assert (outcome.code, "--algorithm st" in outcome.err) == (3, is_named)
+
+
 @pytest.mark.parametrize("value", ["101%", "%", "-1%", "0%", "1e%"])
 def test_a_percentage_is_within_its_bounds(uqcli, value):
     assert uqcli("boundary", "rows.csv", f"--precision={value}").code == 2

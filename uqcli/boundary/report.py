@@ -73,6 +73,7 @@ from uqcli.shift.target import BinaryWeights
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 JOINT_TARGET = "The thresholds meet the target together, but not necessarily in each uncertainty bin."
+MARGIN, CERTIFY = "--margin 1", "--certify 0.1"
 _FEW_ALERTS = 30
 """Alerts below which a precision on the calibration set says little."""
 _MIN_ROUNDED_SHARE = 0.001
@@ -163,6 +164,8 @@ class BoundaryReport(OneResult):
         Whether the rows have no uncertainty, though none was ruled out.
     equal_alerts
         Single threshold that flags as many rows, or as few less as its cells allow; None if there is none.
+    safer_options
+        Options that this command takes, and that let a precision be missed less often.
     """
 
     source: Source
@@ -193,6 +196,7 @@ class BoundaryReport(OneResult):
     alike_option: str = ""
     lacks_uncertainty: bool = False
     equal_alerts: Confusion[int] | None = None
+    safer_options: Sequence[str] = ()
 
     @property
     def metrics(self) -> Metrics:
@@ -681,20 +685,24 @@ class BoundaryReport(OneResult):
             return []
         if few := self.few_alerts():
             return [few]
-        bound, remedy = constraint.value, "add --certify 0.1 for a guarantee (10 % risk)."
         if self.cautious is not None:
-            if not self._clustered:
-                remedy = f"add --margin 1 to make that about 1 in 6, or {remedy.removeprefix('add ')}"
             often = "that happens to some such rules" if constraint.margin else "as likely as not"
-            return [f"the true precision may be below {bound} ({often}): {remedy}"]
+            remedy = self._remedy("to make that about 1 in 6")
+            return [f"the true precision may be below {constraint.value} ({often}): {remedy}"]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
-        return [
-            f"on new data precision will more likely be below {bound} than above it: add --margin 1 to make "
-            "that less likely, or --certify 0.1 for a guarantee (10 % risk)."
-        ]
+        often = f"on new data precision will more likely be below {constraint.value} than above it"
+        return [f"{often}: {self._remedy('to make that less likely')}"]
+
+    def _remedy(self, effect_of_margin: str) -> str:
+        """Say what to add so that the precision is missed less often: only what this command takes."""
+        effects = {MARGIN: effect_of_margin, CERTIFY: "for a guarantee (10 % risk)"}
+        added = [f"{option} {effects[option]}" for option in self.safer_options]
+        return (
+            f"add {', or '.join(added)}." if added else "ask for a higher precision to make that less likely."
+        )
 
     def _budget(self) -> list[str]:
         """State what a limit of alerts is relative to, and what to expect in new files."""
@@ -884,14 +892,17 @@ class BoundaryReport(OneResult):
         """State the effect of a margin and of a certificate, if the margin is below one standard error."""
         if self.cautious is None or self.chosen.boundary is None or self._clustered:
             return []
-        fit = self.cautious.boundary
-        margin = (
-            "--margin 1 finds no boundary"
-            if fit is None
-            else "with --margin 1, about 5 of 6 rules meet the target, and recall here is "
-            f"{share(fit.fit.recall)}"
-        )
-        return [f"{margin[:1].upper()}{margin[1:]}; --certify 0.1 guarantees the target at a risk of 10 %."]
+        fit, notes = self.cautious.boundary, []
+        if MARGIN in self.safer_options:
+            notes.append(
+                "--margin 1 finds no boundary"
+                if fit is None
+                else "with --margin 1, about 5 of 6 rules meet the target, and recall here is "
+                f"{share(fit.fit.recall)}"
+            )
+        if CERTIFY in self.safer_options:
+            notes.append("--certify 0.1 guarantees the target at a risk of 10 %")
+        return [f"{notes[0][:1].upper()}{'; '.join(notes)[1:]}."] if notes else []
 
     def shortfall(self) -> str:
         """State how close the best boundary comes."""
@@ -934,7 +945,7 @@ class BoundaryReport(OneResult):
         assert recall is not None  # otherwise a boundary is feasible
         only_precision = limits.rate is Rate.PRECISION and not limits.also
         where = f"at precision {limits.value}" if only_precision else f"with {limits.text()}"
-        return f"the highest recall {where} is {share(closest.recall)}, below {recall.value}"
+        return f"the highest recall found {where} is {share(closest.recall)}, below {recall.value}"
 
     def _joint_shortfall(self, closest: Confusion[int]) -> str:
         """State which of several bounds the closest boundary misses, and by how much."""
@@ -957,9 +968,10 @@ def _missed(bound: Constraint, fit: Confusion[int]) -> str:
     if bound.rate is None:
         return f"{count(fit.selected)} flagged rows, {side} {bound.value}"
     successes, trials = fit.trials(bound.rate)
+    numbers = f"{count(successes)} of {count(trials)}"  # the rate may be the bound in three digits
     if bound.limits_alerts:
-        return f"{percent(successes / trials)} flagged, {side} {bound.value}"
-    return f"{bound.rule.name} {share(successes / trials)}, {side} {bound.value}"
+        return f"{numbers} rows flagged, {side} {bound.value}"
+    return f"{bound.rule.name} {share(successes / trials)} ({numbers}), {side} {bound.value}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:

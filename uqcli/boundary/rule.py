@@ -134,6 +134,11 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
             return cls(kind=kind, value=constraint.value, recall=also[ConstraintKind.RECALL])
         return cls(kind=kind, value=constraint.value, also=also or msgspec.UNSET)
 
+    @property
+    def has_several(self) -> bool:
+        """Whether it has more bounds than the one of its kind."""
+        return not (isinstance(self.recall, msgspec.UnsetType) and isinstance(self.also, msgspec.UnsetType))
+
     def parsed(self) -> Constraint:
         """Parse the values, once.
 
@@ -551,7 +556,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             review = None if self.review is None else self.review.limit
         except UsageError as error:
             return str(error)
-        if constraint.also and SavedConstraint.of(constraint) != self.constraint:
+        if self.constraint.has_several and SavedConstraint.of(constraint) != self.constraint:
             return "its bounds are not in order"
         certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
         saved = [

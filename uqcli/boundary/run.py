@@ -45,7 +45,7 @@ from uqcli.boundary.expected_report import expected_metrics
 from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import BoundaryReport, Candidate
+from uqcli.boundary.report import CERTIFY, MARGIN, BoundaryReport, Candidate
 from uqcli.boundary.rule import (
     EXPECTED_RANGE,
     NEW_FORMAT,
@@ -125,7 +125,9 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
             raise UsageError(
                 f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
             ) from error
-        remedy = f"{error.remedy}, or --algorithm st to use the score alone"
+        remedy = error.remedy
+        if not request.compare and _is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
+            remedy = f"{remedy}, or --algorithm st to use the score alone"
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
 
@@ -160,32 +162,57 @@ def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> tuple[str, str]:
         return "", ""
 
     def takes_option(column: str) -> bool:
-        clustered = replace(request, data=request.data.clustered_by(column))
-        try:
-            refuse_conflicts(clustered)
-            if request.certify is not None:
-                checked_delta(clustered)
-        except UsageError:
-            return False
-        return True
+        return _is_accepted(replace(request, data=request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
     return dependence_caution(as_decided(data, rule), rule, takes_option)
 
 
-def _run(
-    request: BoundaryRequest, rows: CalibrationRows | None = None
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
+def _checked(request: BoundaryRequest) -> BoundaryRequest:
+    """Return a request as it runs, after a check of its options.
+
+    Raises
+    ------
+    UsageError
+        Options cannot be combined.
+    """
     if request.certify is not None:
         request = with_one_threshold(request)
         checked_delta(request)
-        if request.grid is None and was_sampled(request.data):
-            refuse_beyond_region(request)
     elif request.pilot is not None:
         raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
         raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
     refuse_conflicts(request)
+    return request
+
+
+def _is_accepted(request: BoundaryRequest) -> bool:
+    try:
+        _checked(request)
+    except UsageError:
+        return False
+    return True
+
+
+def _safer_options(request: BoundaryRequest) -> tuple[str, ...]:
+    """Return the options that the same command takes, and that make it miss a precision less often."""
+    if request.constraint.rate is not Rate.PRECISION:
+        return ()
+    constraint = request.constraint
+    cautious = {
+        MARGIN: replace(request, constraint=replace(constraint, margin=Fraction(1))),
+        CERTIFY: replace(request, constraint=replace(constraint, margin=Fraction(0)), certify="0.1"),
+    }
+    return tuple(option for option, changed in cautious.items() if _is_accepted(changed))
+
+
+def _run(
+    request: BoundaryRequest, rows: CalibrationRows | None = None
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    request = _checked(request)
+    if request.certify is not None and request.grid is None and was_sampled(request.data):
+        refuse_beyond_region(request)
     request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
     _require_memory(request)
     class_weights = None
@@ -237,11 +264,9 @@ def _found(
             unsaved, best = best, single
             candidates = (best,)
     if not _has_recall(best, constraint):
-        reaching = best_of(
-            [candidate for candidate in candidates if _has_recall(candidate, constraint)] or [best],
-            constraint,
-        )
-        best = reaching if reaching is not best else _without_recall(best)
+        found = [candidate for candidate in candidates if candidate.boundary is not None]
+        reaching = [candidate for candidate in found if _has_recall(candidate, constraint)]
+        best = best_of(reaching, constraint) if reaching else _without_recall(max(found, key=_recall))
     if request.limit is not None and best.optimum is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
         boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
@@ -275,6 +300,7 @@ def _found(
         clusters=None if counts is None else ClusterNumbers.of(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
         lacks_uncertainty=request.data.roles.lacks_uncertainty,
+        safer_options=_safer_options(request),
     )
     if request.curve is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
@@ -375,6 +401,7 @@ def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifa
         ),
         clusters=grouped.clusters,
         lacks_uncertainty=grouped.calibration_set.lacks_uncertainty,
+        safer_options=_safer_options(request),
     )
     if grouped.chosen.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
@@ -392,6 +419,10 @@ def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     """Whether a boundary, if there is one, has the recall that other bounds must also leave."""
     fit = candidate.boundary.fit if candidate.boundary else None
     return fit is None or constraint.leaves_recall(fit)
+
+
+def _recall(candidate: Candidate) -> float:
+    return 0.0 if candidate.boundary is None else candidate.boundary.fit.true_positives
 
 
 def _without_recall(candidate: Candidate) -> Candidate:

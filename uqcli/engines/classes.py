@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from uqcli.base.counts import texts_by_level
 from uqcli.base.records import dataclass
 
 SUM_TOLERANCE = 1e-3
@@ -40,6 +41,19 @@ def class_spellings(classes: Sequence[str]) -> Spellings:
             spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
         }
     return Spellings(index_by_text=index_by_spelling | index_by_text, ignores_case=is_binary)
+
+
+def positive_spellings(positive: str) -> Spellings:
+    """Return the accepted texts of the positive label, those that name the same group or part.
+
+    Examples
+    --------
+    >>> list(positive_spellings("2").index_by_text), positive_spellings("True").ignores_case
+    (['2', '2.0'], True)
+    """
+    is_truth = positive.lower() in {"true", "false"}
+    name = positive.lower() if is_truth else positive
+    return Spellings(index_by_text=dict.fromkeys(texts_by_level((name,))[name], 1), ignores_case=is_truth)
 
 
 def expected_classes(classes: Sequence[str]) -> str:

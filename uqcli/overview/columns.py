@@ -8,6 +8,7 @@ from dataclasses import replace
 from uqcli.base.defaults import UNCERTAINTY
 from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
+from uqcli.engines.classes import positive_spellings
 from uqcli.engines.columns import usually_named
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Columns
@@ -84,7 +85,14 @@ def _usual_columns(request: OverviewRequest, columns: Columns, roles: Sequence[s
 
 
 def _negative(positive: str | None, labels: Sequence[str]) -> tuple[str, ...]:
-    return () if positive is None else tuple(label for label in labels if label != positive)
+    if positive is None:
+        return ()
+    spellings = positive_spellings(positive)
+    return tuple(
+        label
+        for label in labels
+        if (label.lower() if spellings.ignores_case else label) not in spellings.index_by_text
+    )
 
 
 def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -332,14 +332,21 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
         See ``constraint_from``; or a bound is given twice.
     """
     set_options = {name: value for name, value in options.items() if value is not None}
-    if len(set_options) != 1 or "," not in next(iter(set_options.values())):
+    lists = [
+        (name, text) for name, text in set_options.items() if "," in text and name not in {"gain", "cost"}
+    ]
+    if not lists:
         return (constraint_from(**options),)
-    ((name, text),) = set_options.items()
+    name, text = lists[0]
     if re.fullmatch(r"0?,\d+", text):
         raise UsageError(
             f"{name} '{text}'",
             expected="a decimal point: commas separate several bounds",
             remedy=f"did you mean {text.replace(',', '.')}?",
+        )
+    if len(set_options) > 1:
+        raise UsageError(
+            f"{name} '{text}' beside other bounds", expected="one value", remedy="run the command for each"
         )
     values = [item.strip() for item in text.split(",")]
     if len(set(values)) < len(values):

@@ -8,7 +8,7 @@ from typing import Final
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.engines import refusals
-from uqcli.engines.classes import class_spellings
+from uqcli.engines.classes import class_spellings, positive_spellings
 from uqcli.engines.request import INPUT
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 
@@ -164,13 +164,13 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
-    positive = F.coalesce(text == positive_value, F.lit(False))
+    spellings = positive_spellings(positive_value)
+    compared = lower if spellings.ignores_case else text
+    positive = F.coalesce(compared.isin(*spellings.index_by_text), F.lit(False))
     if kind in _TEXTS:
         null = (null | lower.rlike(_INFINITE)) & ~positive
     if kind in _FLOATS:
         null = null | F.isnan(column) | (F.abs(column) == float("inf"))
-        # a reader may have converted the labels 0 and 1 to 0.0 and 1.0
-        positive = positive | F.coalesce(text == f"{positive_value}.0", F.lit(False))
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
     is_text = kind in _TEXTS
     placeholder = F.when(lower.isin(*refusals.PLACEHOLDERS) & ~positive, text) if is_text else None

@@ -12,6 +12,7 @@ from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.engines import refusals
+from uqcli.engines.classes import positive_spellings
 from uqcli.engines.local.check.classes import without_value
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
 from uqcli.engines.local.read.source import Batch
@@ -122,13 +123,13 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
     null = without_value(text)
-    positive = (text == positive_value).fill_null(value=False)
+    spellings = positive_spellings(positive_value)
+    compared = text.str.to_lowercase() if spellings.ignores_case else text
+    positive = compared.is_in(list(spellings.index_by_text)).fill_null(value=False)
     if isinstance(series.dtype, _TEXT_TYPES):
         null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
     if series.dtype.is_float():
         null |= ~series.is_finite().fill_null(value=False)
-        # a reader may have converted the labels 0 and 1 to 0.0 and 1.0
-        positive |= (text == f"{positive_value}.0").fill_null(value=False)
     return positive.to_numpy(), null.to_numpy()
 
 
