@@ -14,6 +14,7 @@ import numpy as np
 from uqcli.base.counts import ValueCounts, run_starts
 from uqcli.base.defaults import SORTED_ROWS
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.cores import threads
 from uqcli.engines.local.count.keys import between, least_keys, ranges_from
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import (
@@ -49,8 +50,15 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
         rows_by_group = [[by_group[group_index] for by_group in collected] for group_index in range(groups)]
         if groups > 1:
             rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])
-        for fitted, group in zip(blocks, rows_by_group, strict=True):
-            fitted.extend(parallel_map(lambda part: _blocks(part, width), in_ranges(group)))
+        few = len(rows_by_group) < threads()  # many groups are shared by threads whole
+        divided = [
+            (k, part)
+            for k, group in enumerate(rows_by_group)
+            for part in (in_ranges(group) if few else [group])
+        ]
+        fits = parallel_map(lambda item: _blocks(item[1], width), divided)
+        for (group_index, _), fitted in zip(divided, fits, strict=True):
+            blocks[group_index].append(fitted)
     total, *parts = [_fitted(merged(block)).as_values() for block in blocks]
     return (*parts, total) if groups > 1 else (total, total)
 

@@ -270,8 +270,29 @@ def in_ranges(parts: Sequence[KeyRows]) -> list[Sequence[KeyRows]]:
     sample = np.sort(np.concatenate([keys[:: max(1, rows // _SAMPLED_KEYS)] for keys in columns]))
     edges = [(int(key) - low) >> shift for key in sample[np.arange(1, most) * len(sample) // most]]
     ranges = np.searchsorted(np.unique(edges), np.arange(((high - low) >> shift) + 1), side="right")
-    divided = parallel_map(lambda part: part.in_ranges(low, shift, ranges.astype(np.int16)), parts)
+    divided = parallel_map(
+        lambda several: _together(several).in_ranges(low, shift, ranges.astype(np.int16)), _large(parts)
+    )
     return list(zip(*divided, strict=True))
+
+
+def _large(parts: Sequence[KeyRows]) -> list[Sequence[KeyRows]]:
+    """Divide parts into sequences that a thread divides at once: small parts would become tiny ones."""
+    if _are_weighted(parts):
+        return [[part] for part in parts]
+    before = np.cumsum([0, *(part.rows for part in parts)])[:-1] // ROWS_PER_RANGE
+    starts = [*run_starts(before).tolist(), len(parts)]
+    return [parts[first:stop] for first, stop in pairwise(starts)]
+
+
+def _together(parts: Sequence[KeyRows]) -> KeyRows:
+    """Return the rows of several parts without weights, or of a single part."""
+    if len(parts) == 1:
+        return parts[0]
+    return KeyRows(
+        negative=np.concatenate([part.negative for part in parts]),
+        positive=np.concatenate([part.positive for part in parts]),
+    )
 
 
 def _joined(slices: Sequence[KeyCounts]) -> KeyCounts:
