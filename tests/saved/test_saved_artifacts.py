@@ -136,6 +136,7 @@ def assert_same_numbers(actual, expected):
     np.testing.assert_array_max_ulp(actual, expected, MAX_ULP)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("path", SAVED, ids=name_of)
 def test_a_saved_rule_is_exported_or_refused_in_one_line(path, capsys, tmp_path):
     code = run(["export", str(path), "--to", "python", "-q", "--no-config", "-o", str(tmp_path / "rule.py")])
@@ -149,6 +150,7 @@ def test_a_saved_rule_is_exported_or_refused_in_one_line(path, capsys, tmp_path)
     assert bool(code) == is_refused
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("path", SAVED, ids=name_of)
 def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
@@ -157,6 +159,7 @@ def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     assert nearly_equal(actual["measured"], expected["measured"])
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("path", [*SAVED, *STATES], ids=name_of)
 def test_a_saved_file_can_be_shown(path, capsys):
     assert run(["show", str(path), "--no-config", "--verbose"]) == 0
