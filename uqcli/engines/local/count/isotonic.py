@@ -48,7 +48,7 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
 
         collected = list(rows.each(slice_rows, (role,), by))
         rows_by_group = [[by_group[group_index] for by_group in collected] for group_index in range(groups)]
-        if groups > 1:
+        if groups > 1:  # all rows first, since this takes longest
             rows_by_group.insert(0, [key_rows for group in rows_by_group for key_rows in group])
         few = len(rows_by_group) < threads()  # many groups are shared by threads whole
         divided = [

@@ -73,21 +73,21 @@ class KeyRows:
         """Convert to 64-bit keys."""
         return replace(self, negative=widened(self.negative), positive=widened(self.positive))
 
-    def in_ranges(self, low: int, shift: int, ranges: NarrowInts) -> list[KeyRows]:
+    def divided(self, low: int, shift: int, ranges: NarrowInts) -> list[KeyRows]:
         """Divide the rows between ranges of keys; see ``ranges_of``."""
         sides = [ranges_of(keys, low, shift, ranges) for keys in (self.negative, self.positive)]
         stops = [[0, *np.cumsum(size).tolist()] for _, size in sides]
 
-        def divided(columns: tuple[Ints, Ints]) -> list[tuple[Ints, Ints]]:
+        def by_range(columns: tuple[Ints, Ints]) -> list[tuple[Ints, Ints]]:
             negative, positive = (
                 [grouped[..., first:stop] for first, stop in pairwise(stop)]
                 for grouped, stop in zip(map(_grouped, columns, sides), stops, strict=True)
             )
             return list(zip(negative, positive, strict=True))
 
-        keys = divided((self.negative, self.positive))
-        weights = [None] * len(keys) if self.weight is None else divided(self.weight)
-        amounts = [None] * len(keys) if self.amounts is None else divided(self.amounts)
+        keys = by_range((self.negative, self.positive))
+        weights = [None] * len(keys) if self.weight is None else by_range(self.weight)
+        amounts = [None] * len(keys) if self.amounts is None else by_range(self.amounts)
         return [
             KeyRows(negative=negative, positive=positive, weight=weight, amounts=amount)
             for (negative, positive), weight, amount in zip(keys, weights, amounts, strict=True)
@@ -270,9 +270,8 @@ def in_ranges(parts: Sequence[KeyRows]) -> list[Sequence[KeyRows]]:
     sample = np.sort(np.concatenate([keys[:: max(1, rows // _SAMPLED_KEYS)] for keys in columns]))
     edges = [(int(key) - low) >> shift for key in sample[np.arange(1, most) * len(sample) // most]]
     ranges = np.searchsorted(np.unique(edges), np.arange(((high - low) >> shift) + 1), side="right")
-    divided = parallel_map(
-        lambda several: _together(several).in_ranges(low, shift, ranges.astype(np.int16)), _large(parts)
-    )
+    ranges = ranges.astype(np.int16)
+    divided = parallel_map(lambda several: _together(several).divided(low, shift, ranges), _large(parts))
     return list(zip(*divided, strict=True))
 
 
