@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import inspect
 import pickle
 import re
 from functools import cached_property
@@ -18,6 +19,8 @@ def make(decorator):
         first: int
         second: str = "b"
         third: list = dataclasses.field(default_factory=list, compare=False, repr=False)
+        later: int = dataclasses.field(init=False, compare=False, repr=False)
+        known: int = dataclasses.field(init=False, compare=False, repr=False, default=3)
 
         @cached_property
         def doubled(self):
@@ -34,6 +37,7 @@ def make(decorator):
     @decorator
     class Changing:
         number: int = 1
+        other: int = 2
 
     @decorator(frozen=True, kw_only=True, eq=False)
     class Own:
@@ -85,13 +89,41 @@ def test_they_are_replaced_copied_and_checked(classes):
     one = base(first=1)
     assert dataclasses.replace(one, first=3) == base(first=3)
     assert copy.deepcopy(one) == copy.copy(one) == one
-    assert [field.name for field in dataclasses.fields(derived)] == ["first", "second", "third", "fourth"]
+    assert [field.name for field in dataclasses.fields(derived)] == [
+        *("first", "second", "third", "later", "known"),
+        "fourth",
+    ]
+    assert (list(vars(one))[:3], one.known) == (["first", "second", "third"], 3)
     with pytest.raises(ValueError, match="negative"):
         derived(first=1, fourth=-1)
     with pytest.raises(TypeError, match="positional"):
         base(1)
     with pytest.raises(TypeError, match="first"):
         base()
+    for named in ({"new": 1}, {"later": 1}, {"known": 1}):
+        with pytest.raises(TypeError, match=next(iter(named))):
+            base(first=1, **named)
+
+
+def test_they_take_positional_values(classes):
+    changing = classes[2]
+    assert (changing(5), changing(5, other=3), changing(5, 3)) == (
+        *(changing(number=5), changing(number=5, other=3)),
+        changing(number=5, other=3),
+    )
+    with pytest.raises(TypeError, match="positional"):
+        changing(1, 2, 3)
+    with pytest.raises(TypeError, match="number"):
+        changing(1, number=2)
+
+
+def test_they_show_their_signature(classes):
+    base, _, changing, _ = classes
+    assert str(inspect.signature(changing)).removesuffix(" -> None") == "(number: int = 1, other: int = 2)"
+    parameters = inspect.signature(base).parameters
+    assert list(parameters) == ["first", "second", "third"]
+    assert {parameter.kind for parameter in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert (parameters["first"].default, parameters["second"].default) == (inspect.Parameter.empty, "b")
 
 
 def test_they_travel_to_other_processes():
@@ -104,7 +136,7 @@ def test_they_travel_to_other_processes():
 
 
 def test_no_module_takes_the_slower_decorator():
-    package = Path(records.__file__).parent
+    package = Path(records.__file__).parents[1]
     modules = [path for path in package.rglob("*.py") if path.name != "records.py"]
     slower = re.compile(r"^from dataclasses import .*\bdataclass\b|dataclasses\.dataclass\(", re.MULTILINE)
     assert [path.name for path in modules if slower.search(path.read_text())] == []

@@ -1,10 +1,14 @@
 """Measures whole processes in turn with a baseline: A B A B ..., because the machine's speed drifts."""
 
+import os
 import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+# otherwise a process compiles the modules that changed since they were last run, and the other tree does not
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 PYTHON = sys.executable
 UQCLI = (PYTHON, "-m", "uqcli")

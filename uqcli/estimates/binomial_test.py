@@ -23,6 +23,9 @@ _MAX_UNSPLIT, _MAX_UNSPLIT_TOTAL, _PIECES_PER_SPLIT = 16, 1024, 4
 _MAX_SCIPY_ROWS = 1 << 20
 """Rows up to which scipy's binomial tails are accurate; beyond, they lose digits near the mean, then all."""
 
+_ENOUGH = 2.0
+"""Multiple of the level from which p-values are not computed in full; margins do not change their verdict."""
+
 _MIN_BOUNDED_ALPHA = 1e-200
 """Level down to which bounds are used; below, probabilities lose digits and underflow."""
 
@@ -111,6 +114,7 @@ def _decided(
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
     # far larger than the rounding error of logarithms and tails
     margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
+    enough = _ENOUGH * alpha
     above = k <= low * n
     for p_value, side, inner, outer in (
         (_p_above, above, low, high),
@@ -118,17 +122,18 @@ def _decided(
     ):
         index = np.flatnonzero(side)
         upper_bound = p_value(
-            inner[index], outer[index], k[index], n[index], _EXTREME_FACTOR * (1 + margin[index])
+            inner[index],
+            outer[index],
+            k[index],
+            n[index],
+            _EXTREME_FACTOR * (1 + margin[index]),
+            enough=enough,
         )
         rejects[index] = upper_bound * (1 + margin[index]) < alpha
         undecided = index[~rejects[index]]
-        lower_bound = p_value(
-            outer[undecided],
-            inner[undecided],
-            k[undecided],
-            n[undecided],
-            _EXTREME_FACTOR * (1 - margin[undecided]),
-        )
+        far, counts = inner[undecided], (k[undecided], n[undecided])
+        factor = _EXTREME_FACTOR * (1 - margin[undecided])
+        lower_bound = p_value(outer[undecided], far, *counts, factor, enough=enough)
         accepts[undecided] = lower_bound * (1 - margin[undecided]) > alpha
     return accepts, rejects
 
@@ -150,18 +155,20 @@ def _one_by_one(
         index = np.repeat(first[a:b] - (cumulative[a:b] - sizes), sizes)
         index += np.arange(cumulative[a] - sizes[0], cumulative[b - 1])
         bins = np.repeat(bin_index[a:b], sizes)
-        p_value = p_values(score[index], positives[bins], rows[bins])
+        p_value = p_values(score[index], positives[bins], rows[bins], _ENOUGH * alpha)
         runs.append(changes(p_value <= alpha * _LEVEL_FACTOR, index))
     return runs
 
 
-def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
+def p_values(score: Floats, positives: Ints, rows: Ints, enough: float = 1.0) -> Floats:
     """Compute the exact two-sided p-values of outcomes under scores, elementwise.
 
     Parameters
     ----------
     score : float64, shape (m,)
     positives, rows : int64, shape (m,)
+    enough
+        Of p-values above it, only the tail with the outcome is computed, if that is above it too.
 
     Returns
     -------
@@ -172,25 +179,33 @@ def p_values(score: Floats, positives: Ints, rows: Ints) -> Floats:
     for p_value, mask in ((_p_above, positives < expected), (_p_below, positives > expected)):
         if mask.any():
             q, k, n = score[mask], positives[mask], rows[mask]
-            p[mask] = p_value(q, q, k, n, _EXTREME_FACTOR)
+            p[mask] = p_value(q, q, k, n, np.full(len(q), _EXTREME_FACTOR), enough=enough)
     result: Floats = np.minimum(p, 1.0)
     return result
 
 
-def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats, *, enough: float) -> Floats:
     """Add ``P(X <= k)`` under scores above the rate and the extreme upper outcomes under scores ``far``.
 
     The first term decreases with its own score, the second increases. More outcomes are extreme for lower
-    scores, and for a larger factor on the observed probability.
+    scores, and for a larger factor on the observed probability. Where the first term is above ``enough``,
+    the second is left out.
     """
-    upper = _first_extreme_above(score, n, _pmf(k, n, score) * factor)
-    return _at_most(k, n, score) + _at_least(upper, n, far)
+    p = _at_most(k, n, score)
+    index = np.flatnonzero(p <= enough)
+    k, n, score = k[index], n[index], score[index]
+    p[index] += _at_least(_first_extreme_above(score, n, _pmf(k, n, score) * factor[index]), n, far[index])
+    return p
 
 
-def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats | float) -> Floats:
+def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats, *, enough: float) -> Floats:
     """Mirror ``_p_above``: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
-    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor)
-    return _at_least(k, n, score) + np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far))
+    p = _at_least(k, n, score)
+    index = np.flatnonzero(p <= enough)
+    k, n, score = k[index], n[index], score[index]
+    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor[index])
+    p[index] += np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far[index]))
+    return p
 
 
 def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
