@@ -2,16 +2,20 @@
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.base import operating_system
+from uqcli.base.errors import DataError
+from uqcli.base.files import check_writable
 from uqcli.base.operating_system import (
     change,
     existing_signals,
     has_lock,
+    is_read_only,
     join,
     quote,
     release,
@@ -102,6 +106,16 @@ def test_on_macos_the_memory_of_the_disk_is_written_too(monkeypatch, tmp_path):
         monkeypatch.setattr(operating_system._fcntl, "fcntl", not_supported)
         sync(file.fileno())
         assert calls[1:] == [("fsync", file.fileno())]
+
+
+@pytest.mark.skipif(not hasattr(os, "statvfs"), reason="Windows does not say")
+def test_a_file_system_may_be_read_only(monkeypatch, tmp_path):
+    assert not is_read_only(tmp_path)
+    facts = SimpleNamespace(f_flag=os.ST_RDONLY | os.ST_NOSUID)
+    monkeypatch.setattr(os, "statvfs", lambda path: facts)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(DataError, match=r"cannot write '.*': the file system is read-only"):
+        check_writable(str(tmp_path / "new.json"))
 
 
 def not_supported(*_):

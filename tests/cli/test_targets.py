@@ -132,3 +132,9 @@ def test_several_bounds_share_one_reading(uqcli):
         value = result["parameters"]["constraint"]["value"]
         alone = uqcli("boundary", "rows.csv", "--precision", value, "--json").json
         assert {**alone, "notes": []} == {**result, "notes": []}
+
+
+@pytest.mark.parametrize("bounds", ["0.3,0.3", ".5,0.4,0.50"])
+def test_equal_bounds_are_refused_however_they_are_written(uqcli, bounds):
+    failed = uqcli("boundary", "rows.csv", "--precision", bounds)
+    assert (failed.code, f"'{bounds}' names a bound twice" in failed.err) == (2, True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.base.errors import DataError
-from uqcli.base.operating_system import sync
+from uqcli.base.operating_system import is_read_only, sync
 from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import Temporary
 
@@ -154,7 +154,8 @@ def _check_target(target: str) -> None:
         )
     written = path.parent if _is_replaceable(path) else path
     if not os.access(written, os.W_OK):
-        raise DataError(f"cannot write '{target}': permission denied", remedy="choose another place with -o")
+        reason = "the file system is read-only" if is_read_only(written) else "permission denied"
+        raise DataError(f"cannot write '{target}': {reason}", remedy="choose another place with -o")
 
 
 def check_results_stream(target: str | None, remedy: str = "give -o FILE") -> None:

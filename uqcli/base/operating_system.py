@@ -99,6 +99,11 @@ def release(path: str) -> None:
                 os.close(descriptor)
 
 
+def is_read_only(path: Path) -> bool:
+    """Whether the file system of a path takes no writes; False on Windows, which does not say."""
+    return hasattr(os, "statvfs") and bool(os.statvfs(path).f_flag & os.ST_RDONLY)
+
+
 def sync(descriptor: int) -> None:
     """Sync a file; on macOS also the memory of its disk, which a power failure would clear."""
     if hasattr(_fcntl, "F_FULLFSYNC"):

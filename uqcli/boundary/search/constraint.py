@@ -349,9 +349,10 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
             f"{name} '{text}' beside other bounds", expected="one value", remedy="run the command for each"
         )
     values = [item.strip() for item in text.split(",")]
-    if len(set(values)) < len(values):
+    constraints = tuple(constraint_from(**{name: value}) for value in values)
+    if len({constraint.numbers for constraint in constraints}) < len(constraints):
         raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
-    return tuple(constraint_from(**{name: value}) for value in values)
+    return constraints
 
 
 def constraint_from(**options: str | None) -> Constraint:
