@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from typing import Final
 
 from uqcli.base.operating_system import processors
@@ -24,8 +25,9 @@ def threads() -> int:
     return int(stated) if stated.isdecimal() and int(stated) else usable_cores()
 
 
+@cache  # asked for each short array of a call from Python
 def usable_cores() -> int:
-    """Return the number of cores that the affinity mask and the quotas of control groups allow."""
+    """Return the number of cores that the affinity mask and the quotas of control groups allow at first."""
     cores = processors()
     for folder in group_folders("cpu"):
         for names in (("cpu.max",), ("cpu.cfs_quota_us", "cpu.cfs_period_us")):

@@ -68,8 +68,9 @@ def rows_per_part() -> int:
 
     Python's lock, for which threads wait, is held about as long for a large part as for a small one.
     """
-    is_spacious = kept_bytes() >= KEPT_BYTES + threads() * _LARGE_PART_BYTES
-    return ROWS_PER_PART * (2 if is_spacious and threads() > _FEW_THREADS else 1)
+    workers = threads()
+    is_large = workers > _FEW_THREADS and kept_bytes() >= KEPT_BYTES + workers * _LARGE_PART_BYTES
+    return ROWS_PER_PART * (2 if is_large else 1)
 
 
 def note_read_again(rows: int, limit: int) -> None:
