@@ -22,7 +22,7 @@ from uqcli.estimates.estimate import Estimate, direction, interval
 from uqcli.estimates.survey import MIN_CLUSTERS
 from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
 from uqcli.evaluate.figure import NamedRate, rates_figure
-from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.groups import GroupEvaluation
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
 from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.document import (

@@ -26,8 +26,7 @@ from uqcli.evaluate.conformal_sets_report import EvaluateConformalReport, SetMet
 from uqcli.evaluate.coverage_test import CoverageCounts, judge
 from uqcli.evaluate.decisions import DecisionTally, Table, Units
 from uqcli.evaluate.difference_report import SetDifference
-from uqcli.evaluate.groups import GroupResult, group_evaluation
-from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.class_rows import ClassReader
 from uqcli.rules.labelled import labelled_request
@@ -148,21 +147,33 @@ def _by_group(
     """
     bound = 1 - decimal("alpha", artifact.parameters.alpha)
     is_tested = not shifted and not artifact.unsealed
-    results = {}
+    results = []
     for name, design in groups.items():
         coverage, rows = design.share(flags(0)), design.rows()
         size, empty = sizes[name].tolist()
-        rate = design.bounded(Rate.ALERTS, 0, bound, upper=False)
-        results[name] = GroupResult(
-            rows=rows,
-            metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
-            cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
-            rate=(rate, coverage) if is_tested else None,
-            units=request.units if request.cluster is not None else "",
+        results.append(
+            EvaluatedGroup(
+                name=name,
+                rows=rows,
+                metrics={
+                    "coverage": coverage,
+                    "mean_set_size": size / rows,
+                    "empty": empty / rows,
+                    "rows": rows,
+                },
+                cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
+                rate=coverage if is_tested else None,
+                bounded=design.bounded(Rate.ALERTS, 0, bound, upper=False) if is_tested else None,
+            )
         )
-    header = ("coverage", "mean set size", "empty sets")
-    text = f"coverage >= {float(bound):g}" if is_tested else ""
-    return group_evaluation(request.by or "", results, header, text, 1 - request.resampling.confidence)
+    return group_evaluation(
+        request.by or "",
+        results,
+        ("coverage", "mean set size", "empty sets"),
+        f"coverage >= {float(bound):g}" if is_tested else "",
+        1 - request.resampling.confidence,
+        units=request.units if request.cluster is not None else "",
+    )
 
 
 def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDifference:

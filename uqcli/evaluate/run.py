@@ -23,7 +23,7 @@ from uqcli.estimates.allowed import (
     SHIFT,
     WEIGHTS,
 )
-from uqcli.evaluate.groups_report import ReportByGroup
+from uqcli.evaluate.groups import ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.codec import load
 from uqcli.rules.labelled import refuse_keep
