@@ -73,9 +73,9 @@ class CoverageTest:
 
     unit: str
     p_values: Mapping[str, float]
-    below: tuple[str, ...]
-    worst: str | None
-    classes_below: tuple[str, ...]
+    below: tuple[str, ...] = ()
+    worst: str | None = None
+    classes_below: tuple[str, ...] = ()
     untested_reason: str = ""
 
     @property
