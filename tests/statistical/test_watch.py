@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from uqcli.conformal.coverage_test import rank_of
-from uqcli.watch.conformal import coverage_bound
 from uqcli.watch.evidence import change_evidence_path, is_alarm, log_e_values, rate_intervals
+from uqcli.watch.promises import coverage_bound
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 STREAMS = 10 * REPETITIONS

@@ -194,7 +194,6 @@ def _measured(
         name=promise.name,
         text=promise.text(),
         bound=float(promise.bound),
-        is_upper=promise.is_upper,
         origin=promise.origin,
         counted=promise.trials,
         successes=saved.successes,
