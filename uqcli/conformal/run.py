@@ -20,7 +20,7 @@ from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.report import ConformalReport
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.conformal.thresholds import LabelScores, thresholds_of
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.rules.class_rows import ClassReader
@@ -80,7 +80,7 @@ def _fitted(
     calibration = _calibration(reader, request)
     classes, scores = calibration.classes, calibration.scores
     weights = None if shift is None else shift.weights_for(classes)
-    counts = _class_counts(scores, len(classes))
+    counts = [scores.select(scores.label == index).rows for index in range(len(classes))]
     thresholds = _thresholds(scores, classes, request, alpha, weights)
     groups = _groups(calibration, request, alpha)
     artifact = ConformalArtifact(
@@ -194,10 +194,10 @@ def _thresholds(
         raise UsageError(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
-    alphas = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
-    guarantee = CoverageGuarantee(alphas=[alphas.get(name, alpha) for name in classes], weights=weights)
+    own = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
+    thresholds = thresholds_of(request.mode, scores, [own.get(name, alpha) for name in classes], weights)
     every_label = SCORES[request.method].every_label
-    return [min(threshold, every_label) for threshold in THRESHOLDS[request.mode](scores, guarantee)]
+    return [min(threshold, every_label) for threshold in thresholds]
 
 
 def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
@@ -217,13 +217,6 @@ def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fractio
         thresholds=[thresholds for _, thresholds, _ in groups],
         calibration_rows=[rows for _, _, rows in groups],
     )
-
-
-def _class_counts(scores: LabelScores, classes: int) -> list[int]:
-    return [
-        class_scores.rows
-        for class_scores in (scores.select(scores.label == class_index) for class_index in range(classes))
-    ]
 
 
 def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Sequence[int]) -> list[str]:

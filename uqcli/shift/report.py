@@ -167,11 +167,14 @@ class ShiftReport(OneResult):
 
     def _card(self) -> HeadCard:
         """Build the head of the page, with the classes whose weights are farthest from 1."""
+        subject = (
+            f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+            f"{count(self.target_rows)} unlabelled target rows."
+        )
         if self.mixture.rejects:
             return HeadCard(
                 title=self._title(),
-                subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
-                f"{count(self.target_rows)} unlabelled target rows.",
+                subject=subject,
                 verdict=Verdict(text="not a label shift", tone="bad"),
                 action="Label some of the new rows: more than class priors changed.",
             )
@@ -182,11 +185,9 @@ class ShiftReport(OneResult):
             )
         if self.artifact is None:
             return HeadCard(title=self._title(), verdict=Verdict(text="failed", tone="bad"))
-        changed = self._changed
         return HeadCard(
             title=self._title(),
-            subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
-            f"{count(self.target_rows)} unlabelled target rows.",
+            subject=subject,
             action=""
             if self.shift_p is None or self.shift_p < _LEVEL
             else "Nothing needs to change; label some target rows to be surer.",
@@ -197,7 +198,7 @@ class ShiftReport(OneResult):
                     value=f"x {weight.value:.2f}",
                     interval=ends_of(weight, ".2f").strip(" []").replace(", ", " to "),
                 )
-                for name, weight in changed[:3]
+                for name, weight in self._changed[:3]
             ],
         )
 

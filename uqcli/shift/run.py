@@ -10,18 +10,17 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, ConfusionForm, ShiftEstimator
-from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.base.levels import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import doubt
 from uqcli.base.running.progress import with_progress
 from uqcli.engines.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.engines.probabilities import label_indices
-from uqcli.engines.request import PROBA, DataRequest, Inputs
+from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.binning.edges import even_edges
 from uqcli.estimates.calibration_error import expected_error, in_bins
 from uqcli.estimates.linear_scaling import LinearScaling
@@ -56,23 +55,20 @@ class _Side:
     Attributes
     ----------
     rows
-        With class probabilities, and class indices as labels; all 0 for the target, which has none.
+        Their labels are all 0 for the target, which has none.
     predicted : int64, shape (n,)
         Most probable class, the first of ties.
-    unit : int64, shape (n,)
-        Day or cluster; 0 if rows are independent.
     """
 
-    rows: Rows
+    rows: UnitRows
     predicted: Ints
-    unit: Ints
     classes: tuple[str, ...]
     input_summary: Source
 
     @property
     def class_counts(self) -> Ints:
         """Weight of the rows by class."""
-        return self.weight_by_index(label_indices(self.rows), len(self.classes))
+        return self.weight_by_index(self.rows.label, len(self.classes))
 
     @property
     def predicted_counts(self) -> Ints:
@@ -84,22 +80,13 @@ class _Side:
         return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     @property
-    def probability(self) -> Matrix:
-        """Class probabilities, shape (n, C)."""
-        return np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
+    def size(self) -> int:
+        """Total weight."""
+        return int(self.rows.weight.sum())
 
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
-        return ClassCounts.from_rows(self.probability, label_indices(self.rows), self.rows.weight)
-
-    def by_unit(self) -> UnitRows:
-        """Return the rows with the day or cluster of each."""
-        return UnitRows(
-            probability=self.probability,
-            label=label_indices(self.rows),
-            unit=self.unit,
-            weight=self.rows.weights(),
-        )
+        return ClassCounts.from_rows(self.rows.probability, self.rows.label, self.rows.weight)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +99,7 @@ class _Sides:
     @property
     def size(self) -> int:
         """Total weight of both."""
-        return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
+        return self.source.size + (0 if self.target is None else self.target.size)
 
 
 @keeps_doubts
@@ -178,19 +165,17 @@ def _require_memory(request: ShiftRequest) -> None:
 
 def _read(data: DataRequest) -> _Side:
     reader, key = ClassReader(data.without("uncertainty")), data.roles.cluster
-    batches, predicted, codes = [], [], []
+    batches, predicted = [], []
     for rows in reader:
-        probability = reader.probabilities(rows)
-        columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
-        unlabelled = data.roles.label is None
-        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_indices(rows)
-        batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
+        probability, none = reader.probabilities(rows), np.zeros(len(rows), dtype=np.int64)
+        label = none if data.roles.label is None else label_indices(rows)
+        unit = none if key is None else rows.groups[key]
+        batches.append((probability, label, unit, rows.weights()))
         predicted.append(probability.argmax(axis=1))
-        codes.append(np.zeros(len(rows), dtype=np.int64) if key is None else rows.groups[key])
+    probability, label, unit, weight = (np.concatenate(column) for column in zip(*batches, strict=True))
     return _Side(
-        rows=Rows.joined(batches),
+        rows=UnitRows(probability=np.ascontiguousarray(probability), label=label, unit=unit, weight=weight),
         predicted=np.concatenate(predicted),
-        unit=np.concatenate(codes),
         classes=reader.classes,
         input_summary=reader.source,
     )
@@ -220,7 +205,7 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
         return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
     if request.confusion is ConfusionForm.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
-    cell = source.predicted * len(classes) + label_indices(source.rows)
+    cell = source.predicted * len(classes) + source.rows.label
     joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
     return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
 
@@ -282,12 +267,11 @@ def _report(
     draws: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
     source, target = sides.source, sides.target
-    rows = source.rows.size
     report = ShiftReport(
         source=source.input_summary,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(label, rows, request.resampling.confidence)
+            proportion_estimate(label, source.size, request.resampling.confidence)
             for label in source.class_counts.tolist()
         ],
         failed_draws=sum(draw is None for draw in draws),
@@ -330,7 +314,7 @@ def _mixture(sides: _Sides, *, by_unit: bool) -> MixtureTest:
     """Test whether the target is a mixture of the classes at all."""
     if sides.target is None:
         return MixtureTest(p_value=None, reason="there are no new rows")
-    return mixture_of(sides.source.by_unit(), sides.target.by_unit(), by_unit=by_unit)
+    return mixture_of(sides.source.rows, sides.target.rows, by_unit=by_unit)
 
 
 def _artifact(
