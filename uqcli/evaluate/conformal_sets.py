@@ -102,7 +102,6 @@ def evaluate(
             **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
-        shifted=shift is not None,
         difference=_difference(measured, joint_design) if len(rules) == 2 else None,
         by_group=by_group,
     )
