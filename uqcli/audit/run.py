@@ -103,7 +103,7 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     return audited
 
 
-def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> Audit:
+def audit_scores(outcomes: Outcomes, score: Floats, level: float) -> Audit:
     """Test whether the positives of each segment agree with their scores.
 
     Parameters
@@ -130,7 +130,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
             ends=partial(_exact_ends, rows.observed, division.rows),
         )
 
-    return _audit(outcomes, tested, level, (what, "expected"))
+    return _audit(outcomes, tested, level, ("positive", "expected"))
 
 
 def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, upper: bool) -> Audit:

@@ -57,7 +57,13 @@ from uqcli.evaluate.boundaries_report import (
 from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.difference_report import BoundaryDifference
 from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
-from uqcli.evaluate.labelled_part import LabelledPart, all_rows, labelled_parts, refuse_others
+from uqcli.evaluate.labelled_part import (
+    LabelledPart,
+    all_rows,
+    labelled_parts,
+    refuse_others,
+    scores_by_decision,
+)
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
 from uqcli.reports.dependent_rows import ClusterNumbers
@@ -227,7 +233,7 @@ def _all_rows(
     if every is None:
         return parts, None
     if not parts:
-        refuse_others(every, data, rules)
+        refuse_others(scores_by_decision(every, rules), scores_by_decision(data, rules))
     calibrator = request.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     part = parts[0] if parts else None
@@ -235,13 +241,7 @@ def _all_rows(
 
 
 def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
-    """Refuse rows of which it is not clear which lack a label.
-
-    Raises
-    ------
-    UsageError
-        Labels are missing beside ``--unlabelled``, or none are without it.
-    """
+    """Refuse rows of which it is not clear which lack a label."""
     if request.unlabelled is None and not unlabelled:
         raise UsageError(
             "--calibrator with a label in every row",
@@ -271,13 +271,6 @@ def _rows_to_read(
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
-    """Refuse rules that predict different classes.
-
-    Raises
-    ------
-    UsageError
-        Their classes differ.
-    """
     if len({tuple(rule.class_names) for rule in rules}) > 1:
         raise UsageError(
             "the rules have different classes", expected="the same", remedy="evaluate each alone"

@@ -170,13 +170,7 @@ def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDiff
 
 
 def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
-    """Refuse a list of columns whose class order is ambiguous.
-
-    Raises
-    ------
-    UsageError
-        The rules order their classes differently, and no option names the classes of the list.
-    """
+    """Refuse a list of columns whose class order is ambiguous: no option names the classes of the list."""
     proba = request.columns.proba
     if proba is None or "*" in proba.columns or proba.names is not None:
         return

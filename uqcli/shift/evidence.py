@@ -167,13 +167,7 @@ class Likelihood:
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
-        """See Evidence.
-
-        Raises
-        ------
-        InfeasibleError
-            The priors are not identified, or the target's predicted classes contradict them.
-        """
+        """See Evidence; the priors must be identified, and the target's predicted classes agree with them."""
         rows, prior = self.target, self._labels / self._labels.sum()
         probability = scaled(self._scaling.fitted, rows.probability)
         weights = em(mean_responsibilities(probability, rows.count), prior, self.classes)

@@ -59,8 +59,8 @@ class MixtureTest:
         Of the hypothesis that the new rows are a mixture of the classes; None if the test has no answer.
     reason
         Why it has none; empty if it has one.
-    statistic, degrees
-        Distance from the nearest mixture, and its degrees of freedom; 0 without an answer.
+    statistic
+        Distance from the nearest mixture; 0 without an answer.
     units
         Smaller number of days or clusters of both files; None if rows are taken as independent.
     """
@@ -68,7 +68,6 @@ class MixtureTest:
     p_value: float | None
     reason: str = ""
     statistic: float = 0.0
-    degrees: int = 0
     units: int | None = None
 
     @property
@@ -274,7 +273,7 @@ def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> Mi
         return MixtureTest(p_value=None, reason=few)
     statistic = _independent(source.by_class(), target.by_class()[0]).least()
     p_value = hotelling_p_value(statistic, degrees, freedom)
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees)
+    return MixtureTest(p_value=p_value, statistic=statistic)
 
 
 def _test_between_units(units: int, degrees: int, distance: Callable[[], float]) -> MixtureTest:
@@ -286,7 +285,7 @@ def _test_between_units(units: int, degrees: int, distance: Callable[[], float])
     if statistic == np.inf:
         return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
     p_value = hotelling_p_value(statistic, degrees, units - 1)
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+    return MixtureTest(p_value=p_value, statistic=statistic, units=units)
 
 
 def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> MixtureTest:

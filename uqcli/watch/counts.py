@@ -205,13 +205,7 @@ def new_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, 
 
 
 def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceSummary, cleared: int) -> None:
-    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged.
-
-    Raises
-    ------
-    DataError
-        Such a promise is watched.
-    """
+    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged."""
     of_all_rows = [promise for promise in promises if promise.rate not in ("precision", "coverage")]
     if of_all_rows and summary.unlabelled and cleared < MIN_UNFLAGGED:
         raise DataError(

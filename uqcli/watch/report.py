@@ -275,11 +275,10 @@ class WatchReport(OneResult):
         )
 
     def _title(self) -> str:
-        batches = count(len(self.state.counted))
         alarms = self.alarms()
         if not alarms:
             since = " since the acknowledgement" if self.state.acknowledged else ""
-            seen = f"in {batches} {'batch' if batches == '1' else 'batches'}{since}"
+            seen = f"in {_batches(len(self.state.counted))}{since}"
             if len(self.promises) > 1:
                 return f"No alarm: none of {len(self.promises)} targets is missed, {seen}."
             (promise,) = self.promises
