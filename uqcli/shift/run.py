@@ -89,19 +89,6 @@ class _Side:
         return ClassCounts.from_rows(self.rows.probability, self.rows.label, self.rows.weight)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Sides:
-    """Source and target; no target if the prior is known."""
-
-    source: _Side
-    target: _Side | None
-
-    @property
-    def size(self) -> int:
-        """Total weight of both."""
-        return self.source.size + (0 if self.target is None else self.target.size)
-
-
 @keeps_doubts
 def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """Estimate class weights q/p.
@@ -115,16 +102,16 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     _require_memory(request)
     data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
     target = None if request.target is None else _read(_unlabelled(data, request.target))
-    sides = _Sides(source=_read(data), target=target)
-    _require_same_classes(sides, request)
-    evidence = _evidence(sides, request)
+    source = _read(data)
+    _require_same_classes(source, target, request)
+    evidence = _evidence(source, target, request)
     try:
         weights = evidence.estimate()
     except InfeasibleError as failure:
-        report = replace(_report(sides, request, None, []), failure=str(failure))
+        report = replace(_report(source, target, request, None, []), failure=str(failure))
         return Result(report=report, artifact=None, failure=failure)
-    draws = _draws(evidence, weights, _replicates(sides, request), request)
-    report = _report(sides, request, weights, draws)
+    draws = _draws(evidence, weights, _replicates(source, target, request), request)
+    report = _report(source, target, request, weights, draws)
     for sentence in report.cautions():
         doubt(sentence)
     return Result(report=report, artifact=report.artifact)
@@ -181,8 +168,7 @@ def _read(data: DataRequest) -> _Side:
     )
 
 
-def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
-    source, target = sides.source, sides.target
+def _require_same_classes(source: _Side, target: _Side | None, request: ShiftRequest) -> None:
     if target is not None and target.classes != source.classes:
         raise UsageError(
             f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
@@ -195,9 +181,8 @@ def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
         )
 
 
-def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
+def _evidence(source: _Side, target: _Side | None, request: ShiftRequest) -> Evidence:
     """Return the data of the requested estimator."""
-    source, target = sides.source, sides.target
     classes, class_counts = source.classes, source.class_counts
     if target is None or request.prior is not None:
         return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
@@ -210,15 +195,15 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
     return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
 
 
-def _replicates(sides: _Sides, request: ShiftRequest) -> int:
+def _replicates(source: _Side, target: _Side | None, request: ShiftRequest) -> int:
     """Return the number of draws; by default 0 with many rows and no counts, where draws are slow."""
-    target = sides.target
     if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
     if request.resampling.bootstrap is not None:
         return request.resampling.bootstrap
     uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
-    return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+    rows = source.size + (0 if target is None else target.size)
+    return defaults.BOOTSTRAP if uses_counts or rows <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(
@@ -261,12 +246,18 @@ def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> li
 
 
 def _report(
-    sides: _Sides,
+    source: _Side,
+    target: _Side | None,
     request: ShiftRequest,
     weights: ClassWeights | None,
     draws: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
-    source, target = sides.source, sides.target
+    shift_p, mixture = None, MixtureTest(p_value=None, reason="there are no new rows")
+    if target is not None:
+        predicted = (side.predicted_counts.astype(np.float64) for side in (source, target))
+        shift_p = no_shift_p_value(*predicted)
+        by_unit = (request.day or request.cluster) is not None
+        mixture = mixture_of(source.rows, target.rows, by_unit=by_unit)
     report = ShiftReport(
         source=source.input_summary,
         classes=source.classes,
@@ -279,8 +270,8 @@ def _report(
         parameters=_parameters(request, len(draws)),
         artifact=None,
         weights=weights,
-        shift_p=_p_value(sides),
-        mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
+        shift_p=shift_p,
+        mixture=mixture,
         confidence=request.resampling.confidence,
         calibration=_calibration_error(source, request.estimator),
         failure=None,
@@ -301,20 +292,6 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         day=msgspec.UNSET if request.day is None else request.day,
         cluster=msgspec.UNSET if request.cluster is None else request.cluster,
     )
-
-
-def _p_value(sides: _Sides) -> float | None:
-    if sides.target is None:
-        return None
-    source, target = sides.source.predicted_counts, sides.target.predicted_counts
-    return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
-
-
-def _mixture(sides: _Sides, *, by_unit: bool) -> MixtureTest:
-    """Test whether the target is a mixture of the classes at all."""
-    if sides.target is None:
-        return MixtureTest(p_value=None, reason="there are no new rows")
-    return mixture_of(sides.source.rows, sides.target.rows, by_unit=by_unit)
 
 
 def _artifact(
