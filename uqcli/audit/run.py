@@ -171,7 +171,6 @@ def _detectable(rates: Sequence[BoundedRate], level: float) -> list[float | None
 
 
 def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, float]]:
-    """Compute the exact interval of each rate."""
     pairs = zip(observed.tolist(), rows.tolist(), strict=True)
     return [clopper_pearson(successes, trials, 1 - level) for successes, trials in pairs]
 

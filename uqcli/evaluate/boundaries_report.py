@@ -318,7 +318,6 @@ class Evaluated:
         return {**head, **single, "results": listed, **parts, "notes": list(notes)}
 
     def _metrics_of_parts(self) -> Metrics:
-        """Return the metrics of groups and segments."""
         return {
             **({} if self.by_group is None else self.by_group.metrics()),
             **({} if self.audit is None else self.audit.metrics()),
@@ -640,7 +639,6 @@ class EvaluateReport(Evaluated):
         return precision, recall, fpr, selected, hits
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of these results."""
         return [
             *([self.alike] if self.alike else []),
             *self._same_counts(),
@@ -797,7 +795,6 @@ class EvaluateReport(Evaluated):
         return f"use {self.names[0] if first < second else self.names[1]}, the simpler rule"
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of rates with their targets."""
         panels = []
         bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
         limited = (Rate.FPR, Rate.SPECIFICITY)

@@ -155,7 +155,6 @@ class EvaluateCalibratorReport(Evaluated):
         )
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of these results."""
         remaining = [
             f"{name}: {sentence}"
             for name, compared in self._compared
@@ -195,7 +194,6 @@ class EvaluateCalibratorReport(Evaluated):
 
     @property
     def _is_weighted(self) -> bool:
-        """Whether rows have sampling weights."""
         return self.parameters.sampling_weight is True
 
     def _verdict(self, compared: Comparison) -> str:

@@ -165,5 +165,4 @@ class ScoresReport(OneResult):
 
 
 def _change(estimate: Estimate) -> str:
-    """Format a difference with its interval."""
     return "-" if estimate.value is None else f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"

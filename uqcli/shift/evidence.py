@@ -199,7 +199,6 @@ class Likelihood:
 
     @property
     def _labels(self) -> Floats:
-        """Labelled rows by class."""
         return _sums(self.source.label, self.source.count, len(self.classes))
 
     def _require_agreement(self, target_prior: Floats) -> None:

@@ -182,7 +182,6 @@ def _require_same_classes(source: _Side, target: _Side | None, request: ShiftReq
 
 
 def _evidence(source: _Side, target: _Side | None, request: ShiftRequest) -> Evidence:
-    """Return the data of the requested estimator."""
     classes, class_counts = source.classes, source.class_counts
     if target is None or request.prior is not None:
         return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)

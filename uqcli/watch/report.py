@@ -433,7 +433,6 @@ class WatchReport(OneResult):
         return notes
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of each rate over time."""
         return [
             rates_over_time(
                 self._worst_first(), self.confidence, is_day=self.state.parameters.day is not None
