@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.pooled_scores import PooledScores
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.drift_cells import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
@@ -27,7 +26,7 @@ from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved
 from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
-from uqcli.shift.target_weights import TargetWeights, load_shift, target_weights_of
+from uqcli.shift.target_weights import SavedShift, load_shift, target_weights_of
 from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
 from uqcli.watch.days import days_of
 from uqcli.watch.drift import homogeneity, population_stability
@@ -52,7 +51,9 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
     if request.day is not None:
         data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
-    expectation = Expectation.of(request, rule)
+    expectation = None
+    if request.calibrator is not None:
+        expectation = Expectation(request.calibrator, rule, request.shift)
     by_day = DriftCells(len(rule.thresholds))
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
@@ -138,52 +139,43 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
 
 
-@dataclass(kw_only=True)
 class Expectation:
-    """New rows by score, counted while they are read, beside the calibration rows of a calibrator."""
+    """New rows by score, counted while they are read, beside the calibration rows of a calibrator.
 
-    calibration: ValueCounts
-    has_one_threshold: bool
-    target: TargetWeights | None
-    flagged: PooledScores = field(default_factory=PooledScores)
-    everything: PooledScores = field(default_factory=PooledScores)
+    Raises
+    ------
+    UsageError, ArtifactError
+        The calibrator has no calibration counts, or reads another column.
+    """
 
-    @classmethod
-    def of(cls, request: WatchRequest, rule: BoundaryArtifact) -> Expectation | None:
-        """Load the calibrator and the class weights; None if no calibrator is named.
-
-        Raises
-        ------
-        UsageError, ArtifactError
-            The calibrator has no calibration counts, or reads another column.
-        """
-        if request.calibrator is None:
-            return None
-        calibrator = load_kind(request.calibrator, CalibratorArtifact)
+    def __init__(self, path: str, rule: BoundaryArtifact, shift: SavedShift | None) -> None:
+        calibrator = load_kind(path, CalibratorArtifact)
         if isinstance(calibrator.calibration_counts, msgspec.UnsetType):
             raise UsageError(
-                f"'{request.calibrator}' has no calibration counts by score",
+                f"'{path}' has no calibration counts by score",
                 expected="a calibrator of scores that this version fitted",
                 remedy="fit it again",
             )
         fitted_on, decided_by = calibrator.columns["score"], rule.columns.get("score")
         if fitted_on != decided_by:
             raise UsageError(
-                f"'{request.calibrator}' was fitted on column '{fitted_on}'",
+                f"'{path}' was fitted on column '{fitted_on}'",
                 expected=f"column '{decided_by}'" if decided_by else "a rule of one score",
                 remedy="fit a calibrator for this rule",
             )
+        self._calibration = calibrator.calibration_counts.counts
         positive = calibrator.parameters.positive
-        return cls(
-            calibration=calibrator.calibration_counts.counts,
-            has_one_threshold=_has_one_threshold(rule),
-            target=None if request.shift is None else target_weights_of(load_shift(request.shift), positive),
-        )
+        self._target = None if shift is None else target_weights_of(load_shift(shift), positive)
+        thresholds = set(rule.thresholds)
+        if not isinstance(rule.groups, msgspec.UnsetType):
+            thresholds.update(*(group.thresholds for group in rule.groups.values()))
+        self._has_one_threshold = len(thresholds) == 1
+        self._flagged, self._everything = PooledScores(), PooledScores()
 
     def add(self, score: Floats, flagged: Bools, weight: Ints) -> None:
         """Count new rows, each as often as its weight."""
-        self.flagged.add(score[flagged], weight[flagged])
-        self.everything.add(score, weight)
+        self._flagged.add(score[flagged], weight[flagged])
+        self._everything.add(score, weight)
 
     def result(self, confidence: float) -> BeforeLabels:
         """Return what to expect of the rows so far.
@@ -193,24 +185,17 @@ class Expectation:
         The rate of a score is that of all rows with it. A rule that also looks at the uncertainty picks
         the better ones of them, and a group has its own rate. Neither can be stated from the score alone.
         """
-        if not self.has_one_threshold:
+        if not self._has_one_threshold:
             return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
-        weights = None if self.target is None else self.target.class_weights
+        weights = None if self._target is None else self._target.class_weights
         if weights is not None and weights.refuted:
             return BeforeLabels(precision=None, recall=None, reason=weights.refuted)
         return expected_before_labels(
-            self.calibration,
-            self.flagged.counts(),
-            self.everything.counts(),
+            self._calibration,
+            self._flagged.counts(),
+            self._everything.counts(),
             defaults.SEED,
             confidence,
             weights=None if weights is None else (weights.negative, weights.positive),
-            weight_draws=None if self.target is None else self.target.draws,
+            weight_draws=None if self._target is None else self._target.draws,
         )
-
-
-def _has_one_threshold(rule: BoundaryArtifact) -> bool:
-    thresholds = set(rule.thresholds)
-    if not isinstance(rule.groups, msgspec.UnsetType):
-        thresholds.update(*(group.thresholds for group in rule.groups.values()))
-    return len(thresholds) == 1
