@@ -19,7 +19,7 @@ from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.report import ConformalReport
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import LabelScores, thresholds_of
+from uqcli.conformal.thresholds import THRESHOLDS, LabelScores
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.rules.class_rows import ClassReader
@@ -180,7 +180,7 @@ def _thresholds(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
     own = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
-    thresholds = thresholds_of(request.mode, scores, [own.get(name, alpha) for name in classes], weights)
+    thresholds = THRESHOLDS[request.mode](scores, [own.get(name, alpha) for name in classes], weights)
     every_label = SCORES[request.method].every_label
     return [min(threshold, every_label) for threshold in thresholds]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -171,26 +172,31 @@ def _as_integers(weights: Sequence[float]) -> list[int]:
     return [int(fraction * scale) for fraction in fractions]
 
 
-def thresholds_of(
-    mode: ConformalMode,
-    rows: LabelScores,
-    alphas: Sequence[Fraction],
-    weights: Sequence[float] | None = None,
-) -> list[float]:
-    """Return the threshold of each class.
+def _marginal(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return [rows.threshold(alphas[0])] * len(alphas)
 
-    Parameters
-    ----------
-    alphas
-        Alpha of each class; all equal except for mode label-conditional.
-    weights
-        q(y)/p(y) of each class, for mode label-shift.
-    """
-    match mode:
-        case ConformalMode.MARGINAL:
-            return [rows.threshold(alphas[0])] * len(alphas)
-        case ConformalMode.LABEL_CONDITIONAL:
-            return label_conditional_thresholds(rows, alphas)
-        case ConformalMode.LABEL_SHIFT:
-            assert weights is not None  # the mode has weights
-            return label_shift_thresholds(rows, weights, alphas[0])
+
+def _label_conditional(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return label_conditional_thresholds(rows, alphas)
+
+
+def _label_shift(
+    rows: LabelScores, alphas: Sequence[Fraction], weights: Sequence[float] | None
+) -> list[float]:
+    assert weights is not None  # the mode has weights
+    return label_shift_thresholds(rows, weights, alphas[0])
+
+
+_Thresholds = Callable[[LabelScores, Sequence[Fraction], Sequence[float] | None], list[float]]
+
+THRESHOLDS: Final[Mapping[ConformalMode, _Thresholds]] = MappingProxyType(
+    {
+        ConformalMode.MARGINAL: _marginal,
+        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
+        ConformalMode.LABEL_SHIFT: _label_shift,
+    }
+)
+"""Functions from scores, the alpha of each class, and its weight q(y)/p(y) if the mode has weights.
+
+Alphas are all equal except for mode label-conditional.
+"""
