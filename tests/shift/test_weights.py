@@ -8,7 +8,7 @@ from scipy import stats
 
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.base.errors import InfeasibleError
-from uqcli.shift.sums import exact_sums, mean_responsibilities
+from uqcli.shift.evidence import exact_sums, mean_responsibilities
 from uqcli.shift.weights import bbse, em, known, no_shift_p_value
 
 

@@ -46,7 +46,7 @@ def test_calibrated_scores_show_a_segment_at_the_level(scores, size):
             weight=np.ones(size, dtype=np.int64),
             success=random.random(size) < score,
         )
-        audit = audit_scores(outcomes, score, 0.05, "positive")
+        audit = audit_scores(outcomes, score, 0.05)
         alarms += bool(audit.deviating)
         missed += any(not segment.low <= 0 <= segment.high for segment in audit.segments)
     assert stats.binomtest(alarms, REPETITIONS, 0.05, alternative="greater").pvalue > 1e-3, alarms
@@ -83,7 +83,7 @@ def test_a_segment_of_300_rows_is_found(sign):
         outcomes = Outcomes(
             columns=columns, weight=np.ones(5000, dtype=np.int64), success=random.random(5000) < rate
         )
-        audit = audit_scores(outcomes, score, 0.05, "positive")
+        audit = audit_scores(outcomes, score, 0.05)
         (segment,) = [segment for segment in audit.segments if segment.values == {"city": "l"}]
         hits += segment.p_holm <= 0.05
         shown += segment.detectable < 0.2

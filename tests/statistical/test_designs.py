@@ -21,7 +21,7 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.evaluate.decisions import DecisionTally, Units
-from uqcli.evaluate.groups import GroupResult, group_evaluation
+from uqcli.evaluate.groups import EvaluatedGroup, group_evaluation
 from uqcli.evaluate.labelled_part import labelled_parts
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
@@ -266,15 +266,17 @@ def test_groups_of_clusters_at_their_bound_are_seldom_rejected(groups, correlati
         )
         tally.add(rows, [np.full(len(cluster), FLAGGED)])
         designs = tally.by_group({str(group): group for group in range(groups)}, 0.95, "clusters")
-        results = {
-            name: GroupResult(
+        results = [
+            EvaluatedGroup(
+                name=name,
                 rows=1000,
                 metrics={},
                 cells=(),
-                rate=(design.bounded(Rate.PRECISION, 0, bound, upper=False), design.precision(flags(0))),
+                rate=design.precision(flags(0)),
+                bounded=design.bounded(Rate.PRECISION, 0, bound, upper=False),
             )
             for name, design in designs.items()
-        }
+        ]
         rejected += bool(group_evaluation("group", results, (), "rate", LEVEL).broken)
     assert rejected_at_most(rejected, repetitions)
 
@@ -309,7 +311,7 @@ def test_groups_by_weight_at_their_bound_are_seldom_rejected(bound, weights):
     exact = Fraction(str(bound))
     for seed in range(repetitions):
         random = np.random.default_rng([int(100 * bound), seed])
-        results = {}
+        results = []
         for group in range(groups):
             flagged = random.random(1000) < 0.5
             label = random.random(1000) < np.where(flagged, bound, 0.3)
@@ -327,8 +329,15 @@ def test_groups_by_weight_at_their_bound_are_seldom_rejected(bound, weights):
             }
             design = WeightedRows(confidence=0.95, sums=sums)
             rate = design.bounded(Rate.PRECISION, 0, exact, upper=False)
-            results[str(group)] = GroupResult(
-                rows=1000, metrics={}, cells=(), rate=(rate, design.precision(flags(0)))
+            results.append(
+                EvaluatedGroup(
+                    name=str(group),
+                    rows=1000,
+                    metrics={},
+                    cells=(),
+                    rate=design.precision(flags(0)),
+                    bounded=rate,
+                )
             )
         rejected += bool(group_evaluation("group", results, (), "rate", LEVEL).broken)
     assert rejected_at_most(rejected, repetitions)

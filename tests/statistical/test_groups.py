@@ -8,7 +8,7 @@ import pytest
 
 from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.estimate import Estimate
-from uqcli.evaluate.groups import GroupResult, group_evaluation
+from uqcli.evaluate.groups import EvaluatedGroup, group_evaluation
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10
 LEVEL = 0.05
@@ -23,17 +23,16 @@ def test_groups_at_their_bound_are_seldom_rejected(groups, bound, upper):
     for _ in range(REPETITIONS):
         trials = random.integers(1, 600, groups)
         successes = random.binomial(trials, float(bound))
-        results = {
-            str(number): GroupResult(
+        results = [
+            EvaluatedGroup(
+                name=str(number),
                 rows=1000,
                 metrics={},
                 cells=(),
-                rate=(
-                    BoundedRate(successes=int(k), trials=int(n), bound=bound, upper=upper),
-                    Estimate(value=None, low=None, high=None),
-                ),
+                rate=Estimate(value=None),
+                bounded=BoundedRate(successes=int(k), trials=int(n), bound=bound, upper=upper),
             )
             for number, (k, n) in enumerate(zip(successes, trials, strict=True))
-        }
+        ]
         rejected += bool(group_evaluation("group", results, (), "rate", LEVEL).broken)
     assert rejected / REPETITIONS <= ALLOWED

@@ -14,7 +14,7 @@ from uqcli.calibrate.histogram_bound import error_p_values
 from uqcli.calibrate.maps.histogram import fit_histogram
 from uqcli.conformal.coverage_test import coverage_p_value, effective_rows
 from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.conformal.thresholds import THRESHOLDS, LabelScores
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 ALPHA, LEVEL = Fraction(1, 10), 0.05
@@ -26,9 +26,8 @@ def p_value_on_target(random, method, calibration_rows, test_rows):
     label, x = gaussian_mixture(random, calibration_rows, SOURCE)
     weights = TARGET / SOURCE
     score = SCORES[method].label_scores(posterior(x, SOURCE), label, random.random(calibration_rows))
-    rule = THRESHOLDS[ConformalMode.LABEL_SHIFT]
-    guarantee = CoverageGuarantee(alphas=[ALPHA] * 3, weights=weights.tolist())
-    threshold = np.array([rule(LabelScores(score=score, label=label, weight=None), guarantee)])
+    rows = LabelScores(score=score, label=label, weight=None)
+    threshold = np.array([THRESHOLDS[ConformalMode.LABEL_SHIFT](rows, [ALPHA] * 3, weights.tolist())])
     new_label, x = gaussian_mixture(random, test_rows, TARGET)
     members = SCORES[method].sets(posterior(x, SOURCE), threshold, random.random(test_rows))
     missed = ~members[np.arange(test_rows), new_label]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from uqcli.conformal.coverage_test import rank_of
-from uqcli.watch.conformal import coverage_bound
-from uqcli.watch.evidence import change_evidence_path, is_alarm, log_e_values, rate_intervals
+from uqcli.watch.evidence import is_alarm, log_change_evidence, log_e_values, rate_intervals
+from uqcli.watch.promises import coverage_bound
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 STREAMS = 10 * REPETITIONS
@@ -95,7 +95,8 @@ def change_paths(successes, size, bound):
     for look in range(1, looks + 1):
         ages = np.arange(look, 0, -1)
         paths[:, look - 1] = table[ages, before[:, [look]] - before[:, :look]].sum(axis=1)
-    path = change_evidence_path([(int(k), size) for k in successes[0]], bound)
+    batches = [(int(k), size) for k in successes[0]]
+    path = [np.exp(log_change_evidence(batches[:look], bound)) for look in range(1, looks + 1)]
     assert paths[0] == pytest.approx(path, rel=1e-9)
     return paths
 

@@ -10,12 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import watch as oracle
-from uqcli.watch.evidence import change_evidence_path, is_change_alarm, log_change_evidence, log_e_value
+from uqcli.watch.evidence import is_change_alarm, log_change_evidence, log_e_value
 
 TWENTIETHS = st.integers(1, 19).map(lambda count: Fraction(count, 20))
 BATCHES = st.lists(
     st.integers(0, 30).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), max_size=12
 )
+
+
+def change_evidence_path(batches, bound):
+    """Return the evidence of a change after every batch, not its logarithm."""
+    log_evidence = [log_change_evidence(batches[:look], bound) for look in range(1, len(batches) + 1)]
+    with np.errstate(over="ignore"):
+        return np.exp(np.array(log_evidence, dtype=np.float64))
 
 
 @given(BATCHES, TWENTIETHS)

@@ -6,7 +6,7 @@ from math import comb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.watch.conformal import coverage_bound
+from uqcli.watch.promises import coverage_bound
 
 DELTAS = st.sampled_from([Fraction(1, 100), Fraction(1, 20), Fraction(1, 2)])
 

@@ -33,7 +33,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
-from uqcli.evaluate.groups_report import EvaluatedGroup, ReportByGroup
+from uqcli.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.run import run
 from uqcli.export.options import ExportRequest

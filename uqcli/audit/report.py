@@ -176,7 +176,6 @@ class Audit:
         return f"None of {_segments(number)} deviates significantly.{power}"
 
     def _rates(self, segment: Segment) -> str:
-        """State the observed and the expected rate."""
         observed, expected = (
             _percent(number / segment.rows) for number in (segment.observed, segment.expected)
         )

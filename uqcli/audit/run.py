@@ -67,9 +67,7 @@ class _Tested:
         Function from a level to the interval of each observed rate.
     """
 
-    columns: tuple[int, ...]
-    values: Ints
-    rows: Ints
+    division: Division
     observed: Ints
     expected: Floats
     p_value: Floats
@@ -105,7 +103,7 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     return audited
 
 
-def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> Audit:
+def audit_scores(outcomes: Outcomes, score: Floats, level: float) -> Audit:
     """Test whether the positives of each segment agree with their scores.
 
     Parameters
@@ -124,9 +122,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
         )
         error = np.sqrt(rows.sums(rows.score * (1 - rows.score))) / division.rows
         return _Tested(
-            columns=division.columns,
-            values=division.values,
-            rows=division.rows,
+            division=division,
             observed=rows.observed,
             expected=rows.sums(rows.score),
             p_value=two_sided_p(rows),
@@ -134,7 +130,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float, what: str) -> 
             ends=partial(_exact_ends, rows.observed, division.rows),
         )
 
-    return _audit(outcomes, tested, level, (what, "expected"))
+    return _audit(outcomes, tested, level, ("positive", "expected"))
 
 
 def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, upper: bool) -> Audit:
@@ -157,9 +153,7 @@ def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, 
         ]
 
         return _Tested(
-            columns=division.columns,
-            values=division.values,
-            rows=division.rows,
+            division=division,
             observed=observed,
             expected=(division.rows * float(bound)).astype(np.float64),
             p_value=np.array([rate.p_value() for rate in rates], dtype=np.float64),
@@ -177,7 +171,6 @@ def _detectable(rates: Sequence[BoundedRate], level: float) -> list[float | None
 
 
 def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, float]]:
-    """Compute the exact interval of each rate."""
     pairs = zip(observed.tolist(), rows.tolist(), strict=True)
     return [clopper_pearson(successes, trials, 1 - level) for successes, trials in pairs]
 
@@ -213,9 +206,7 @@ def _tested_over_clusters(
 
     rows = division.rows[kept]
     return _Tested(
-        columns=division.columns,
-        values=division.values[kept],
-        rows=rows,
+        division=replace(division, values=division.values[kept], rows=rows),
         observed=np.array([one.successes for one in tested], dtype=np.int64),
         expected=(rows * float(bound)).astype(np.float64),
         p_value=np.array([one.p_value() for one in tested], dtype=np.float64),
@@ -246,10 +237,10 @@ def _audit(
     level_of_one = level / max(number, 1)
     segments = []
     for part in parts:
-        of_columns = [list(columns)[column] for column in part.columns]
+        of_columns = [list(columns)[column] for column in part.division.columns]
         lines = zip(
-            part.values.tolist(),
-            part.rows.tolist(),
+            part.division.values.tolist(),
+            part.division.rows.tolist(),
             part.observed.tolist(),
             part.expected.tolist(),
             part.p_value.tolist(),

@@ -23,7 +23,6 @@ from uqcli.engines.classes import SUM_TOLERANCE
 from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
-from uqcli.kernels.nonconformity import Matrix
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.classes import are_weights, columns_of_classes
 from uqcli.rules.columns import NewColumns
@@ -192,7 +191,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
 
         def sets(rows: Rows) -> np.ndarray:
-            probability = _usable_probabilities(rows, roles)
+            probability = rows.filled(probabilities(rows, roles), 0.0)  # 0 in invalid rows
             uniform: Floats = np.ones(len(rows))
             if randomised:
                 uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
@@ -376,8 +375,3 @@ def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]
     return Table(title="", header=header, rows=[cells], left=0)
-
-
-def _usable_probabilities(rows: Rows, roles: Roles) -> Matrix:
-    """Return the class probabilities, 0 in invalid rows."""
-    return rows.filled(probabilities(rows, roles), 0.0)

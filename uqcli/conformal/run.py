@@ -14,13 +14,12 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.levels import caution_confidence
 from uqcli.base.options import OptionalResampling
-from uqcli.base.records import dataclass
 from uqcli.base.running.cautions import doubt
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.report import ConformalReport
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import THRESHOLDS, CoverageGuarantee, LabelScores
+from uqcli.conformal.thresholds import THRESHOLDS, LabelScores
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.rules.class_rows import ClassReader
@@ -31,17 +30,6 @@ from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run as run_shift
 from uqcli.shift.target_weights import load_shift
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Calibration:
-    """Scores of all calibration rows, with their groups if any."""
-
-    scores: LabelScores
-    group: Ints | None
-    names: tuple[str, ...]
-    classes: tuple[str, ...]
-    unnormalised: float
 
 
 @keeps_doubts
@@ -77,12 +65,12 @@ def _fitted(
 ) -> Result[ConformalReport, ConformalArtifact]:
     _check(request, shift)
     reader = ClassReader(request.data.without("uncertainty").grouped_by(request.by))
-    calibration = _calibration(reader, request)
-    classes, scores = calibration.classes, calibration.scores
+    scores, group = _scores(reader, request)
+    classes = reader.classes
     weights = None if shift is None else shift.weights_for(classes)
-    counts = _class_counts(scores, len(classes))
+    counts = [scores.select(scores.label == index).rows for index in range(len(classes))]
     thresholds = _thresholds(scores, classes, request, alpha, weights)
-    groups = _groups(calibration, request, alpha)
+    groups = None if group is None else _groups(scores, group, reader, request, alpha)
     artifact = ConformalArtifact(
         kind=ArtifactKind.CONFORMAL,
         format_version=format_of(request.method, [thresholds, *(groups.thresholds if groups else ())]),
@@ -97,7 +85,7 @@ def _fitted(
         groups=groups,
         calibration_rows=counts,
     )
-    notes = _notes(artifact, calibration, counts)
+    notes = [*_notes(artifact, counts), *sum_notes(reader.unnormalised)]
     for sentence in notes:
         doubt(sentence)
     report = ConformalReport(artifact=artifact, rows_of_class=counts, notes=notes)
@@ -143,8 +131,11 @@ def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
         raise UsageError(f"groups with mode {request.mode}", expected="--mode marginal")
 
 
-def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration:
-    """Reduce each batch to the scores of its labels, so that memory does not grow with the classes."""
+def _scores(reader: ClassReader, request: ConformalRequest) -> tuple[LabelScores, Ints | None]:
+    """Read the scores of the rows' labels, and the group of each row if there are groups.
+
+    Each batch is reduced to these scores, so that memory does not grow with the classes.
+    """
     scores: list[Floats] = []
     labels: list[Ints] = []
     weights: list[Ints] = []
@@ -157,8 +148,8 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         uniform = np.ones(len(rows))
         if not request.no_randomize and request.method is ConformalMethod.APS:
             uniform = uniforms(positions_of(rows), request.seed, Purpose.FIT)
-        label_scores = SCORES[request.method].label_scores(reader.probabilities(rows), label, uniform)
-        scores.append(label_scores[present])
+        score = SCORES[request.method].label_scores(reader.probabilities(rows), label, uniform)
+        scores.append(score[present])
         labels.append(label[present].astype(np.min_scalar_type(len(reader.classes))))
         if rows.weight is not None:
             weights.append(rows.weight[present])
@@ -167,19 +158,13 @@ def _calibration(reader: ClassReader, request: ConformalRequest) -> _Calibration
         if (cluster := request.data.roles.cluster) is not None:
             clusters.append(rows.groups[cluster][present])
     weight = np.concatenate(weights) if weights else None
-    levels = {} if request.by is None else dict(reader.levels[request.by])
-    return _Calibration(
-        scores=LabelScores(
-            score=np.concatenate(scores),
-            label=np.concatenate(labels),
-            weight=None if weight is None or (weight == 1).all() else weight,
-            cluster=np.concatenate(clusters) if clusters else None,
-        ),
-        group=np.concatenate(groups) if groups else None,
-        names=tuple(sorted(levels, key=levels.__getitem__)),
-        classes=reader.classes,
-        unnormalised=reader.unnormalised,
+    label_scores = LabelScores(
+        score=np.concatenate(scores),
+        label=np.concatenate(labels),
+        weight=None if weight is None or (weight == 1).all() else weight,
+        cluster=np.concatenate(clusters) if clusters else None,
     )
+    return label_scores, np.concatenate(groups) if groups else None
 
 
 def _thresholds(
@@ -194,39 +179,32 @@ def _thresholds(
         raise UsageError(
             f"alpha for class '{min(unknown)}'", expected=f"classes among {', '.join(list(classes)[:12])}"
         )
-    alphas = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
-    guarantee = CoverageGuarantee(alphas=[alphas.get(name, alpha) for name in classes], weights=weights)
+    own = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
+    thresholds = THRESHOLDS[request.mode](scores, [own.get(name, alpha) for name in classes], weights)
     every_label = SCORES[request.method].every_label
-    return [min(threshold, every_label) for threshold in THRESHOLDS[request.mode](scores, guarantee)]
+    return [min(threshold, every_label) for threshold in thresholds]
 
 
-def _groups(calibration: _Calibration, request: ConformalRequest, alpha: Fraction) -> SavedGroups | None:
+def _groups(
+    scores: LabelScores, group: Ints, reader: ClassReader, request: ConformalRequest, alpha: Fraction
+) -> SavedGroups:
     """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
-    if calibration.group is None or request.by is None:
-        return None
-    groups_by_name = sorted((name, group_index) for group_index, name in enumerate(calibration.names))
+    by, every_label = request.by or "", SCORES[request.method].every_label
     groups = []
-    for name, group_index in groups_by_name:
-        group_scores = calibration.scores.select(calibration.group == group_index)
-        if group_scores.rows:
-            threshold = min(group_scores.threshold(alpha), SCORES[request.method].every_label)
-            groups.append((name, [threshold] * len(calibration.classes), group_scores.rows))
+    for name, index in sorted(reader.levels[by].items()):
+        part = scores.select(group == index)
+        if part.rows:
+            threshold = min(part.threshold(alpha), every_label)
+            groups.append((name, [threshold] * len(reader.classes), part.rows))
     return SavedGroups(
-        column=request.by,
+        column=by,
         names=[name for name, _, _ in groups],
         thresholds=[thresholds for _, thresholds, _ in groups],
         calibration_rows=[rows for _, _, rows in groups],
     )
 
 
-def _class_counts(scores: LabelScores, classes: int) -> list[int]:
-    return [
-        class_scores.rows
-        for class_scores in (scores.select(scores.label == class_index) for class_index in range(classes))
-    ]
-
-
-def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Sequence[int]) -> list[str]:
+def _notes(artifact: ConformalArtifact, counts: Sequence[int]) -> list[str]:
     notes = []
     always_in = [
         name
@@ -240,4 +218,4 @@ def _notes(artifact: ConformalArtifact, calibration: _Calibration, counts: Seque
     unseen = [name for name, rows in zip(artifact.classes, counts, strict=True) if not rows]
     if unseen:
         notes.append(f"classes without rows: {', '.join(unseen[:20])}.")
-    return [*notes, *sum_notes(calibration.unnormalised)]
+    return notes

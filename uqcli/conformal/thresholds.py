@@ -115,11 +115,7 @@ def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Frac
 
 def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
     """Apply the marginal rule within each class at its own alpha; an unseen class is in every set."""
-    return [
-        part.threshold(alpha)
-        for label, alpha in enumerate(alphas)
-        for part in (rows.select(rows.label == label),)
-    ]
+    return [rows.select(rows.label == label).threshold(alpha) for label, alpha in enumerate(alphas)]
 
 
 def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
@@ -176,41 +172,31 @@ def _as_integers(weights: Sequence[float]) -> list[int]:
     return [int(fraction * scale) for fraction in fractions]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoverageGuarantee:
-    """Guarantee of the coverage, by class.
-
-    Attributes
-    ----------
-    alphas
-        Alpha of each class; all equal except for mode label-conditional.
-    weights
-        q(y)/p(y) of each class, for mode label-shift.
-    """
-
-    alphas: Sequence[Fraction]
-    weights: Sequence[float] | None = None
+def _marginal(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return [rows.threshold(alphas[0])] * len(alphas)
 
 
-def _marginal(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
-    return [rows.threshold(guarantee.alphas[0])] * len(guarantee.alphas)
+def _label_conditional(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return label_conditional_thresholds(rows, alphas)
 
 
-def _label_conditional(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
-    return label_conditional_thresholds(rows, guarantee.alphas)
+def _label_shift(
+    rows: LabelScores, alphas: Sequence[Fraction], weights: Sequence[float] | None
+) -> list[float]:
+    assert weights is not None  # the mode has weights
+    return label_shift_thresholds(rows, weights, alphas[0])
 
 
-def _label_shift(rows: LabelScores, guarantee: CoverageGuarantee) -> list[float]:
-    assert guarantee.weights is not None  # the mode has weights
-    return label_shift_thresholds(rows, guarantee.weights, guarantee.alphas[0])
+_Thresholds = Callable[[LabelScores, Sequence[Fraction], Sequence[float] | None], list[float]]
 
-
-THRESHOLDS: Final[Mapping[ConformalMode, Callable[[LabelScores, CoverageGuarantee], list[float]]]] = (
-    MappingProxyType(
-        {
-            ConformalMode.MARGINAL: _marginal,
-            ConformalMode.LABEL_CONDITIONAL: _label_conditional,
-            ConformalMode.LABEL_SHIFT: _label_shift,
-        }
-    )
+THRESHOLDS: Final[Mapping[ConformalMode, _Thresholds]] = MappingProxyType(
+    {
+        ConformalMode.MARGINAL: _marginal,
+        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
+        ConformalMode.LABEL_SHIFT: _label_shift,
+    }
 )
+"""Functions from scores, the alpha of each class, and its weight q(y)/p(y) if the mode has weights.
+
+Alphas are all equal except for mode label-conditional.
+"""

@@ -60,7 +60,7 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
     )
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
-    return audit_scores(outcomes, score, 1 - request.resampling.confidence, "positive")
+    return audit_scores(outcomes, score, 1 - request.resampling.confidence)
 
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:

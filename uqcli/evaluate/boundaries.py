@@ -56,9 +56,14 @@ from uqcli.evaluate.boundaries_report import (
 )
 from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.difference_report import BoundaryDifference
-from uqcli.evaluate.groups import GroupResult, group_evaluation
-from uqcli.evaluate.groups_report import GroupEvaluation
-from uqcli.evaluate.labelled_part import LabelledPart, all_rows, labelled_parts, refuse_others
+from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
+from uqcli.evaluate.labelled_part import (
+    LabelledPart,
+    all_rows,
+    labelled_parts,
+    refuse_others,
+    scores_by_decision,
+)
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
 from uqcli.reports.dependent_rows import ClusterNumbers
@@ -228,7 +233,7 @@ def _all_rows(
     if every is None:
         return parts, None
     if not parts:
-        refuse_others(every, data, rules)
+        refuse_others(scores_by_decision(every, rules), scores_by_decision(data, rules))
     calibrator = request.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     part = parts[0] if parts else None
@@ -236,13 +241,7 @@ def _all_rows(
 
 
 def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
-    """Refuse rows of which it is not clear which lack a label.
-
-    Raises
-    ------
-    UsageError
-        Labels are missing beside ``--unlabelled``, or none are without it.
-    """
+    """Refuse rows of which it is not clear which lack a label."""
     if request.unlabelled is None and not unlabelled:
         raise UsageError(
             "--calibrator with a label in every row",
@@ -272,13 +271,6 @@ def _rows_to_read(
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
-    """Refuse rules that predict different classes.
-
-    Raises
-    ------
-    UsageError
-        Their classes differ.
-    """
     if len({tuple(rule.class_names) for rule in rules}) > 1:
         raise UsageError(
             "the rules have different classes", expected="the same", remedy="evaluate each alone"
@@ -311,8 +303,9 @@ def _by_group(
         Labelled rows of each group that stand for all; empty if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), also=())
-    results = {}
+    results = []
     reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
+    untested = f"not tested, since {reason}" if reason else ""
     for name, (design, worth) in counted.items():
         labelled = _measure(artifact, (design, 0), None, request, target, in_group=True)
         measured = labelled
@@ -325,24 +318,33 @@ def _by_group(
             value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
             measured = replace(measured, value=value)
         has_target = request.by != own_key(artifact) or name in artifact.promising_groups
-        rate = _bounded_rate(constraint, labelled, design) if not reason and has_target else None
-        if rate is not None and rate[1] == UNKNOWN:
-            rate = None
-        results[name] = GroupResult(
-            rows=design.rows(),
-            metrics=measured.metrics(),
-            cells=group_cells(measured),
-            rate=rate,
-            has_target=has_target,
-            reason=reason,
-            units=request.units if request.cluster is not None else "",
+        bounded, rate = None, None
+        if has_target and not reason:
+            bounded, rate = _bounded_rate(constraint, labelled, design) or (None, None)
+        results.append(
+            EvaluatedGroup(
+                name=name,
+                rows=design.rows(),
+                metrics=measured.metrics(),
+                cells=group_cells(measured),
+                rate=None if rate == UNKNOWN else rate,
+                bounded=None if rate == UNKNOWN else bounded,
+                untested=untested if has_target else "without a rule of their own, not tested",
+            )
         )
-    is_named = bool(parts) or any(result.rate for result in results.values())
+    is_named = bool(parts) or any(group.bounded for group in results)
     bound = constraint.text() if is_named and not constraint.is_utility else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     has_value = any(worth is not None for _, worth in counted.values())
-    header, level = (*GROUP_HEADER, *VALUE_ROWS[: int(has_value)]), 1 - request.resampling.confidence
-    return group_evaluation(by, results, header, bound, level, labels_missing=bool(parts))
+    return group_evaluation(
+        by,
+        results,
+        (*GROUP_HEADER, *VALUE_ROWS[: int(has_value)]),
+        bound,
+        1 - request.resampling.confidence,
+        units=request.units if request.cluster is not None else "",
+        labels_missing=bool(parts),
+    )
 
 
 def _untested_groups(

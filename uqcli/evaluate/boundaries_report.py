@@ -22,7 +22,7 @@ from uqcli.estimates.estimate import Estimate, direction, interval
 from uqcli.estimates.survey import MIN_CLUSTERS
 from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
 from uqcli.evaluate.figure import NamedRate, rates_figure
-from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.groups import GroupEvaluation
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
 from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.document import (
@@ -208,16 +208,6 @@ OWN_DATA_CAUTION = (
 """Caution that no evaluation can check."""
 
 
-def intervals_in_words(parameters: EvaluateParameters) -> str:
-    """Format the confidence of intervals for titles."""
-    return f"{100 * parameters.confidence:g} % CI"
-
-
-def names_of(results: Results) -> list[str]:
-    """Return the names of the rule files, without folders unless two would be equal."""
-    return short_names([name for name, _, _ in results])
-
-
 class HasMetrics(Protocol):
     """Metrics of a rule of any kind."""
 
@@ -227,41 +217,6 @@ class HasMetrics(Protocol):
 
 Results = Sequence[tuple[str, Any, HasMetrics]]
 """Name, rule and metrics of each rule file, in the order of the command line."""
-
-
-def simpler_of(results: Results) -> str:
-    """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
-    first, second = (
-        sum(len(rule.thresholds) for rule in (artifact, *artifact.group_rules.values()))
-        for _, artifact, _ in results
-    )
-    names = names_of(results)
-    if first == second:
-        return f"either will do, so keep {names[0]}"
-    return f"use {names[0] if first < second else names[1]}, the simpler rule"
-
-
-def uncorrected_tests(results: Results) -> list[str]:
-    """Caution that tests are not corrected for three or more rules."""
-    if len(results) < 3:
-        return []
-    return [
-        f"you compared {len(results)} rules on one file, so the best one looks better than it is: confirm it "
-        "on other rows."
-    ]
-
-
-def verdicts(results: Results, sentences: Sequence[str]) -> str:
-    """Join the verdicts of the rules; once for both if two are equal."""
-    if len(results) == 1:
-        return capitalised(_said_of("the rule", sentences[0]))
-    if len(results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
-        return f"Both are {sentences[0]}"
-    named = [
-        _said_of(name, verdict.rstrip("."))
-        for name, verdict in zip(names_of(results), sentences, strict=True)
-    ]
-    return f"{'; '.join(named)}."
 
 
 def _said_of(name: str, verdict: str) -> str:
@@ -293,6 +248,39 @@ class Evaluated:
     difference: HasMetrics | None = None
     by_group: GroupEvaluation | None = None
     audit: Audit | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the rule files, without folders unless two would be equal."""
+        return short_names([name for name, _, _ in self.results])
+
+    @property
+    def measured(self) -> list[Any]:
+        """Metrics of each rule file."""
+        return [measured for _, _, measured in self.results]
+
+    @property
+    def named(self) -> list[tuple[str, Any]]:
+        """Name and metrics of each rule file."""
+        return list(zip(self.names, self.measured, strict=True))
+
+    def uncorrected_tests(self) -> list[str]:
+        """Caution that tests are not corrected for three or more rules."""
+        if len(self.results) < 3:
+            return []
+        return [
+            f"you compared {len(self.results)} rules on one file, so the best one looks better than it is: "
+            "confirm it on other rows."
+        ]
+
+    def verdicts(self, sentences: Sequence[str]) -> str:
+        """Join the verdicts of the rules; once for both if two are equal."""
+        if len(self.results) == 1:
+            return capitalised(_said_of("the rule", sentences[0]))
+        if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+            return f"Both are {sentences[0]}"
+        named = zip(self.names, sentences, strict=True)
+        return f"{'; '.join(_said_of(name, verdict.rstrip('.')) for name, verdict in named)}."
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:
@@ -330,7 +318,6 @@ class Evaluated:
         return {**head, **single, "results": listed, **parts, "notes": list(notes)}
 
     def _metrics_of_parts(self) -> Metrics:
-        """Return the metrics of groups and segments."""
         return {
             **({} if self.by_group is None else self.by_group.metrics()),
             **({} if self.audit is None else self.audit.metrics()),
@@ -400,7 +387,7 @@ class EvaluateReport(Evaluated):
             tables=[table, self._rules_table()],
             lead=[
                 *self._decisions(),
-                *self._of_predictions(),
+                *([ROWS_ARE_PREDICTIONS] if self.results[0][1].class_names else []),
                 *self._review_sentences(),
                 *self._assistance(),
                 *self._assumption(),
@@ -420,7 +407,7 @@ class EvaluateReport(Evaluated):
             found = [
                 f"{name} finds {percent(measured.recall.value)} of positives at precision "
                 f"{number_in_words(measured.precision.value)}"
-                for name, (_, _, measured) in zip(names_of(self.results), self.results, strict=True)
+                for name, measured in self.named
             ]
             return f"{'; '.join(found)}."
         ((name, artifact, measured),), (claim,) = self.results, self.claims
@@ -467,7 +454,7 @@ class EvaluateReport(Evaluated):
                 claim.sentence.removeprefix(f"{name}: ")
                 for (name, _, _), claim in zip(self.results, self.claims, strict=True)
             ]
-            return [verdicts(self.results, sentences)]
+            return [self.verdicts(sentences)]
         flags, of = ("Accepts", "right predictions") if artifact.class_names else ("Flags", "positives")
         share_of_rows = percent(confusion.selected / confusion.rows)
         done = f"{flags} {count(confusion.selected)} of {rows} ({share_of_rows}){within}"
@@ -483,15 +470,11 @@ class EvaluateReport(Evaluated):
                 finds = f"{finds}; together they hold {percent(caught)} of the {positives}"
         return [f"{done}{finds}{dropped}."]
 
-    def _of_predictions(self) -> list[str]:
-        """State what the words mean for predicted classes."""
-        return [ROWS_ARE_PREDICTIONS] if self.results[0][1].class_names else []
-
     def _review_sentences(self) -> list[str]:
         """State whether the limits of the reviews hold; without the name of a single rule."""
         sentences = [claim.sentence for claim in self.review_claims]
         if len(self.results) > 1:
-            short = dict(zip((name for name, _, _ in self.results), names_of(self.results), strict=True))
+            short = dict(zip((name for name, _, _ in self.results), self.names, strict=True))
             split = [sentence.partition(": ") for sentence in sentences]
             return [_said_of(short.get(name, name), verdict) for name, _, verdict in split]
         plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
@@ -514,7 +497,7 @@ class EvaluateReport(Evaluated):
         if self.difference is None:
             numbers = [
                 key_rate(f"recall of {name}", measured.recall, self.parameters.confidence)
-                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+                for name, measured in self.named[:3]
             ]
             return HeadCard(title=self._title(), verdict=verdict, numbers=numbers)
         same = not direction(self.difference.selected) and not direction(self.difference.recall)
@@ -536,8 +519,7 @@ class EvaluateReport(Evaluated):
 
     def _trade_off(self) -> str:
         """State which of two rules finds more, and which is more precise."""
-        (_, _, one), (_, _, two) = self.results
-        first, second = names_of(self.results)
+        (first, one), (second, two) = self.named
         more = first if (one.recall.value or 0) >= (two.recall.value or 0) else second
         precise = first if (one.precision.value or 0) >= (two.precision.value or 0) else second
         return f"{more} finds more" + ("" if more == precise else f", {precise} is more precise")
@@ -595,54 +577,44 @@ class EvaluateReport(Evaluated):
 
     def _table(self, *, brief: bool) -> Table:
         """Build the table of rates and counts; differences have their intervals unless brief."""
-        columns = [_column(measured) for _, _, measured in self.results]
+        columns = [_column(measured) for measured in self.measured]
         rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
-        header = ("", *names_of(self.results))
+        header = ("", *self.names)
         if self.difference is not None:
             header = (*header, HEADER)
             differences = self._difference_cells(self.difference, brief=brief)
             rows = [(*row, cell) for row, cell in zip(rows, differences, strict=True)]
-        targets = [measured.target_precision for _, _, measured in self.results]
+        targets = [measured.target_precision for measured in self.measured]
         if any(targets):
             rows.append(("precision, target data", *(interval(target) for target in targets if target)))
-        shares = [measured.prevalence for _, _, measured in self.results if measured.prevalence is not None]
+        shares = [measured.prevalence for measured in self.measured if measured.prevalence is not None]
         if shares and not brief:
             rows.append(("positive rate", *map(interval, shares)))
-        omissions = [measured.omission for _, _, measured in self.results]
-        if any(omissions) and not (brief and any(measured.zones for _, _, measured in self.results)):
+        omissions = [measured.omission for measured in self.measured]
+        if any(omissions) and not (brief and any(measured.zones for measured in self.measured)):
             cells = ["" if omission is None else interval(omission) for omission in omissions]
             rows.append(("false omission", *cells, *([""] if self.difference is not None else [])))
-        if any(measured.zones for _, _, measured in self.results):
-            rows += self._zone_rows(brief=brief)
+        if any(measured.zones for measured in self.measured):
+            columns = [_zone_cells(measured) for measured in self.measured]
+            if self.difference is not None:
+                columns.append((self.difference.caught_cell(brief=brief), "", ""))
+            rows += zip(_ZONE_ROWS, *columns, strict=True)
         rows += self._value_rows(brief=brief)
-        if not brief:
-            rows += self._net_benefit_rows()
+        benefits = [measured.net_benefit for measured in self.measured]
+        if any(benefits) and not brief:
+            cells = ["" if estimate is None else interval(estimate) for estimate in benefits]
+            rows.append(
+                ("net benefit", *cells, *([self.difference.net_benefit_cell()] if self.difference else []))
+            )
         return Table(title="", header=header, rows=rows)
-
-    def _zone_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
-        """Build the rows of the review; empty cells for rules without one."""
-        columns = [_zone_cells(measured) for _, _, measured in self.results]
-        if self.difference is not None:
-            columns.append((self.difference.caught_cell(brief=brief), "", ""))
-        return list(zip(_ZONE_ROWS, *columns, strict=True))
 
     def _value_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
         """Build the rows of the value; none without gain and cost."""
-        values = [measured.value for _, _, measured in self.results if measured.value is not None]
+        values = [measured.value for measured in self.measured if measured.value is not None]
         columns = [value.cells() for value in values]
         if self.difference is not None and self.difference.value is not None:
             columns.append(self.difference.value.difference_cells(brief=brief))
         return list(zip(VALUE_ROWS, *columns, strict=True)) if columns else []
-
-    def _net_benefit_rows(self) -> list[tuple[str, ...]]:
-        """Build the row of the net benefits; none if no constraint sets odds."""
-        estimates = [measured.net_benefit for _, _, measured in self.results]
-        if not any(estimates):
-            return []
-        cells = ["" if estimate is None else interval(estimate) for estimate in estimates]
-        if self.difference is not None:
-            cells.append(self.difference.net_benefit_cell())
-        return [("net benefit", *cells)]
 
     def _rules_table(self) -> Table:
         rows = [
@@ -667,7 +639,6 @@ class EvaluateReport(Evaluated):
         return precision, recall, fpr, selected, hits
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of these results."""
         return [
             *([self.alike] if self.alike else []),
             *self._same_counts(),
@@ -675,12 +646,12 @@ class EvaluateReport(Evaluated):
             *self._refuted(),
             *self._few_clusters(),
             *self._heavy_tails(),
-            *uncorrected_tests(self.results),
+            *self.uncorrected_tests(),
         ]
 
     def _refuted(self) -> list[str]:
         """Caution why no precision on target data is stated."""
-        targets = [measured.target_precision for _, _, measured in self.results]
+        targets = [measured.target_precision for measured in self.measured]
         reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
         return [f"the precision on the target data is unknown: {reason}." for reason in reasons]
 
@@ -723,7 +694,7 @@ class EvaluateReport(Evaluated):
 
     def _assumption(self) -> list[str]:
         """State what is assumed of rows without a label; empty without any."""
-        weighted = any(measured.weighted and measured.unlabelled for _, _, measured in self.results)
+        weighted = any(measured.weighted and measured.unlabelled for measured in self.measured)
         sampled = self.parameters.sampling_weight is True
         if not weighted or (sampled and self.parameters.assisted is not msgspec.UNSET):
             return []
@@ -733,7 +704,7 @@ class EvaluateReport(Evaluated):
         """State which rates use the probabilities of rows without a label, and what they save."""
         if isinstance(self.parameters.assisted, msgspec.UnsetType):
             return []
-        (_, _, measured), *_ = self.results
+        measured = self.measured[0]
         unlabelled = rows_of(measured.unlabelled)
         if not measured.assisted:
             return [
@@ -770,21 +741,18 @@ class EvaluateReport(Evaluated):
 
     def _advice(self) -> list[str]:
         """State which rule to use, if the test set can decide."""
-        named = names_of(self.results)
-        missed = [measured.promise_broken == 1 for _, _, measured in self.results]
-        broken = [name for name, is_missed in zip(named, missed, strict=True) if is_missed]
-        if broken == named:
+        kept = [name for name, measured in self.named if measured.promise_broken != 1]
+        if not kept:
             return ["Fit the rule again on current data before you rely on it."]
-        if broken:
-            return [f"Use {' or '.join(name for name in named if name not in broken)}."]
+        if len(kept) < len(self.results):
+            return [f"Use {' or '.join(kept)}."]
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
     def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
         """State what the additional work of one of two rules with a review finds."""
-        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
         work = [
             (measured.confusion.selected + (measured.zones.reviewed if measured.zones else 0), name, measured)
-            for name, measured in named
+            for name, measured in self.named
         ]
         (few, less, first), (many, more, second) = sorted(work, key=lambda item: item[0])
         if difference.caught is None or not direction(difference.caught):
@@ -798,15 +766,16 @@ class EvaluateReport(Evaluated):
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
         """State how many of the additional alerts of one rule are positive, and when to use it."""
         if difference.value is not None:
-            return worth_more(names_of(self.results), difference.value, simpler_of(self.results))
+            return worth_more(self.names, difference.value, self._simpler())
         if difference.selected.low is None:
             return []
         if difference.caught is not None:
             return self._advice_for_reviews(difference)
         if not direction(difference.selected) and not direction(difference.recall):
-            return [f"The two rules do not differ significantly: {simpler_of(self.results)}."]
-        named = zip(names_of(self.results), (measured for _, _, measured in self.results), strict=True)
-        (more, many), (less, few) = sorted(named, key=lambda pair: pair[1].confusion.selected, reverse=True)
+            return [f"The two rules do not differ significantly: {self._simpler()}."]
+        (more, many), (less, few) = sorted(
+            self.named, key=lambda pair: pair[1].confusion.selected, reverse=True
+        )
         more_rows, fewer = many.confusion, few.confusion
         alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
         advice = [f"Use {more} if its additional alerts are worth the work, and otherwise {less}."]
@@ -815,8 +784,17 @@ class EvaluateReport(Evaluated):
         hit_rate = f"{count(hits)} of them ({percent(hits / alerts)}) are positive"
         return [f"{more} flags {count(alerts)} more rows, and {hit_rate}.", *advice]
 
+    def _simpler(self) -> str:
+        """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
+        first, second = (
+            len(artifact.thresholds) + sum(len(rule.thresholds) for rule in artifact.group_rules.values())
+            for _, artifact, _ in self.results
+        )
+        if first == second:
+            return f"either will do, so keep {self.names[0]}"
+        return f"use {self.names[0] if first < second else self.names[1]}, the simpler rule"
+
     def _figures(self) -> list[Figure]:
-        """Build the figure of rates with their targets."""
         panels = []
         bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
         limited = (Rate.FPR, Rate.SPECIFICITY)
@@ -841,7 +819,7 @@ class EvaluateReport(Evaluated):
         _, _, first = self.results[0]
         rows, positives = rows_of(first.confusion.rows), count(first.confusion.positives)
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        level = intervals_in_words(self.parameters)
+        level = f"{100 * self.parameters.confidence:g} % CI"
         return [
             f"Test set: {rows}, {positives} positive{dropped}; all intervals are {level}.",
             *([] if self._same_counts() else [OWN_DATA_CAUTION]),

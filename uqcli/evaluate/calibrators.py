@@ -36,8 +36,7 @@ from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weigh
 from uqcli.evaluate.boundaries_report import EvaluateParameters
 from uqcli.evaluate.calibrators_report import EvaluateCalibratorReport, MeasuredCalibrator
 from uqcli.evaluate.difference_report import LOSSES_COMPARED, CalibratorDifference
-from uqcli.evaluate.groups import GroupResult, group_evaluation
-from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.reports.document import Claim, Metrics, in_order
 from uqcli.rules.labelled import group_indices, labelled_request, read_labelled
@@ -166,7 +165,7 @@ def _by_group(
         The rows that were read, with the clusters and weights by which they count.
     """
     by = request.by or ""
-    indices_by_name, results = dict(group_indices(read, by)), {}
+    indices_by_name, results = dict(group_indices(read, by)), []
     for name in in_order(indices_by_name):
         indices = indices_by_name[name]
         inside, size = rows.select(indices), read.rows.select(indices).size
@@ -175,9 +174,8 @@ def _by_group(
         compared = compare(_paired(before, after, inside), plan, clusters)
         if request.sampling_weight is not None:
             compared = _without_test(compared)
-        results[name] = GroupResult(
-            rows=size, metrics={**compared.metrics(), "rows": size}, cells=group_cells(compared)
-        )
+        metrics = {**compared.metrics(), "rows": size}
+        results.append(EvaluatedGroup(name=name, rows=size, metrics=metrics, cells=group_cells(compared)))
     return group_evaluation(by, results, GROUP_HEADER, "", 1 - plan.confidence)
 
 

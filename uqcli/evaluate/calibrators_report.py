@@ -29,8 +29,6 @@ from uqcli.evaluate.boundaries_report import (
     OWN_DATA_CAUTION,
     Evaluated,
     apply_command,
-    names_of,
-    uncorrected_tests,
 )
 from uqcli.evaluate.difference_report import CalibratorDifference
 from uqcli.reports.document import Claim, Document, HeadCard, Metrics, Verdict
@@ -95,15 +93,12 @@ class EvaluateCalibratorReport(Evaluated):
 
     def document(self) -> Document:
         """Return the readable form."""
-        named = [
-            (name, measured.compared)
-            for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
-        ]
+        named = self._compared
         tables = [comparison_table("", named[0][1])]
         if len(named) > 1:
             tables = [ranked_table("", "calibrator", named)]
         if self.difference is not None:
-            tables = [self.difference.table(self._names()), replace(tables[0], detail=True)]
+            tables = [self.difference.table(self.names), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
         if (clusters := self.results[0][2].clusters) is not None:
@@ -145,12 +140,7 @@ class EvaluateCalibratorReport(Evaluated):
                 action=actions.get(tone, ""),
             )
         advice = self._advice()
-        best, *_ = sort_by_log_loss(
-            [
-                (name, measured.compared.after)
-                for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
-            ]
-        )
+        best, *_ = sort_by_log_loss([(name, compared.after) for name, compared in self._compared])
         return HeadCard(
             title=advice[0]
             if advice
@@ -165,22 +155,21 @@ class EvaluateCalibratorReport(Evaluated):
         )
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of these results."""
         remaining = [
             f"{name}: {sentence}"
-            for name, (_, _, measured) in zip(self._names(), self.results, strict=True)
-            for sentence in remaining_error(measured.compared)
+            for name, compared in self._compared
+            for sentence in remaining_error(compared)
         ]
         broken = [claim.sentence for claim in self.claims if claim.met is False]
         few = too_few_clusters(self.results[0][2].clusters)
-        return [*broken, *remaining, *few, *uncorrected_tests(self.results)]
+        return [*broken, *remaining, *few, *self.uncorrected_tests()]
 
     def _advice(self) -> list[str]:
         """State which of two rules to use, if the difference is significant."""
-        return [] if self.difference is None else self.difference.advice(self._names())
+        return [] if self.difference is None else self.difference.advice(self.names)
 
     def _notes(self) -> list[str]:
-        named = list(zip(self._names(), (measured.compared for _, _, measured in self.results), strict=True))
+        named = self._compared
         sentences = (
             [f"{name}: {self._verdict(compared)}" for name, compared in named] if len(named) > 1 else []
         )
@@ -199,8 +188,12 @@ class EvaluateCalibratorReport(Evaluated):
         ]
 
     @property
+    def _compared(self) -> list[tuple[str, Comparison]]:
+        """Name of each rule file, and its metrics before and after calibration."""
+        return [(name, measured.compared) for name, measured in self.named]
+
+    @property
     def _is_weighted(self) -> bool:
-        """Whether rows have sampling weights."""
         return self.parameters.sampling_weight is True
 
     def _verdict(self, compared: Comparison) -> str:
@@ -210,6 +203,3 @@ class EvaluateCalibratorReport(Evaluated):
         change = value_of(compared.difference["log_loss"])
         changed = "is undefined" if change is None else f"changes by {change:+.4f}"
         return f"The log loss {changed}; with sampling weights, this is not tested."
-
-    def _names(self) -> list[str]:
-        return names_of(self.results)

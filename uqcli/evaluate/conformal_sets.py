@@ -12,22 +12,18 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.conformal.covered_clusters import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.estimates.estimate import Estimate, interval
-from uqcli.estimates.proportion import proportion_estimate
-from uqcli.estimates.survey import proportion_interval
 from uqcli.evaluate.boundaries_report import EvaluateParameters
 from uqcli.evaluate.conformal_sets_report import EvaluateConformalReport, SetMetrics
-from uqcli.evaluate.coverage_test import CoverageCounts, judge
+from uqcli.evaluate.coverage_test import CoveredRows, judge
 from uqcli.evaluate.decisions import DecisionTally, Table, Units
 from uqcli.evaluate.difference_report import SetDifference
-from uqcli.evaluate.groups import GroupResult, group_evaluation
-from uqcli.evaluate.groups_report import GroupEvaluation
+from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.class_rows import ClassReader
 from uqcli.rules.labelled import labelled_request
@@ -36,46 +32,29 @@ from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.target import coverage_draws, percentiles
 
 
-class _Clusters:
-    """Counts of clusters by class, set size and group."""
-
-    def __init__(self) -> None:
-        self.by_class, self.by_size, self.by_group = CoveredClusters(), CoveredClusters(), CoveredClusters()
-
-
 class _Tally:
-    """Integer counts, by weight: rows and covered rows by class, set size and group."""
+    """Rows and covered rows by class, set size and group."""
 
-    def __init__(self, classes: int, groups: int, cluster: str | None) -> None:
-        self.by_class = np.zeros((2, classes), dtype=np.int64)
-        self.by_size = np.zeros((2, classes + 1), dtype=np.int64)
-        self.by_group = np.zeros((2, groups), dtype=np.int64)
+    def __init__(self, artifact: ConformalArtifact, cluster: str | None) -> None:
+        classes, groups = len(artifact.classes), artifact.groups
+        self.by_class, self.by_size, self.by_group = (
+            CoveredRows(parts, has_clusters=cluster is not None)
+            for parts in (classes, classes + 1, 1 + (0 if groups is None else len(groups.names)))
+        )
         self.total_set_size_by_class = np.zeros(classes, dtype=np.int64)
         self._cluster = cluster
-        self.clusters = None if cluster is None else _Clusters()
 
     def add(self, label: Ints, inside: np.ndarray, rows: Rows, group: Ints | None) -> Bools:
         """Count rows; return the mask of covered ones."""
-        weight = rows.weights()
+        weight, size = rows.weights(), inside.sum(axis=1)
+        cluster = None if self._cluster is None else rows.groups[self._cluster]
         covered: Bools = inside[np.arange(len(label)), label]
-        size = inside.sum(axis=1)
-        _count(self.by_class, label, weight, covered)
-        _count(self.by_size, size, weight, covered)
+        self.by_class.add(label, weight, covered, cluster)
+        self.by_size.add(size, weight, covered, cluster)
         np.add.at(self.total_set_size_by_class, label, weight * size)
         if group is not None:
-            _count(self.by_group, group, weight, covered)
-        if self.clusters is not None and self._cluster is not None:
-            cluster = rows.groups[self._cluster]
-            self.clusters.by_class.add(label, cluster, weight, covered)
-            self.clusters.by_size.add(size, cluster, weight, covered)
-            if group is not None:
-                self.clusters.by_group.add(group, cluster, weight, covered)
+            self.by_group.add(group, weight, covered, cluster)
         return covered
-
-
-def _count(table: np.ndarray, index: Ints, weight: Ints, covered: Bools) -> None:
-    np.add.at(table[0], index, weight)
-    np.add.at(table[1], index[covered], weight[covered])
 
 
 def evaluate(
@@ -123,7 +102,6 @@ def evaluate(
             **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
-        shifted=shift is not None,
         difference=_difference(measured, joint_design) if len(rules) == 2 else None,
         by_group=by_group,
     )
@@ -148,21 +126,33 @@ def _by_group(
     """
     bound = 1 - decimal("alpha", artifact.parameters.alpha)
     is_tested = not shifted and not artifact.unsealed
-    results = {}
+    results = []
     for name, design in groups.items():
         coverage, rows = design.share(flags(0)), design.rows()
         size, empty = sizes[name].tolist()
-        rate = design.bounded(Rate.ALERTS, 0, bound, upper=False)
-        results[name] = GroupResult(
-            rows=rows,
-            metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
-            cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
-            rate=(rate, coverage) if is_tested else None,
-            units=request.units if request.cluster is not None else "",
+        results.append(
+            EvaluatedGroup(
+                name=name,
+                rows=rows,
+                metrics={
+                    "coverage": coverage,
+                    "mean_set_size": size / rows,
+                    "empty": empty / rows,
+                    "rows": rows,
+                },
+                cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
+                rate=coverage if is_tested else None,
+                bounded=design.bounded(Rate.ALERTS, 0, bound, upper=False) if is_tested else None,
+            )
         )
-    header = ("coverage", "mean set size", "empty sets")
-    text = f"coverage >= {float(bound):g}" if is_tested else ""
-    return group_evaluation(request.by or "", results, header, text, 1 - request.resampling.confidence)
+    return group_evaluation(
+        request.by or "",
+        results,
+        ("coverage", "mean set size", "empty sets"),
+        f"coverage >= {float(bound):g}" if is_tested else "",
+        1 - request.resampling.confidence,
+        units=request.units if request.cluster is not None else "",
+    )
 
 
 def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDifference:
@@ -180,13 +170,7 @@ def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDiff
 
 
 def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
-    """Refuse a list of columns whose class order is ambiguous.
-
-    Raises
-    ------
-    UsageError
-        The rules order their classes differently, and no option names the classes of the list.
-    """
+    """Refuse a list of columns whose class order is ambiguous: no option names the classes of the list."""
     proba = request.columns.proba
     if proba is None or "*" in proba.columns or proba.names is not None:
         return
@@ -211,11 +195,7 @@ def _counted(
 ) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
-    groups = [() if artifact.groups is None else artifact.groups.names for artifact in artifacts]
-    tallies = [
-        _Tally(len(artifact.classes), len(names) + 1, batch[0][1].roles.cluster)
-        for artifact, names in zip(artifacts, groups, strict=True)
-    ]
+    tallies = [_Tally(artifact, batch[0][1].roles.cluster) for artifact in artifacts]
     sets = [artifact.sets(data.roles) for artifact, data in batch]
     own_class_index = [
         np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
@@ -243,59 +223,32 @@ def _counted(
 def _metrics(
     artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, shift: ShiftArtifact | None
 ) -> SetMetrics:
-    confidence = request.resampling.confidence
-    rows, covered = int(tally.by_class[0].sum()), int(tally.by_class[1].sum())
-    sizes = tally.by_size[0]
-    by_group: Mapping[str, Estimate] = {}
-    clusters = tally.clusters
-    if artifact.groups is not None:
-        by_group = _estimates(
-            [*artifact.groups.names, "(other)"],
-            tally.by_group,
-            confidence,
-            None if clusters is None else clusters.by_group,
-        )
-    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, request.resampling.seed)
-    counts = CoverageCounts(
-        rows_of_class=tally.by_class[0],
-        covered_of_class=tally.by_class[1],
-        rows_of_group=tally.by_group[0],
-        covered_of_group=tally.by_group[1],
-        clusters_of_class=None if clusters is None else clusters.by_class,
-        clusters_of_group=None if clusters is None else clusters.by_group,
-    )
+    confidence, seed = request.resampling.confidence, request.resampling.seed
+    sizes, clusters = tally.by_size.rows, tally.by_class.clusters
+    rows = int(sizes.sum())
+    by_size = tally.by_size.estimates(map(str, range(len(sizes))), confidence)
+    group_names = () if artifact.groups is None else (*artifact.groups.names, "(other)")
+    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, seed)
     return SetMetrics(
-        coverage=proportion_estimate(covered, rows, confidence)
-        if clusters is None
-        else proportion_interval(*clusters.by_class.of_all(), confidence),
+        coverage=tally.by_class.estimate(None, confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
-        by_class=_estimates(
-            artifact.classes, tally.by_class, confidence, None if clusters is None else clusters.by_class
-        ),
-        by_size={
-            name: estimate
-            for name, estimate in _estimates(
-                [str(size) for size in range(len(sizes))],
-                tally.by_size,
-                confidence,
-                None if clusters is None else clusters.by_size,
-            ).items()
-            if sizes[int(name)]
-        },
-        by_group=by_group,
-        sizes={str(size): int(count) for size, count in enumerate(sizes.tolist()) if count},
+        by_class=tally.by_class.estimates(artifact.classes, confidence),
+        by_size={size: estimate for size, estimate in by_size.items() if sizes[int(size)]},
+        by_group=tally.by_group.estimates(group_names, confidence),
+        sizes={str(size): count for size, count in enumerate(sizes.tolist()) if count},
         target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
-        is_calibration_set=tally.by_class[0].tolist() == artifact.calibration_rows,
-        clusters=None if clusters is None else int(np.count_nonzero(clusters.by_class.of_all()[1])),
+        is_calibration_set=tally.by_class.rows.tolist() == artifact.calibration_rows,
+        clusters=None if clusters is None else int(np.count_nonzero(clusters.of_all()[1])),
         test=judge(
             artifact,
-            counts,
+            tally.by_class,
+            tally.by_group,
             draws,
             shifted=shift is not None,
             level=1 - confidence,
-            seed=request.resampling.seed,
+            seed=seed,
             refuted="" if shift is None else shift.refuted,
         ),
     )
@@ -309,7 +262,9 @@ def _coverage_in_target(
     draws = shift.draws_for(artifact.classes)
     if draws is None or shift.refuted:
         return None
-    return coverage_draws(draws, tally.by_class[0], tally.by_class[1], generator(seed, Purpose.TARGET, 0))
+    return coverage_draws(
+        draws, tally.by_class.rows, tally.by_class.covered, generator(seed, Purpose.TARGET, 0)
+    )
 
 
 def _in_target(
@@ -323,22 +278,10 @@ def _in_target(
     if shift.refuted:
         return Estimate(value=None, reason=shift.refuted), None
     weights = np.array(shift.weights_for(artifact.classes))
-    mass = weights * tally.by_class[0]
+    mass = weights * tally.by_class.rows
     if mass.sum() == 0:
         raise UsageError("no row is of a class that the target has", expected="rows of its classes")
-    covered = float((weights * tally.by_class[1]).sum() / mass.sum())
+    covered = float((weights * tally.by_class.covered).sum() / mass.sum())
     low, high = (None if draws is None else percentiles(draws, confidence)) or (None, None)
     size = float((weights * tally.total_set_size_by_class).sum() / mass.sum())
     return Estimate(value=covered, low=low, high=high), size
-
-
-def _estimates(
-    names: Sequence[str], table: np.ndarray, confidence: float, clusters: CoveredClusters | None
-) -> Mapping[str, Estimate]:
-    """Compute the coverage by name; undefined for zero rows."""
-    if clusters is not None:
-        return {
-            name: proportion_interval(*clusters.of(index), confidence) for index, name in enumerate(names)
-        }
-    counts_by_name = zip(names, table[0].tolist(), table[1].tolist(), strict=True)
-    return {name: proportion_estimate(covered, rows, confidence) for name, rows, covered in counts_by_name}

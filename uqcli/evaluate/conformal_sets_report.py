@@ -17,9 +17,6 @@ from uqcli.evaluate.boundaries_report import (
     OWN_DATA_CAUTION,
     Evaluated,
     apply_command,
-    names_of,
-    uncorrected_tests,
-    verdicts,
 )
 from uqcli.evaluate.difference_report import HEADER, SetDifference
 from uqcli.reports.dependent_rows import few_clusters, unreliable
@@ -73,9 +70,9 @@ class CoverageTest:
 
     unit: str
     p_values: Mapping[str, float]
-    below: tuple[str, ...]
-    worst: str | None
-    classes_below: tuple[str, ...]
+    below: tuple[str, ...] = ()
+    worst: str | None = None
+    classes_below: tuple[str, ...] = ()
     untested_reason: str = ""
 
     @property
@@ -185,16 +182,13 @@ class EvaluateConformalReport(Evaluated):
     """Metrics of saved prediction sets on a test set."""
 
     results: Results
-    shifted: bool
     difference: SetDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form, with verdicts (see Evaluated)."""
         sentences = [f"{name}: {_verdict(artifact, measured)}" for name, artifact, measured in self.results]
-        payload = self.build_payload(
-            [*self._cautions(), *sentences, *self._notes(), *_smaller_sets(self.results)]
-        )
-        verdicts = [measured.test.verdict for _, _, measured in self.results]
+        payload = self.build_payload([*self._cautions(), *sentences, *self._notes(), *self._smaller_sets()])
+        verdicts = [measured.test.verdict for measured in self.measured]
         for result, verdict in zip(payload["results"], verdicts, strict=True):
             result["verdict"] = verdict
         payload["verdict"] = "broken" if "broken" in verdicts else None if None in verdicts else "kept"
@@ -204,16 +198,16 @@ class EvaluateConformalReport(Evaluated):
         """Return the readable form."""
         table = replace(self._table(brief=False), brief=self._table(brief=True))
         tables = [table, self._rules_table()]
-        units = {measured.test.unit for _, _, measured in self.results}
+        units = {measured.test.unit for measured in self.measured}
         for unit in ("class", "group", "size"):
             covered = self._coverage_table(unit)
             if covered is not None:
                 tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         document = Document(
-            title=verdicts(self.results, sentences),
+            title=self.verdicts(sentences),
             tables=tables,
-            lead=[*_smaller_sets(self.results), f"The test set has {self._size()}."],
+            lead=[*self._smaller_sets(), f"The test set has {self._size()}."],
             cautions=self._cautions(),
             notes=self._notes(),
             figures=[sets_figure(self.results, self.parameters.confidence)],
@@ -230,7 +224,7 @@ class EvaluateConformalReport(Evaluated):
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         """Build the head of the page, with the numbers of the first rule."""
         name, _, measured = self.results[0]
-        states = [measured.test.verdict for _, _, measured in self.results]
+        states = [measured.test.verdict for measured in self.measured]
         if "broken" in states:
             verdict = Verdict(text="guarantee broken", tone="bad")
         elif None in states:
@@ -244,7 +238,7 @@ class EvaluateConformalReport(Evaluated):
         else:
             action = apply_command(name)
         return HeadCard(
-            title=verdicts(self.results, sentences),
+            title=self.verdicts(sentences),
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(self.source.rows)}. Each row gets the set of classes that are plausible for it.",
             verdict=verdict,
@@ -261,20 +255,19 @@ class EvaluateConformalReport(Evaluated):
                     value=percent(measured.coverage.value),
                     interval=f"covered, {measured.mean_set_size:.2f} classes in a set",
                 )
-                for name, (_, _, measured) in zip(names_of(self.results)[:3], self.results, strict=False)
+                for name, measured in self.named[:3]
             ],
         )
 
     def _table(self, *, brief: bool) -> Table:
         """Build the table of coverage and sizes; differences have their intervals unless brief."""
-        header = ("", *names_of(self.results))
-        lines = metric_rows(measured.shown() for _, _, measured in self.results)
+        header = ("", *self.names)
+        lines = metric_rows(measured.shown() for measured in self.measured)
         if self.difference is not None:
             header = (*header, HEADER)
             differences = (*self.difference.column(brief=brief), "")
             lines = [(*line, cell) for line, cell in zip(lines, differences, strict=True)]
-        if self.shifted:
-            lines += metric_rows(measured.shown_of_target() for _, _, measured in self.results)
+        lines += metric_rows(measured.shown_of_target() for measured in self.measured)
         return Table(title="", header=header, rows=lines)
 
     def _rules_table(self) -> Table:
@@ -288,7 +281,7 @@ class EvaluateConformalReport(Evaluated):
     def _coverage_table(self, unit: str) -> Table | None:
         parts = [
             {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[unit]
-            for _, _, measured in self.results
+            for measured in self.measured
         ]
         names = list(dict.fromkeys(name for part in parts for name in part))
         if not names:
@@ -297,7 +290,7 @@ class EvaluateConformalReport(Evaluated):
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MAX_ROWS]
         ]
-        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *names_of(self.results))
+        header = (f"coverage by {unit if unit != 'size' else 'set size'}", *self.names)
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[str]:
@@ -313,18 +306,29 @@ class EvaluateConformalReport(Evaluated):
             for name, _, measured in self.results
             if measured.is_calibration_set
         ]
-        return [*self._refuted(), *same, *few, *unequal, *uncorrected_tests(self.results)]
+        return [*self._refuted(), *same, *few, *unequal, *self.uncorrected_tests()]
 
     def _refuted(self) -> list[str]:
         """Caution why nothing is stated about the target data, unless a verdict says it."""
-        for _, _, measured in self.results:
+        for measured in self.measured:
             if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
                 return [f"the coverage of the target data is unknown: {measured.target[0].reason}."]
         return []
 
     def _notes(self) -> list[str]:
-        untested = [] if self.difference is None else self.difference.notes()
-        return [*untested, *_empty_set_notes(self.results), OWN_DATA_CAUTION]
+        notes = [] if self.difference is None else self.difference.notes()
+        if any(measured.empty for measured in self.measured):
+            notes.append("apply --no-empty adds the most likely class to empty sets.")
+        return [*notes, OWN_DATA_CAUTION]
+
+    def _smaller_sets(self) -> list[str]:
+        """State which of two rules has smaller sets, if both are consistent with their guarantees."""
+        if len(self.results) != 2 or any(measured.test.verdict != "kept" for measured in self.measured):
+            return []
+        (first, one), (second, two) = self.named
+        if one.mean_set_size == two.mean_set_size:
+            return []
+        return [f"Use {first if one.mean_set_size < two.mean_set_size else second}: its sets are smaller."]
 
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
@@ -360,22 +364,6 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
         f"{word} {percent} coverage of each {unit}{own}: {below}; the worst is {unit} "
         f"{printable(test.worst)}, where {_covered(by_name[test.worst], test)}."
     )
-
-
-def _smaller_sets(results: Results) -> list[str]:
-    """State which of two rules has smaller sets, if both are consistent with their guarantees."""
-    if len(results) != 2 or any(measured.test.verdict != "kept" for _, _, measured in results):
-        return []
-    sizes = [measured.mean_set_size for _, _, measured in results]
-    if sizes[0] == sizes[1]:
-        return []
-    return [f"Use {names_of(results)[sizes.index(min(sizes))]}: its sets are smaller."]
-
-
-def _empty_set_notes(results: Results) -> list[str]:
-    if not any(measured.empty for _, _, measured in results):
-        return []
-    return ["apply --no-empty adds the most likely class to empty sets."]
 
 
 def _covered(estimate: Estimate, test: CoverageTest) -> str:

@@ -1,19 +1,18 @@
-"""Test whether labelled rows contradict the guarantee of prediction sets."""
+"""Count covered rows, and test whether they contradict the guarantee of prediction sets."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
 from uqcli.base.choices import ConformalMode
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.exact_numbers import decimal
-from uqcli.base.records import dataclass
 from uqcli.conformal.coverage_test import (
     clustered_p_value,
     coverage_p_value,
@@ -22,29 +21,65 @@ from uqcli.conformal.coverage_test import (
 )
 from uqcli.conformal.covered_clusters import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
+from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.multiple import holm
-from uqcli.estimates.survey import MIN_CLUSTERS
+from uqcli.estimates.proportion import proportion_estimate
+from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
 from uqcli.evaluate.conformal_sets_report import CoverageTest
 
 
-@dataclass(frozen=True, kw_only=True)
-class CoverageCounts:
-    """Rows and covered rows, by weight, by class and by group; int64, shapes (C,) and (groups+1,).
+class CoveredRows:
+    """Rows and covered rows, by weight, of each class, set size or group; of clusters also if there are any.
 
-    The last two count them by cluster of dependent rows also; None if rows are independent.
+    Attributes
+    ----------
+    rows, covered : int64, shape (parts,)
+    clusters
+        None if rows are independent.
     """
 
-    rows_of_class: Ints
-    covered_of_class: Ints
-    rows_of_group: Ints
-    covered_of_group: Ints
-    clusters_of_class: CoveredClusters | None = None
-    clusters_of_group: CoveredClusters | None = None
+    def __init__(self, parts: int, *, has_clusters: bool) -> None:
+        self.rows = np.zeros(parts, dtype=np.int64)
+        self.covered = np.zeros(parts, dtype=np.int64)
+        self.clusters = CoveredClusters() if has_clusters else None
+
+    def add(self, part: Ints, weight: Ints, covered: Bools, cluster: Ints | None) -> None:
+        """Count rows; arrays of shape (n,)."""
+        np.add.at(self.rows, part, weight)
+        np.add.at(self.covered, part[covered], weight[covered])
+        if self.clusters is not None and cluster is not None:
+            self.clusters.add(part, cluster, weight, covered)
+
+    def estimate(self, part: int | None, confidence: float) -> Estimate:
+        """Return the coverage of a part, or of all rows; undefined for zero rows."""
+        if self.clusters is not None:
+            return proportion_interval(*self._clusters_of(self.clusters, part), confidence)
+        return proportion_estimate(*self._counts_of(part), confidence)
+
+    def estimates(self, names: Iterable[str], confidence: float) -> dict[str, Estimate]:
+        """Return the coverage of each part, by its name."""
+        return {name: self.estimate(part, confidence) for part, name in enumerate(names)}
+
+    def p_value(self, part: int | None, calibration_rows: int, alpha: Fraction) -> float | None:
+        """Test the guarantee of a part, or of all rows; None for zero rows or too few clusters."""
+        if self.clusters is not None:
+            return clustered_p_value(*self._clusters_of(self.clusters, part), calibration_rows, alpha)
+        covered, rows = self._counts_of(part)
+        return coverage_p_value(covered, rows, calibration_rows, alpha) if rows else None
+
+    def _counts_of(self, part: int | None) -> tuple[int, int]:
+        chosen = slice(None) if part is None else slice(part, part + 1)
+        return int(self.covered[chosen].sum()), int(self.rows[chosen].sum())
+
+    @staticmethod
+    def _clusters_of(clusters: CoveredClusters, part: int | None) -> tuple[Ints, Ints]:
+        return clusters.of_all() if part is None else clusters.of(part)
 
 
 def judge(
     artifact: ConformalArtifact,
-    counts: CoverageCounts,
+    by_class: CoveredRows,
+    by_group: CoveredRows,
     coverage: Floats | None,
     *,
     shifted: bool,
@@ -67,104 +102,56 @@ def judge(
         Why the class weights say nothing about target data; empty if nothing is against them.
     """
     if artifact.unsealed:
-        return replace(_tested("", {}, level), untested_reason=artifact.unsealed)
+        return _untested("", artifact.unsealed)
     alpha = decimal("alpha", artifact.parameters.alpha)
-    calibration = calibration_rows(artifact, counts.rows_of_class)
-    if counts.clusters_of_class is not None:
-        return _over_clusters(artifact, counts, calibration, alpha, level)
+    calibration = artifact.calibration_rows or _in_proportion(artifact, by_class.rows)
     if artifact.mode is not ConformalMode.LABEL_SHIFT:
-        return _over_rows(artifact, counts, calibration, alpha, level)
-    missed = (counts.rows_of_class - counts.covered_of_class, counts.rows_of_class)
+        return _on_rows(artifact, by_class, by_group, calibration, alpha, level=level)
+    if refuted or by_class.clusters is not None:
+        return _untested(
+            "target", refuted if by_class.clusters is None else "its test assumes independent rows"
+        )
+    missed = (by_class.rows - by_class.covered, by_class.rows)
     rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
-    if refuted:
-        return replace(_tested("target", {}, level), untested_reason=refuted)
-    if not shifted:
-        return _on_rows_of_target(artifact, counts, rows, alpha, level)
-    p_values = {}
+    if not shifted:  # these are taken as target data unless their classes contradict it
+        if _is_like_source(by_class.rows, artifact.weights or []):
+            return _untested("target", "these rows have the class priors of the source data")
+        return _tested("target", {"": by_class.p_value(None, rows, alpha)}, level)
+    p_values: dict[str, float | None] = {}
     if coverage is not None and len(coverage):
         random = generator(seed, Purpose.TARGET, 1)
         p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
     return _tested("target", p_values, level)
 
 
-def _over_rows(
+def _on_rows(
     artifact: ConformalArtifact,
-    counts: CoverageCounts,
+    by_class: CoveredRows,
+    by_group: CoveredRows,
     calibration: Sequence[int],
     alpha: Fraction,
+    *,
     level: float,
 ) -> CoverageTest:
-    """Test the guarantee on independent rows."""
-    if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
-        by_class = artifact.parameters.alpha_by_class or {}
-        alphas = [
-            decimal("alpha", by_class[name]) if name in by_class else alpha for name in artifact.classes
-        ]
-        samples = zip(counts.covered_of_class, counts.rows_of_class, calibration, alphas, strict=True)
-        return _tested("class", _p_values(artifact.classes, list(samples)), level)
-    if artifact.groups is not None:
-        group_calibration = artifact.groups.calibration_rows or _in_proportion(
-            artifact, counts.rows_of_group[:-1]
-        )
-        alphas = [alpha] * len(group_calibration)
-        samples = zip(
-            counts.covered_of_group[:-1], counts.rows_of_group[:-1], group_calibration, alphas, strict=True
-        )
-        return _tested("group", _p_values(artifact.groups.names, list(samples)), level)
-    all_rows = (counts.covered_of_class.sum(), counts.rows_of_class.sum(), sum(calibration), alpha)
-    not_guaranteed = _classes_below(artifact, counts, level)
-    return _tested("", _p_values([""], [all_rows]), level, not_guaranteed)
-
-
-def _over_clusters(
-    artifact: ConformalArtifact,
-    counts: CoverageCounts,
-    calibration: Sequence[int],
-    alpha: Fraction,
-    level: float,
-) -> CoverageTest:
-    """Test the guarantee on clusters of dependent rows."""
-    by_class, by_group = counts.clusters_of_class, counts.clusters_of_group
-    assert by_class is not None
-    samples: list[tuple[str, tuple[Ints, Ints], int, Fraction]]
-    if artifact.mode is ConformalMode.LABEL_SHIFT:
-        reason = "its test assumes independent rows"
-        return replace(_tested("target", {}, level), untested_reason=reason)
+    """Test the guarantee of each class or group, or of all rows, by name."""
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         unit, own = "class", artifact.parameters.alpha_by_class or {}
-        samples = [
-            (
-                name,
-                by_class.of(index),
-                calibration[index],
-                decimal("alpha", own[name]) if name in own else alpha,
-            )
-            for index, name in enumerate(artifact.classes)
-        ]
-    elif artifact.groups is not None and by_group is not None:
-        unit = "group"
-        of_group = artifact.groups.calibration_rows or _in_proportion(artifact, counts.rows_of_group[:-1])
-        samples = [
-            (name, by_group.of(index), of_group[index], alpha)
-            for index, name in enumerate(artifact.groups.names)
-        ]
+        alphas = [decimal("alpha", own[name]) if name in own else alpha for name in artifact.classes]
+        classes = enumerate(zip(artifact.classes, calibration, alphas, strict=True))
+        p_values = {
+            name: by_class.p_value(part, rows, own_alpha) for part, (name, rows, own_alpha) in classes
+        }
+    elif artifact.groups is not None:
+        unit, names = "group", artifact.groups.names
+        of_group = artifact.groups.calibration_rows or _in_proportion(artifact, by_group.rows[:-1])
+        groups = enumerate(zip(names, of_group, strict=True))
+        p_values = {name: by_group.p_value(part, rows, alpha) for part, (name, rows) in groups}
     else:
-        unit, samples = "", [("", by_class.of_all(), sum(calibration), alpha)]
-    p_values = {name: clustered_p_value(*sums, rows, own_alpha) for name, sums, rows, own_alpha in samples}
-    tested = {name: p_value for name, p_value in p_values.items() if p_value is not None}
-    test = _tested(unit, tested, level)
-    return test if tested else replace(test, untested_reason=f"fewer than {MIN_CLUSTERS} clusters")
-
-
-def _on_rows_of_target(
-    artifact: ConformalArtifact, counts: CoverageCounts, effective: int, alpha: Fraction, level: float
-) -> CoverageTest:
-    """Test sets for target data on labelled rows, taken as target data unless their classes contradict it."""
-    covered, rows = int(counts.covered_of_class.sum()), int(counts.rows_of_class.sum())
-    if _is_like_source(counts.rows_of_class, artifact.weights or []):
-        test = _tested("target", {}, level)
-        return replace(test, untested_reason="these rows have the class priors of the source data")
-    return _tested("target", {"": coverage_p_value(covered, rows, effective, alpha)}, level)
+        unit, p_values = "", {"": by_class.p_value(None, sum(calibration), alpha)}
+    test = _tested(unit, p_values, level)
+    if by_class.clusters is not None:
+        return test if test.p_values else _untested(unit, f"fewer than {MIN_CLUSTERS} clusters")
+    return test if unit else replace(test, classes_below=_classes_below(artifact, by_class, level))
 
 
 def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
@@ -175,55 +162,36 @@ def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
     return math.fsum(rows * math.log(weight) for rows, weight in present) < -math.log(100)
 
 
-def calibration_rows(artifact: ConformalArtifact, rows_of_class: Ints) -> Sequence[int]:
-    """Return calibration rows by class; for old files, their total in proportion to the new rows."""
-    return artifact.calibration_rows or _in_proportion(artifact, rows_of_class)
-
-
 def _in_proportion(artifact: ConformalArtifact, rows: Ints) -> list[int]:
+    """Divide the calibration rows in proportion to new rows, since old files have their total only."""
     return [int(row) * artifact.source.rows // max(1, int(rows.sum())) for row in rows]
 
 
-def _p_values(
-    names: Sequence[str], samples: Sequence[tuple[Ints, Ints, int, Fraction]]
-) -> Mapping[str, float]:
-    """Compute the p-values by name, for names with rows."""
-    return {
-        name: coverage_p_value(int(covered), int(rows), calibration, alpha)
-        for name, (covered, rows, calibration, alpha) in zip(names, samples, strict=True)
-        if rows
-    }
-
-
-def _tested(
-    unit: str, p_values: Mapping[str, float], level: float, not_guaranteed: Sequence[str] = ()
-) -> CoverageTest:
-    adjusted = holm(p_values)
+def _tested(unit: str, p_values: Mapping[str, float | None], level: float) -> CoverageTest:
+    known = {name: p_value for name, p_value in p_values.items() if p_value is not None}
+    adjusted = holm(known)
+    below = (name for name, p_value in adjusted.items() if p_value <= level)
     return CoverageTest(
         unit=unit,
         p_values=adjusted,
-        below=tuple(
-            sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: p_values[name])
-        ),
-        worst=min(p_values, key=lambda name: (p_values[name], name), default=None),
-        classes_below=tuple(not_guaranteed),
+        below=tuple(sorted(below, key=lambda name: known[name])),
+        worst=min(known, key=lambda name: (known[name], name), default=None),
     )
 
 
-def _classes_below(artifact: ConformalArtifact, counts: CoverageCounts, level: float) -> list[str]:
+def _untested(unit: str, reason: str) -> CoverageTest:
+    return CoverageTest(unit=unit, p_values={}, untested_reason=reason)
+
+
+def _classes_below(artifact: ConformalArtifact, by_class: CoveredRows, level: float) -> tuple[str, ...]:
     """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
     from scipy.special import bdtr
 
-    filled = np.flatnonzero(counts.rows_of_class)
+    counts = zip(artifact.classes, by_class.covered.tolist(), by_class.rows.tolist(), strict=True)
     p_values = {
-        artifact.classes[class_index]: float(
-            bdtr(
-                float(counts.covered_of_class[class_index]),
-                int(counts.rows_of_class[class_index]),
-                1 - artifact.alpha,
-            )
-        )
-        for class_index in filled.tolist()
+        name: float(bdtr(float(covered), rows, 1 - artifact.alpha)) for name, covered, rows in counts if rows
     }
     adjusted = holm(p_values)
-    return sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: adjusted[name])
+    return tuple(
+        sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: adjusted[name])
+    )

@@ -33,7 +33,12 @@ class NamedRate:
 
 def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: float) -> Figure:
     """Build a figure with one panel per rate that is known for a rule, and one line per rule."""
-    rates = [item for item in rates if any(_is_known(rate.rate) for rate in item[1])] or rates
+    known = [
+        (title, measured)
+        for title, measured in rates
+        if any(rate.rate.value is not None or rate.rate.low is not None for rate in measured)
+    ]
+    rates = known or rates
     has_intervals = any(rate.rate.low is not None for _, measured in rates for rate in measured)
     lines = len(rates[0][1])
 
@@ -55,22 +60,14 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
     has_targets = any(rate.target is not None for _, measured in rates for rate in measured)
     return Figure(
         title=f"{titles}{f' with {100 * confidence:g} % intervals' if has_intervals else ''}: {names}",
-        caption=_about_targets(confidence) if has_targets and has_intervals else "",
+        caption=f"If a target (red) lies outside the {100 * confidence:g} % interval, it is significantly "
+        "met or missed. If it lies inside, the data do not show which."
+        if has_targets and has_intervals
+        else "",
         width=10.5,
         height=height,
         narrow_height=height * len(rates),
         draw=draw,
-    )
-
-
-def _is_known(rate: Estimate) -> bool:
-    return rate.value is not None or rate.low is not None
-
-
-def _about_targets(confidence: float) -> str:
-    return (
-        f"If a target (red) lies outside the {100 * confidence:g} % interval, it is significantly met or "
-        "missed. If it lies inside, the data do not show which."
     )
 
 

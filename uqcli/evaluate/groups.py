@@ -1,95 +1,285 @@
-"""Results of a rule by group: counts of groups, and exact tests of the bound on each."""
+"""Results of a rule by group: exact tests of the bound on each, a table, a figure, and the worst group."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final, Protocol
 
-from uqcli.base import defaults
+from uqcli.audit.report import Audit
+from uqcli.base.defaults import MIN_GROUP_ROWS
+from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.wording import count, first_of, p_text
 from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.multiple import holm
-from uqcli.evaluate.groups_report import EvaluatedGroup, GroupEvaluation
-from uqcli.reports.document import Metrics
+from uqcli.evaluate.figure import NamedRate, rates_figure
+from uqcli.reports.document import Claim, Figure, Metrics, Report, Table, plain
+
+_MAX_DRAWN: Final = 50
+_MAX_NAMED: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupResult:
-    """Results of a group before the tests of all groups are corrected.
+class EvaluatedGroup:
+    """A rule's results on one group.
 
     Attributes
     ----------
+    cells
+        Of the table, without name, rows and p-value.
     rate
-        Rate that is tested, and its estimate; None if there is none.
-    has_target
-        Whether the rule has a target for the group.
-    reason
-        Why no group is tested; empty if groups are.
-    units
-        What rows of the group depend on each other within; empty if they are independent.
+        Rate that is tested; None if there is none.
+    bounded
+        Its counts and its bound; None if it is not tested.
+    untested
+        Why it is not tested; empty if it is.
+    p_value, unadjusted
+        P-value that the rate breaks its bound, adjusted for all groups (Holm) and not; None if not tested.
+    detectable
+        Rate that the test would detect with a probability of 80 %; None if there is none.
     """
 
+    name: str
     rows: int
     metrics: Metrics
     cells: tuple[str, ...]
-    rate: tuple[BoundedRate, Estimate] | None = None
-    has_target: bool = True
-    reason: str = ""
-    units: str = ""
+    rate: Estimate | None = None
+    bounded: BoundedRate | None = None
+    untested: str = ""
+    p_value: float | None = None
+    unadjusted: float | None = None
+    detectable: float | None = None
 
-    def untested(self) -> str:
-        """Return the reason why the group is not tested."""
-        if not self.has_target:
-            return "without a rule of their own, not tested"
-        if self.reason:
-            return f"not tested, since {self.reason}"
-        if self.rows < defaults.MIN_GROUP_ROWS:
-            return f"too small to test (below {defaults.MIN_GROUP_ROWS} rows)"
-        if self.units and self.rate is not None and self.rate[0].trials:
-            return f"not tested, since too few {self.units} have rows that count for the target"
-        return "not tested, since no row counts for the target"
+    @property
+    def label(self) -> str:
+        """Name in tables and sentences."""
+        return printable(self.name, 40)
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupEvaluation:
+    """A rule's results by group.
+
+    Attributes
+    ----------
+    by
+        Column of the groups.
+    groups
+        In the order of their names.
+    header
+        Names of the cells.
+    bound
+        The tested bound, such as "precision >= 0.7"; empty if there is none.
+    target
+        Value of the bound.
+    level
+        Level of the tests, over all groups.
+    labels_missing
+        Whether rows without a label are left out.
+    """
+
+    by: str
+    groups: tuple[EvaluatedGroup, ...]
+    header: tuple[str, ...]
+    bound: str
+    target: float | None
+    level: float
+    labels_missing: bool = False
+
+    @property
+    def worst(self) -> EvaluatedGroup | None:
+        """The group with the lowest p-value; None if none was tested."""
+        tested = [group for group in self.groups if group.p_value is not None]
+        return min(
+            tested, key=lambda group: (group.p_value or 0, group.unadjusted or 0, group.name), default=None
+        )
+
+    @property
+    def broken(self) -> list[EvaluatedGroup]:
+        """Groups that break the bound."""
+        return [group for group in self.groups if group.p_value is not None and group.p_value <= self.level]
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form: the groups, and the name of the worst."""
+        return {
+            "groups": [
+                {
+                    "name": group.name,
+                    "rows": group.rows,
+                    "tested": group.p_value is not None,
+                    "p": group.p_value,
+                    "detectable": group.detectable,
+                    "metrics": plain(group.metrics),
+                }
+                for group in self.groups
+            ],
+            "worst_group": None if self.worst is None else self.worst.name,
+        }
+
+    def metrics(self) -> dict[str, Any]:
+        """Return the metrics by group, and those of the worst."""
+        worst = self.worst
+        if worst is None:
+            worst_metrics: Mapping[str, Any] = {**dict.fromkeys(self.groups[0].metrics), "p": None}
+        else:
+            worst_metrics = {**worst.metrics, "p": worst.p_value}
+        return {
+            "by_group": {group.name: group.metrics for group in self.groups},
+            "worst_group": worst_metrics,
+            "groups_below": None if worst is None else len(self.broken),
+        }
+
+    def lead(self) -> list[str]:
+        """State the verdict on the worst group."""
+        worst = self.worst
+        if worst is None:
+            return []
+        name = f"{self.by} = {worst.label}"
+        tested = sum(group.p_value is not None for group in self.groups)
+        rate = "" if worst.rate is None or worst.rate.value is None else f"{worst.rate.value:.3f}, "
+        corrected = f", corrected for {tested} groups" if tested > 1 else ""
+        test = f"{rate}{p_text(worst.p_value)}{corrected}"
+        if self.broken:
+            missing = len(self.broken)
+            groups = f"{tested} {'' if tested == len(self.groups) else 'tested '}groups"
+            if missing == 1:
+                return [f"1 of {groups} misses {self.bound}: {name} ({test})."]
+            return [f"{missing} of {groups} miss {self.bound}; the worst is {name} ({test})."]
+        detectable = ""
+        if worst.detectable is not None:
+            detectable = f" A rate of {worst.detectable:.3f} there would have been detected (80 % power)."
+        return [f"No group misses {self.bound} significantly; the worst is {name} ({test}).{detectable}"]
+
+    def cautions(self) -> list[str]:
+        """Name the groups that are not tested, by reason."""
+        by_reason: dict[str, list[str]] = {}
+        for group in self.groups:
+            if self.bound and group.p_value is None:
+                by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
+        cautions = [
+            f"these groups are {reason.replace(', not tested', ' and not tested')}: "
+            f"{first_of(names, _MAX_NAMED)}."
+            for reason, names in by_reason.items()
+        ]
+        if self.labels_missing and self.worst is not None:
+            cautions.append(
+                "Groups are tested on their labelled rows, as if labels were given at random among the "
+                "flagged rows of a group."
+            )
+        return cautions
+
+    def no_test(self) -> str:
+        """Return why no group is tested; empty if one is."""
+        if self.worst is not None:
+            return ""
+        reasons = (group.untested.removesuffix(", not tested") for group in self.groups)
+        return "; ".join(dict.fromkeys(reason.removeprefix("not tested, since ") for reason in reasons))
+
+    def table(self) -> Table:
+        """Build the table of the groups."""
+        p_values = ("p",) if self.bound else ()
+        rows = [
+            (
+                group.label,
+                count(group.rows),
+                *group.cells,
+                *(("-" if group.p_value is None else f"{group.p_value:.3g}",) if self.bound else ()),
+            )
+            for group in self.groups
+        ]
+        return Table(title="", header=(self.by, "rows", *self.header, *p_values), rows=rows)
+
+    def figures(self, confidence: float) -> list[Figure]:
+        """Build the figure of the tested rate by group."""
+        drawn = [group for group in self.groups if group.rate is not None][:_MAX_DRAWN]
+        if not drawn:
+            return []
+        rates = [
+            NamedRate(name=group.name, rate=group.rate, target=self.target)
+            for group in drawn
+            if group.rate is not None
+        ]
+        name = self.bound.partition(" ")[0] or "rate"
+        return [rates_figure([(f"{name.capitalize()} by {printable(self.by, 30)}", rates)], confidence)]
+
+    def claims(self) -> list[Claim]:
+        """Return the claim that each tested group keeps the bound."""
+        return [
+            Claim(
+                name=f"{self.by} = {group.name}: {self.bound}",
+                met=group.p_value > self.level,
+                sentence=f"{self.by} = {group.label}: {self.bound}, {p_text(group.p_value)}.",
+            )
+            for group in self.groups
+            if group.p_value is not None
+        ]
 
 
 def group_evaluation(
     by: str,
-    results: Mapping[str, GroupResult],
+    groups: Sequence[EvaluatedGroup],
     header: tuple[str, ...],
     bound: str,
     level: float,
     *,
+    units: str = "",
     labels_missing: bool = False,
 ) -> GroupEvaluation:
-    """Test the bound in each group that is large enough, at one level for all (Holm)."""
-    p_values = {}
-    for name, result in results.items():
-        p_value = None if result.rate is None else result.rate[0].p_value()
-        if p_value is not None and result.rows >= defaults.MIN_GROUP_ROWS:
-            p_values[name] = p_value
+    """Test the bound in each group that is large enough, at one level for all (Holm).
+
+    Parameters
+    ----------
+    units
+        What rows of a group depend on each other within; empty if they are independent.
+    """
+    p_values = {
+        group.name: p_value
+        for group in groups
+        if group.bounded is not None
+        and group.rows >= MIN_GROUP_ROWS
+        and (p_value := group.bounded.p_value()) is not None
+    }
     adjusted = holm(p_values)
-    groups = [
-        EvaluatedGroup(
-            name=name,
-            rows=result.rows,
-            metrics=result.metrics,
-            cells=result.cells,
-            rate=None if result.rate is None else result.rate[1],
-            p_value=adjusted.get(name),
-            unadjusted=p_values.get(name),
-            untested="" if name in adjusted else result.untested(),
-            detectable=result.rate[0].detectable(level / len(adjusted))
-            if result.rate is not None and name in adjusted
-            else None,
+    tested = [
+        replace(
+            group,
+            p_value=adjusted[group.name],
+            unadjusted=p_values[group.name],
+            detectable=group.bounded.detectable(level / len(adjusted)),
         )
-        for name, result in results.items()
+        if group.bounded is not None and group.name in adjusted
+        else replace(group, untested=group.untested or _why_untested(group, units))
+        for group in groups
     ]
-    bounds = [float(result.rate[0].bound) for result in results.values() if result.rate is not None]
+    bounds = [float(group.bounded.bound) for group in groups if group.bounded is not None]
     return GroupEvaluation(
         by=by,
-        groups=tuple(groups),
+        groups=tuple(tested),
         header=header,
         bound=bound,
         target=bounds[0] if bounds else None,
         level=level,
-        min_rows=defaults.MIN_GROUP_ROWS,
         labels_missing=labels_missing,
     )
+
+
+def _why_untested(group: EvaluatedGroup, units: str) -> str:
+    if group.rows < MIN_GROUP_ROWS:
+        return f"too small to test (below {MIN_GROUP_ROWS} rows)"
+    if units and group.bounded is not None and group.bounded.trials:
+        return f"not tested, since too few {units} have rows that count for the target"
+    return "not tested, since no row counts for the target"
+
+
+class ReportByGroup(Report, Protocol):
+    """Report of an evaluation, with results by group and by segment if they were requested."""
+
+    @property
+    def audit(self) -> Audit | None:
+        """Tests of a single rule by segment, if requested."""
+
+    @property
+    def by_group(self) -> GroupEvaluation | None:
+        """Results of a single rule by group, if requested."""

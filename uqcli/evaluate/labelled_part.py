@@ -191,8 +191,8 @@ def _cells(
     -------
     Cells, and the numbers of the decisions whose labelled share changes with the score.
     """
-    of_all, labelled = (_scores(part, rules) for part in (every, data))
-    _refuse_others(of_all, labelled)
+    of_all, labelled = (scores_by_decision(part, rules) for part in (every, data))
+    refuse_others(of_all, labelled)
     cells, uneven = {}, []
     for number, counts in sorted(of_all.items()):
         with_label = np.zeros(len(counts.value), dtype=np.int64)
@@ -205,18 +205,7 @@ def _cells(
     return cells, uneven
 
 
-def refuse_others(every: DataRequest, data: DataRequest, rules: Sequence[BoundaryArtifact]) -> None:
-    """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
-
-    Raises
-    ------
-    DataError
-        There is one.
-    """
-    _refuse_others(_scores(every, rules), _scores(data, rules))
-
-
-def _refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
+def refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
     """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
 
     Raises
@@ -245,7 +234,7 @@ def no_such_row() -> DataError:
     )
 
 
-def _scores(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:
+def scores_by_decision(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> dict[int, ValueCounts]:
     """Pool the scores of rows by the number of their decisions."""
     scores: dict[int, PooledScores] = {}
     for rows in open_engine(data.engine).batches(data):

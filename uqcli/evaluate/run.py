@@ -23,7 +23,7 @@ from uqcli.estimates.allowed import (
     SHIFT,
     WEIGHTS,
 )
-from uqcli.evaluate.groups_report import ReportByGroup
+from uqcli.evaluate.groups import ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.codec import load
 from uqcli.rules.labelled import refuse_keep
@@ -89,13 +89,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
 
 
 def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
-    """Refuse what cannot be measured of rows that depend on each other, or do not count alike.
-
-    Raises
-    ------
-    UsageError
-        Message names the two options, and why they do not go together.
-    """
+    """Refuse what cannot be measured of rows that depend on each other, or do not count alike."""
     designs = {
         CLUSTERS: request.cluster is not None and request.option,
         WEIGHTS: request.sampling_weight is not None and WEIGHTS,
@@ -117,13 +111,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
 
 
 def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
-    """Refuse probabilities of rows without a label where no estimate uses them.
-
-    Raises
-    ------
-    UsageError
-        Message names the two options, and why they do not go together.
-    """
+    """Refuse probabilities of rows without a label where no estimate uses them."""
     if not request.assisted:
         return
     option = "--calibrator" if request.unlabelled is None else "--unlabelled"

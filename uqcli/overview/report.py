@@ -193,7 +193,6 @@ class OverviewReport(OneResult):
         return f"One threshold on the score finds {recall} of the positives {_at(middle)}."
 
     def _facts(self) -> list[str]:
-        """State what the rows are."""
         score, rate = self.score, self.score.prevalence
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
@@ -326,7 +325,6 @@ class OverviewReport(OneResult):
         return notes
 
     def _card(self) -> HeadCard:
-        """Build the head of the page."""
         score = self.score
         numbers = [
             KeyNumber(label="rows", value=count(score.rows)),

@@ -30,7 +30,7 @@ from uqcli.estimates.ranking import auc, average_precision
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
 from uqcli.overview.columns import with_found_label
 from uqcli.overview.options import OverviewRequest
-from uqcli.overview.scores_report import ScoreDifference, ScoreMetrics, ScoresReport
+from uqcli.overview.scores_report import ScoresReport
 from uqcli.rules.labelled import read_labelled, refuse_weightless
 from uqcli.rules.result import Result
 
@@ -66,15 +66,7 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
         if any(_alerts(bound, curve) >= _MIN_ALERTS for curve in curves)
     ][-MOST_PRECISIONS:]
     metrics = {role: _metrics(each, reached) for role, each in counts.items()}
-    resampled = _part(rows, defaults.SEED)
-    differences = [
-        ScoreDifference(
-            name=name,
-            against=scores[0],
-            metrics=_differences(metrics["score"], metrics[role], resampled, role, reached),
-        )
-        for role, name in list(roles.items())[1:]
-    ]
+    resampled = _part(rows)
     return Result(
         report=ScoresReport(
             source=source,
@@ -83,9 +75,11 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
             rows=total,
             positives=positives,
             resampled=resampled.size,
-            precisions=tuple(bound.value for bound in reached),
-            scores=tuple(ScoreMetrics(name=name, metrics=metrics[role]) for role, name in roles.items()),
-            differences=tuple(differences),
+            scores={name: metrics[role] for role, name in roles.items()},
+            differences={
+                name: _differences(metrics["score"], metrics[role], resampled, role, reached)
+                for role, name in list(roles.items())[1:]
+            },
         ),
         artifact=None,
     )
@@ -116,11 +110,11 @@ def _name(bound: Constraint) -> str:
     return f"recall_at_{bound.value}"
 
 
-def _part(rows: Rows, seed: int) -> Rows:
+def _part(rows: Rows) -> Rows:
     """Return all rows, or a random part of too many, which depends on their content only."""
     if len(rows) <= MAX_RESAMPLED:
         return rows
-    keys = hashes([*rows.numbers.values(), rows.labels], seed, int(Purpose.SAMPLE))
+    keys = hashes([*rows.numbers.values(), rows.labels], defaults.SEED, int(Purpose.SAMPLE))
     chosen = np.sort(np.argpartition(keys, MAX_RESAMPLED)[:MAX_RESAMPLED])
     return rows.select(chosen)
 

@@ -32,23 +32,6 @@ _LABELS: Final = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScoreMetrics:
-    """Metrics of a score column; None for those that it has not."""
-
-    name: str
-    metrics: Mapping[str, float | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoreDifference:
-    """Differences between a score and the first one, with paired intervals."""
-
-    name: str
-    against: str
-    metrics: Mapping[str, Estimate]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScoresReport(OneResult):
     """Several scores of the same rows.
 
@@ -58,8 +41,10 @@ class ScoresReport(OneResult):
         By weight.
     resampled
         Rows that were resampled, by weight.
-    precisions
-        Precisions at which recalls are compared.
+    scores
+        Metrics of each score by its name; None for those that it has not.
+    differences
+        Those of each other score less those of the first, with paired intervals.
     inputs
         Inputs, as a command takes them.
     """
@@ -70,9 +55,8 @@ class ScoresReport(OneResult):
     rows: int
     positives: int
     resampled: int
-    precisions: tuple[str, ...]
-    scores: tuple[ScoreMetrics, ...]
-    differences: tuple[ScoreDifference, ...]
+    scores: Mapping[str, Mapping[str, float | None]]
+    differences: Mapping[str, Mapping[str, Estimate]]
     inputs: str = "FILE"
 
     @property
@@ -81,8 +65,8 @@ class ScoresReport(OneResult):
         return {
             "rows": self.rows,
             "positives": self.positives,
-            "scores": {score.name: dict(score.metrics) for score in self.scores},
-            "differences": {difference.name: dict(difference.metrics) for difference in self.differences},
+            "scores": self.scores,
+            "differences": self.differences,
         }
 
     def payload(self) -> dict[str, Any]:
@@ -97,29 +81,29 @@ class ScoresReport(OneResult):
         return {
             **head_of("overview", self.source, parameters),
             "metrics": plain({"rows": self.rows, "positives": self.positives}),
-            "scores": [{"name": score.name, "metrics": plain(score.metrics)} for score in self.scores],
+            "scores": [{"name": name, "metrics": plain(metrics)} for name, metrics in self.scores.items()],
             "differences": [
-                {"name": each.name, "against": each.against, "metrics": plain(each.metrics)}
-                for each in self.differences
+                {"name": name, "against": self._first, "metrics": plain(metrics)}
+                for name, metrics in self.differences.items()
             ],
             "notes": [self.sentence(), *self._notes()],
         }
 
     def document(self) -> Document:
         """Return the readable form."""
-        first = self.scores[0]
+        first = self.scores[self._first]
         tables: list[Table] = []
-        for difference, score in zip(self.differences, self.scores[1:], strict=True):
-            names = (printable(first.name, 20), printable(score.name, 20))
+        for other, differences in self.differences.items():
+            names = (printable(self._first, 20), printable(other, 20))
             for start, of_recall in (("metric", False), ("recall at precision", True)):
                 rows = [
                     (
                         _LABELS.get(name) or name.removeprefix("recall_at_"),
-                        share(first.metrics[name]),
-                        share(score.metrics[name]),
-                        _change(difference.metrics[name]),
+                        share(first[name]),
+                        share(self.scores[other][name]),
+                        _change(differences[name]),
                     )
-                    for name in first.metrics
+                    for name in first
                     if (name not in _LABELS) is of_recall
                 ]
                 header = (start, *names, f"difference ({100 * CONFIDENCE:g} % interval)")
@@ -139,32 +123,33 @@ class ScoresReport(OneResult):
         )
 
     @property
-    def _largest(self) -> ScoreDifference:
-        """The difference from the first score with the largest gain of AUC."""
-        return max(self.differences, key=lambda each: each.metrics["auc"].value or 0.0)
+    def _first(self) -> str:
+        return next(iter(self.scores))
+
+    @property
+    def _largest(self) -> tuple[str, Estimate]:
+        """The score with the largest gain of AUC over the first one, and this gain."""
+        gains = {name: metrics["auc"] for name, metrics in self.differences.items()}
+        return max(gains.items(), key=lambda gain: gain[1].value or 0.0)
 
     def _next(self) -> str:
         """Return the command that looks at the score that ranks better; empty if neither does."""
-        difference = self._largest
-        better = {"higher": difference.name, "lower": difference.against}.get(
-            direction(difference.metrics["auc"])
-        )
+        name, gain = self._largest
+        better = {"higher": name, "lower": self._first}.get(direction(gain))
         return f"{self.inputs} --score {quote(better)}" if better else ""
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""
-        difference = self._largest
-        estimate, against = difference.metrics["auc"], printable(difference.against, 30)
-        name = printable(difference.name, 30)
-        change = _change(estimate)
-        if estimate.value is None:
+        name, gain = self._largest
+        name, against, change = printable(name, 30), printable(self._first, 30), _change(gain)
+        if gain.value is None:
             return f"The rows of one class do not tell whether '{name}' ranks better than '{against}'."
-        if not direction(estimate):
+        if not direction(gain):
             return (
                 f"'{name}' does not rank the rows significantly better or worse than '{against}' "
                 f"(difference in AUC {change})."
             )
-        better = "better" if direction(estimate) == "higher" else "worse"
+        better = "better" if direction(gain) == "higher" else "worse"
         return f"'{name}' ranks the rows {better} than '{against}' (difference in AUC {change})."
 
     def _notes(self) -> list[str]:
@@ -180,5 +165,4 @@ class ScoresReport(OneResult):
 
 
 def _change(estimate: Estimate) -> str:
-    """Format a difference with its interval."""
     return "-" if estimate.value is None else f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"

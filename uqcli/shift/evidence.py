@@ -1,30 +1,28 @@
-"""Data for each estimator of class weights, with its estimate and bootstrap draws."""
+"""Data for each estimator of class weights, with its estimate and bootstrap draws.
+
+Drawing rows with replacement never yields a class or an error that the sample lacks by chance. Intervals from
+it have far too little coverage if few rows of a class are expected. Shares are therefore drawn from Dirichlet
+distributions with some mass on unseen outcomes. In the target this is half a row per class (Jeffreys). Among
+the predictions of each label, and among the labels, it is one row in total (Perks). With many classes the
+added mass therefore does not outweigh the data.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts
+from uqcli.base.class_counts import ClassCounts, Matrix
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import p_text
 from uqcli.estimates.linear_scaling import LinearScaling, scaled
-from uqcli.shift.dirichlet import (
-    UNSEEN_IN_TARGET,
-    Matrix,
-    draw_confusion,
-    draw_labels,
-    draw_mean_confusion,
-    draw_shares,
-)
-from uqcli.shift.identifiability import require_identified
-from uqcli.shift.sums import exact_sums, mean_responsibilities
+from uqcli.kernels.linear import is_positive_definite
 from uqcli.shift.weights import ClassWeights, bbse, contradiction_p_value, em, known, solve_weights
 
 _MIN_START = 1e-3
@@ -32,6 +30,20 @@ _MIN_START = 1e-3
 
 _CONTRADICTION = 1e-3
 """P-value below which the predicted classes of the target contradict an estimate."""
+
+_UNSEEN_IN_TARGET = 0.5
+"""Rows per class that are added to the target."""
+
+_MIN_INFORMATION = 1e-6
+"""Minimum information about the priors, relative to observed labels."""
+
+_MIN_PRIOR = 1e-3
+"""Lower bound of the priors: at 0 a label would carry infinite information."""
+
+_UNITS_PER_ONE = 1 << 45
+"""Probabilities are added in integer units of 2**-45."""
+
+_ROWS_PER_PART = 1 << 14
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +92,7 @@ class KnownPrior:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del estimate
-        prior = draw_labels(self.class_counts, random)
+        prior = _draw_labels(self.class_counts, random)
         weights = known(self.target_prior, prior, self.classes).weights
         return BootstrapDraw(weights=weights, source_prior=prior)
 
@@ -106,8 +118,8 @@ class PredictedClasses:
     def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
         """See Evidence."""
         del estimate
-        confusion = draw_confusion(self.joint, random)
-        return _solved(confusion, draw_shares(self.target, UNSEEN_IN_TARGET, random), self.classes)
+        confusion = _draw_confusion(self.joint, random)
+        return _solved(confusion, _draw_shares(self.target, _UNSEEN_IN_TARGET, random), self.classes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,10 +139,10 @@ class MeanProbabilities:
         """See Evidence."""
         del estimate
         source, target = self.source, self.target
-        confusion = draw_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
+        confusion = _draw_mean_confusion(source.shares, source.label, source.count, len(self.classes), random)
         target_sums = np.einsum("ij,i->j", target.shares, random.standard_gamma(target.count))
         by_class = self._confusion / self._confusion.sum(axis=0)
-        mass = target_sums + (by_class * random.standard_gamma(UNSEEN_IN_TARGET, len(self.classes))).sum(
+        mass = target_sums + (by_class * random.standard_gamma(_UNSEEN_IN_TARGET, len(self.classes))).sum(
             axis=1
         )
         return _solved(confusion, mass / mass.sum(), self.classes)
@@ -155,17 +167,11 @@ class Likelihood:
     classes: Sequence[str]
 
     def estimate(self) -> ClassWeights:
-        """See Evidence.
-
-        Raises
-        ------
-        InfeasibleError
-            The priors are not identified, or the target's predicted classes contradict them.
-        """
+        """See Evidence; the priors must be identified, and the target's predicted classes agree with them."""
         rows, prior = self.target, self._labels / self._labels.sum()
         probability = scaled(self._scaling.fitted, rows.probability)
         weights = em(mean_responsibilities(probability, rows.count), prior, self.classes)
-        require_identified(probability, rows.count, prior, weights.weights)
+        _require_identified(probability, rows.count, prior, weights.weights)
         self._require_agreement(weights.weights * prior)
         return weights
 
@@ -177,12 +183,12 @@ class Likelihood:
         labels = _sums(self.source.label, weight, classes)
         share = labels / labels.sum()
         # EM weights cannot go below 0: half of the draws add no unseen rows, so that weight 0 is possible
-        unseen = UNSEEN_IN_TARGET * random.integers(2)
+        unseen = _UNSEEN_IN_TARGET * random.integers(2)
         mass = random.standard_gamma(np.concatenate([rows.count, np.full(classes, unseen)]))
         expectation = mean_responsibilities(np.concatenate([probability, np.eye(classes)]), mass)
         start = np.maximum(estimate.weights, _MIN_START)
         target_prior = em(expectation, share, self.classes, start).weights * share
-        # an unseen labelled row adds to the priors as in draw_labels, but not to the calibration
+        # an unseen labelled row adds to the priors as in _draw_labels, but not to the calibration
         labels += random.standard_gamma(1 / classes, classes)
         source_prior = labels / labels.sum()
         return BootstrapDraw(weights=target_prior / source_prior, source_prior=source_prior)
@@ -193,7 +199,6 @@ class Likelihood:
 
     @property
     def _labels(self) -> Floats:
-        """Labelled rows by class."""
         return _sums(self.source.label, self.source.count, len(self.classes))
 
     def _require_agreement(self, target_prior: Floats) -> None:
@@ -224,3 +229,144 @@ def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> Boo
     """Solve for the weights; each column of the confusion sums to the prior of its class."""
     weights, _, _ = solve_weights(confusion, predicted, classes)
     return BootstrapDraw(weights=weights, source_prior=confusion.sum(axis=0))
+
+
+def _draw_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:
+    """Draw shares from a Dirichlet distribution.
+
+    Parameters
+    ----------
+    count : int64, shape (C,)
+    unseen
+        Rows added to each count.
+    """
+    mass = random.standard_gamma(count + unseen)
+    shares: Floats = mass / mass.sum()
+    return shares
+
+
+def _draw_labels(count: Ints, random: np.random.Generator) -> Floats:
+    """Draw class priors, with one row divided among the classes; shape (C,)."""
+    return _draw_shares(count, 1 / len(count), random)
+
+
+def _draw_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
+    """Draw the joint distribution of prediction and label.
+
+    Parameters
+    ----------
+    joint : int64, shape (C, C)
+        Rows by prediction and label.
+    """
+    size = len(joint)
+    mass = random.standard_gamma(joint + 1 / size)
+    confusion: Matrix = mass / mass.sum(axis=0) * _draw_labels(joint.sum(axis=0), random)
+    return confusion
+
+
+def _draw_mean_confusion(
+    probability: Matrix, label: Ints, count: Ints, classes: int, random: np.random.Generator
+) -> Matrix:
+    """Draw the joint distribution if rows count for all classes in proportion to their probabilities (soft).
+
+    Parameters
+    ----------
+    probability : float64, shape (m, C)
+    label, count : int64, shape (m,)
+    """
+    weight = random.standard_gamma(count)
+    mass = random.standard_gamma(1 / classes, (classes, classes))
+    for class_index in range(classes):
+        has_label = label == class_index
+        mass[:, class_index] += np.einsum("ij,i->j", probability[has_label], weight[has_label])
+    labels = np.bincount(label, count, classes).astype(np.int64)
+    confusion: Matrix = mass / mass.sum(axis=0) * _draw_labels(labels, random)
+    return confusion
+
+
+def exact_sums(values: Matrix, weight: Ints) -> Floats:
+    """Compute the weighted column sums of numbers in [0, 1], added as integers.
+
+    Parameters
+    ----------
+    values : float64, shape (n, C)
+    weight : int64, shape (n,)
+
+    Returns
+    -------
+    float64, shape (C,)
+    """
+    total = [0] * values.shape[1]
+    for start in range(0, len(values), _ROWS_PER_PART):
+        part, times = values[start : start + _ROWS_PER_PART], weight[start : start + _ROWS_PER_PART]
+        for multiplicity in np.unique(times[times > 0]).tolist():
+            units = np.rint(part[times == multiplicity] * _UNITS_PER_ONE).astype(np.int64)
+            total = [
+                old + multiplicity * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)
+            ]
+    return np.array([column_total / _UNITS_PER_ONE for column_total in total])
+
+
+def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callable[[Floats], Floats]:
+    """Build the function from w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
+
+    Sums are in the order of the rows; sorted rows give the same result for any order of the inputs.
+
+    Parameters
+    ----------
+    probability : float64, shape (n, C)
+    weight : int64 or float64, shape (n,)
+    """
+    share = weight / weight.sum()
+
+    def mean(weights: Floats) -> Floats:
+        mixture = np.maximum(np.einsum("ij,j->i", probability, weights), 1e-300)
+        total: Floats = weights * np.einsum("ij,i->j", probability, share / mixture)
+        return total
+
+    return mean
+
+
+def _require_identified(probability: Matrix, weight: Ints, source_prior: Floats, weights: Floats) -> None:
+    """Refuse a maximum of the likelihood that the rows hardly determine.
+
+    There are two conditions on the target rows. Their probabilities must differ, unless they all name one
+    class. The information about the free priors must be at least a millionth of that of as many observed
+    labels, in every direction.
+
+    Parameters
+    ----------
+    probability : float64, shape (n, C)
+        Class probabilities of the target rows.
+    weight : int64, shape (n,)
+    source_prior, weights : float64, shape (C,)
+        ``weights`` at the maximum of the likelihood.
+
+    Raises
+    ------
+    InfeasibleError
+        The target rows do not identify the priors.
+    """
+    shares = weight / weight.sum()
+    mean = (shares[:, None] * probability).sum(axis=0)
+    spread = float((shares[:, None] * (probability - mean) ** 2).sum())
+    impurity = float(1 - (mean**2).sum())
+    if impurity > _MIN_PRIOR and spread < _MIN_INFORMATION * impurity:
+        raise _unidentified("all its rows have nearly the same probabilities")
+    prior = np.maximum(weights * source_prior, _MIN_PRIOR / len(weights))
+    prior /= prior.sum()
+    joint = probability * (prior / source_prior)
+    posterior = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
+    deviation = (posterior - prior)[:, :-1]
+    information = np.einsum("ij,ik->jk", deviation, deviation * shares[:, None])
+    label_information = np.diag(prior[:-1]) - np.outer(prior[:-1], prior[:-1])
+    if not is_positive_definite(information - _MIN_INFORMATION * label_information):
+        raise _unidentified("probabilities of some classes are collinear")
+
+
+def _unidentified(why: str) -> InfeasibleError:
+    return InfeasibleError(
+        f"cannot estimate the class priors of the new data: {why}",
+        expected="probabilities that separate the classes",
+        remedy="merge classes, or use --estimator bbse or known",
+    )

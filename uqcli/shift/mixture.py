@@ -10,7 +10,7 @@ units.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -59,8 +59,8 @@ class MixtureTest:
         Of the hypothesis that the new rows are a mixture of the classes; None if the test has no answer.
     reason
         Why it has none; empty if it has one.
-    statistic, degrees
-        Distance from the nearest mixture, and its degrees of freedom; 0 without an answer.
+    statistic
+        Distance from the nearest mixture; 0 without an answer.
     units
         Smaller number of days or clusters of both files; None if rows are taken as independent.
     """
@@ -68,7 +68,6 @@ class MixtureTest:
     p_value: float | None
     reason: str = ""
     statistic: float = 0.0
-    degrees: int = 0
     units: int | None = None
 
     @property
@@ -265,29 +264,28 @@ def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> Mi
     if cells <= size:
         return MixtureTest(p_value=None, reason=_few_rows(cells, size))
     source, target = source.merged(cell_of), target.merged(cell_of)
-    if by_unit:
-        return _by_unit(source, target)
     degrees, freedom = cells - size, min(fewest, int(rows.sum())) - 1
+    if by_unit:
+        units = min(source.present, target.present)
+        return _test_between_units(units, degrees, lambda: _between_units(source, target).least())
     if freedom < degrees + MIN_FREEDOM:
         few = f"{freedom + 1} rows of a class or of the target, {degrees + MIN_FREEDOM + 1} are needed"
         return MixtureTest(p_value=None, reason=few)
     statistic = _independent(source.by_class(), target.by_class()[0]).least()
     p_value = hotelling_p_value(statistic, degrees, freedom)
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees)
+    return MixtureTest(p_value=p_value, statistic=statistic)
 
 
-def _by_unit(source: UnitCounts, target: UnitCounts) -> MixtureTest:
-    """Test the target by the covariance between days or clusters."""
-    degrees = source.shape[2] - source.shape[1]
-    units = min(source.present, target.present)
+def _test_between_units(units: int, degrees: int, distance: Callable[[], float]) -> MixtureTest:
+    """Test a distance by the covariance between days or clusters, if there are enough of them."""
     if units - 1 < degrees + MIN_FREEDOM:
         reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
         return MixtureTest(p_value=None, reason=reason, units=units)
-    statistic = _between_units(source, target).least()
+    statistic = distance()
     if statistic == np.inf:
         return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
     p_value = hotelling_p_value(statistic, degrees, units - 1)
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+    return MixtureTest(p_value=p_value, statistic=statistic, units=units)
 
 
 def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> MixtureTest:
@@ -306,21 +304,18 @@ def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> M
     degrees, units = int(cell_of.max()), min(units, new.present)
     if not degrees:
         return MixtureTest(p_value=None, reason=f"no two cells of the score hold {MIN_CELL} rows each")
-    if units - 1 < degrees + MIN_FREEDOM:
-        reason = f"{units} days or clusters of {degrees + MIN_FREEDOM + 1} needed"
-        return MixtureTest(p_value=None, reason=reason, units=units)
-    new = new.merged(cell_of)
-    old_counts, joined = np.zeros(degrees + 1, dtype=np.int64), np.zeros((degrees + 1, degrees + 1))
-    np.add.at(old_counts, cell_of, old)
-    np.add.at(joined, (cell_of[:, None], cell_of), covariance)
-    rows = new.by_class()[0]
-    change = rows / rows.sum() - old_counts / old_counts.sum()
-    total = (joined + new.covariance()[0, 0])[:-1, :-1]
-    statistic = float(quadratic_forms(total[None], change[None, :-1])[0])
-    if statistic == np.inf:
-        return MixtureTest(p_value=None, reason="the days or clusters are too much alike", units=units)
-    p_value = hotelling_p_value(statistic, degrees, units - 1)
-    return MixtureTest(p_value=p_value, statistic=statistic, degrees=degrees, units=units)
+
+    def distance() -> float:
+        merged = new.merged(cell_of)
+        old_counts, joined = np.zeros(degrees + 1, dtype=np.int64), np.zeros((degrees + 1, degrees + 1))
+        np.add.at(old_counts, cell_of, old)
+        np.add.at(joined, (cell_of[:, None], cell_of), covariance)
+        rows = merged.by_class()[0]
+        change = rows / rows.sum() - old_counts / old_counts.sum()
+        total = (joined + merged.covariance()[0, 0])[:-1, :-1]
+        return float(quadratic_forms(total[None], change[None, :-1])[0])
+
+    return _test_between_units(units, degrees, distance)
 
 
 def _few_rows(cells: int, size: int) -> str:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text
+from uqcli.base.wording import count, p_text, percent
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.reports.document import (
     Document,
+    Figure,
     HeadCard,
+    HoverText,
     KeyNumber,
     Metrics,
     MetricValue,
@@ -25,18 +27,32 @@ from uqcli.reports.document import (
     head_of,
     plain,
 )
+from uqcli.reports.figures import BLUE, INK, label_lines
 from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.rules.saved import Source
-from uqcli.shift.figure import ClassShare, shares_figure
 from uqcli.shift.mixture import MixtureTest
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
 from uqcli.shift.weights import ClassWeights
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Canvas
 
 _LEVEL = 0.05
 _MAX_CALIBRATION_ERROR = 0.05
 _MAX_NAMED = 20
 _MAX_CONDITION = 100
 _UNKNOWN = Estimate(value=None)
+_MAX_CLASSES: Final = 40
+"""Most classes in the figure; those whose priors differ most are shown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassShare:
+    """Prior of a class in the source data, and its estimate in the target data."""
+
+    name: str
+    source: Estimate
+    target: Estimate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,11 +183,14 @@ class ShiftReport(OneResult):
 
     def _card(self) -> HeadCard:
         """Build the head of the page, with the classes whose weights are farthest from 1."""
+        subject = (
+            f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
+            f"{count(self.target_rows)} unlabelled target rows."
+        )
         if self.mixture.rejects:
             return HeadCard(
                 title=self._title(),
-                subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
-                f"{count(self.target_rows)} unlabelled target rows.",
+                subject=subject,
                 verdict=Verdict(text="not a label shift", tone="bad"),
                 action="Label some of the new rows: more than class priors changed.",
             )
@@ -182,11 +201,9 @@ class ShiftReport(OneResult):
             )
         if self.artifact is None:
             return HeadCard(title=self._title(), verdict=Verdict(text="failed", tone="bad"))
-        changed = self._changed
         return HeadCard(
             title=self._title(),
-            subject=f"{{inputs}}: {count(self.source.rows)} labelled rows compared with "
-            f"{count(self.target_rows)} unlabelled target rows.",
+            subject=subject,
             action=""
             if self.shift_p is None or self.shift_p < _LEVEL
             else "Nothing needs to change; label some target rows to be surer.",
@@ -197,7 +214,7 @@ class ShiftReport(OneResult):
                     value=f"x {weight.value:.2f}",
                     interval=ends_of(weight, ".2f").strip(" []").replace(", ", " to "),
                 )
-                for name, weight in changed[:3]
+                for name, weight in self._changed[:3]
             ],
         )
 
@@ -339,3 +356,68 @@ def _times(weight: float) -> str:
 
 def _excludes_one(weight: Estimate) -> bool:
     return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high
+
+
+def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
+    """Build a figure with one line per class, in the order of the classes."""
+    chosen = _most_different(shares)
+    lines = len(chosen)
+
+    def draw(canvas: Canvas) -> list[HoverText]:
+        axes = canvas.subplots()
+        texts = []
+        for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
+            for index, class_result in enumerate(chosen):
+                estimate: Estimate = getattr(class_result, name)
+                position = index + offset
+                if estimate.low is not None and estimate.high is not None:
+                    axes.plot(
+                        [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
+                    )
+                style: dict[str, Any] = {
+                    "color": colour,
+                    "marker": marker,
+                    "markersize": 5.5,
+                    "linestyle": "",
+                }
+                value = math.nan if estimate.value is None else estimate.value
+                axes.plot([value], [position], label=name if index == 0 else None, **style)
+                ends = (estimate.low or value, estimate.high or value)
+                text = f"class {class_result.name}, {name} data: {_in_words(estimate)}"
+                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
+        label_lines(axes, [share.name for share in chosen])
+        axes.set(xlabel="share of rows (prior)", ylabel="class")
+        shown = [
+            end
+            for share in chosen
+            for side in (share.source, share.target)
+            for end in (side.low, side.high, side.value)
+        ]
+        axes.set_xlim(0, 1.08 * max((end for end in shown if end is not None), default=1.0))
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
+        return texts
+
+    which = f" of the {lines} of {count(len(shares))} that differ most" if lines < len(shares) else ""
+    title = f"Class priors{which} in source and target with {100 * confidence:g} % intervals"
+    height = 1.4 + 0.42 * lines
+    return Figure(
+        title=title,
+        caption="Where the two lines of a class do not overlap, its frequency has changed significantly. "
+        "Where they overlap, it has changed significantly only if the interval of its weight, the ratio "
+        "of the two frequencies, does not contain 1.",
+        width=6.0,
+        height=height,
+        narrow_height=height,
+        draw=draw,
+    )
+
+
+def _in_words(estimate: Estimate) -> str:
+    ends = "" if estimate.low is None else f" ({percent(estimate.low)} to {percent(estimate.high)})"
+    return f"{percent(estimate.value)} of rows{ends}"
+
+
+def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:
+    distances = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
+    chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MAX_CLASSES]
+    return [shares[number] for number in sorted(chosen)]

@@ -10,18 +10,17 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, ConfusionForm, ShiftEstimator
-from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.base.levels import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import doubt
 from uqcli.base.running.progress import with_progress
 from uqcli.engines.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.engines.probabilities import label_indices
-from uqcli.engines.request import PROBA, DataRequest, Inputs
+from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.binning.edges import even_edges
 from uqcli.estimates.calibration_error import expected_error, in_bins
 from uqcli.estimates.linear_scaling import LinearScaling
@@ -56,23 +55,20 @@ class _Side:
     Attributes
     ----------
     rows
-        With class probabilities, and class indices as labels; all 0 for the target, which has none.
+        Their labels are all 0 for the target, which has none.
     predicted : int64, shape (n,)
         Most probable class, the first of ties.
-    unit : int64, shape (n,)
-        Day or cluster; 0 if rows are independent.
     """
 
-    rows: Rows
+    rows: UnitRows
     predicted: Ints
-    unit: Ints
     classes: tuple[str, ...]
     input_summary: Source
 
     @property
     def class_counts(self) -> Ints:
         """Weight of the rows by class."""
-        return self.weight_by_index(label_indices(self.rows), len(self.classes))
+        return self.weight_by_index(self.rows.label, len(self.classes))
 
     @property
     def predicted_counts(self) -> Ints:
@@ -84,35 +80,13 @@ class _Side:
         return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
 
     @property
-    def probability(self) -> Matrix:
-        """Class probabilities, shape (n, C)."""
-        return np.stack([self.rows.numbers[PROBA + name] for name in self.classes], axis=1)
+    def size(self) -> int:
+        """Total weight."""
+        return int(self.rows.weight.sum())
 
     def distinct(self) -> ClassCounts:
         """Pool equal rows, in sorted order."""
-        return ClassCounts.from_rows(self.probability, label_indices(self.rows), self.rows.weight)
-
-    def by_unit(self) -> UnitRows:
-        """Return the rows with the day or cluster of each."""
-        return UnitRows(
-            probability=self.probability,
-            label=label_indices(self.rows),
-            unit=self.unit,
-            weight=self.rows.weights(),
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Sides:
-    """Source and target; no target if the prior is known."""
-
-    source: _Side
-    target: _Side | None
-
-    @property
-    def size(self) -> int:
-        """Total weight of both."""
-        return self.source.rows.size + (0 if self.target is None else self.target.rows.size)
+        return ClassCounts.from_rows(self.rows.probability, self.rows.label, self.rows.weight)
 
 
 @keeps_doubts
@@ -128,16 +102,16 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     _require_memory(request)
     data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
     target = None if request.target is None else _read(_unlabelled(data, request.target))
-    sides = _Sides(source=_read(data), target=target)
-    _require_same_classes(sides, request)
-    evidence = _evidence(sides, request)
+    source = _read(data)
+    _require_same_classes(source, target, request)
+    evidence = _evidence(source, target, request)
     try:
         weights = evidence.estimate()
     except InfeasibleError as failure:
-        report = replace(_report(sides, request, None, []), failure=str(failure))
+        report = replace(_report(source, target, request, None, []), failure=str(failure))
         return Result(report=report, artifact=None, failure=failure)
-    draws = _draws(evidence, weights, _replicates(sides, request), request)
-    report = _report(sides, request, weights, draws)
+    draws = _draws(evidence, weights, _replicates(source, target, request), request)
+    report = _report(source, target, request, weights, draws)
     for sentence in report.cautions():
         doubt(sentence)
     return Result(report=report, artifact=report.artifact)
@@ -178,26 +152,23 @@ def _require_memory(request: ShiftRequest) -> None:
 
 def _read(data: DataRequest) -> _Side:
     reader, key = ClassReader(data.without("uncertainty")), data.roles.cluster
-    batches, predicted, codes = [], [], []
+    batches, predicted = [], []
     for rows in reader:
-        probability = reader.probabilities(rows)
-        columns = dict(zip((PROBA + name for name in reader.classes), probability.T, strict=True))
-        unlabelled = data.roles.label is None
-        label = np.zeros(len(rows), dtype=np.int64) if unlabelled else label_indices(rows)
-        batches.append(Rows(numbers=columns, label_class=label, weight=rows.weight))
+        probability, none = reader.probabilities(rows), np.zeros(len(rows), dtype=np.int64)
+        label = none if data.roles.label is None else label_indices(rows)
+        unit = none if key is None else rows.groups[key]
+        batches.append((probability, label, unit, rows.weights()))
         predicted.append(probability.argmax(axis=1))
-        codes.append(np.zeros(len(rows), dtype=np.int64) if key is None else rows.groups[key])
+    probability, label, unit, weight = (np.concatenate(column) for column in zip(*batches, strict=True))
     return _Side(
-        rows=Rows.joined(batches),
+        rows=UnitRows(probability=np.ascontiguousarray(probability), label=label, unit=unit, weight=weight),
         predicted=np.concatenate(predicted),
-        unit=np.concatenate(codes),
         classes=reader.classes,
         input_summary=reader.source,
     )
 
 
-def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
-    source, target = sides.source, sides.target
+def _require_same_classes(source: _Side, target: _Side | None, request: ShiftRequest) -> None:
     if target is not None and target.classes != source.classes:
         raise UsageError(
             f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
@@ -210,9 +181,7 @@ def _require_same_classes(sides: _Sides, request: ShiftRequest) -> None:
         )
 
 
-def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
-    """Return the data of the requested estimator."""
-    source, target = sides.source, sides.target
+def _evidence(source: _Side, target: _Side | None, request: ShiftRequest) -> Evidence:
     classes, class_counts = source.classes, source.class_counts
     if target is None or request.prior is not None:
         return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
@@ -220,20 +189,20 @@ def _evidence(sides: _Sides, request: ShiftRequest) -> Evidence:
         return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
     if request.confusion is ConfusionForm.SOFT:
         return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
-    cell = source.predicted * len(classes) + label_indices(source.rows)
+    cell = source.predicted * len(classes) + source.rows.label
     joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
     return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
 
 
-def _replicates(sides: _Sides, request: ShiftRequest) -> int:
+def _replicates(source: _Side, target: _Side | None, request: ShiftRequest) -> int:
     """Return the number of draws; by default 0 with many rows and no counts, where draws are slow."""
-    target = sides.target
     if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
         return 0  # no valid interval exists
     if request.resampling.bootstrap is not None:
         return request.resampling.bootstrap
     uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
-    return defaults.BOOTSTRAP if uses_counts or sides.size <= 2 * defaults.BOOTSTRAP_ROWS else 0
+    rows = source.size + (0 if target is None else target.size)
+    return defaults.BOOTSTRAP if uses_counts or rows <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
 def _draws(
@@ -276,18 +245,23 @@ def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> li
 
 
 def _report(
-    sides: _Sides,
+    source: _Side,
+    target: _Side | None,
     request: ShiftRequest,
     weights: ClassWeights | None,
     draws: Sequence[BootstrapDraw | None],
 ) -> ShiftReport:
-    source, target = sides.source, sides.target
-    rows = source.rows.size
+    shift_p, mixture = None, MixtureTest(p_value=None, reason="there are no new rows")
+    if target is not None:
+        predicted = (side.predicted_counts.astype(np.float64) for side in (source, target))
+        shift_p = no_shift_p_value(*predicted)
+        by_unit = (request.day or request.cluster) is not None
+        mixture = mixture_of(source.rows, target.rows, by_unit=by_unit)
     report = ShiftReport(
         source=source.input_summary,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(label, rows, request.resampling.confidence)
+            proportion_estimate(label, source.size, request.resampling.confidence)
             for label in source.class_counts.tolist()
         ],
         failed_draws=sum(draw is None for draw in draws),
@@ -295,8 +269,8 @@ def _report(
         parameters=_parameters(request, len(draws)),
         artifact=None,
         weights=weights,
-        shift_p=_p_value(sides),
-        mixture=_mixture(sides, by_unit=(request.day or request.cluster) is not None),
+        shift_p=shift_p,
+        mixture=mixture,
         confidence=request.resampling.confidence,
         calibration=_calibration_error(source, request.estimator),
         failure=None,
@@ -317,20 +291,6 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         day=msgspec.UNSET if request.day is None else request.day,
         cluster=msgspec.UNSET if request.cluster is None else request.cluster,
     )
-
-
-def _p_value(sides: _Sides) -> float | None:
-    if sides.target is None:
-        return None
-    source, target = sides.source.predicted_counts, sides.target.predicted_counts
-    return no_shift_p_value(source.astype(np.float64), target.astype(np.float64))
-
-
-def _mixture(sides: _Sides, *, by_unit: bool) -> MixtureTest:
-    """Test whether the target is a mixture of the classes at all."""
-    if sides.target is None:
-        return MixtureTest(p_value=None, reason="there are no new rows")
-    return mixture_of(sides.source.by_unit(), sides.target.by_unit(), by_unit=by_unit)
 
 
 def _artifact(

@@ -285,7 +285,7 @@ def _audited(rows: Rows | None, request: TceRequest) -> Audit:
     """Test every segment of the audited columns."""
     assert rows is not None  # read for the audit
     outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
-    return audit_scores(outcomes, score, request.measure.alpha, "positive")
+    return audit_scores(outcomes, score, request.measure.alpha)
 
 
 def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:

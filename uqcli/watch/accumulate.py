@@ -48,121 +48,9 @@ def with_alarms(
     """
     known = max(known - state.acknowledged, 0)
     saved = [
-        _with_alarms(state, index, promise, old, known=known, units=units)
-        for index, (promise, old) in enumerate(zip(promises, state.promises, strict=True))
+        _Evidence(state, index, promise, units).with_alarms(known) for index, promise in enumerate(promises)
     ]
     return msgspec.structs.replace(state, promises=saved)
-
-
-def _with_alarms(
-    state: WatchArtifact,
-    index: int,
-    promise: Promise,
-    old: SavedPromise,
-    *,
-    known: int,
-    units: Units | None,
-) -> SavedPromise:
-    """Look at the batches of one promise, in the order in which they were counted."""
-    batches = batches_of(state, index)
-    successes, trials = _totals(batches)
-    used = _divisors(promise, dependence_of(state, index, promise, units), len(batches))
-    alarmed_at, changed_at = (old.alarmed_at, old.changed_at) if known else (None, None)
-    risk, limit = risk_of(state, promise), change_limit(state)
-    log_e = log_e_values(successes / used, trials / used, promise.least_success)
-    for look in range(known, len(batches)):
-        name = state.counted[look].name
-        if alarmed_at is None and is_alarm(float(log_e[look]), risk):
-            alarmed_at = name
-        if changed_at is None:
-            divisors = _divisors_since(promise, batches[: look + 1], float(used[look]), state)
-            log_change = log_change_evidence(batches[: look + 1], promise.least_success, divisors)
-            changed_at = name if is_change_alarm(log_change, limit) else None
-    return msgspec.structs.replace(
-        old,
-        successes=int(successes[-1]) if batches else 0,
-        trials=int(trials[-1]) if batches else 0,
-        alarmed_at=alarmed_at,
-        changed_at=changed_at,
-    )
-
-
-def _totals(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
-    """Return the successes and the trials so far after each batch."""
-    successes, trials = np.cumsum(np.array(batches, dtype=np.int64).reshape(-1, 2), axis=0).T
-    return successes, trials
-
-
-def dependence_of(
-    state: WatchArtifact, index: int, promise: Promise, units: Units | None
-) -> Dependence | None:
-    """Estimate after each batch how trials of a batch depend on each other; None if all are independent.
-
-    Rows that were counted at once are independent, or depend on each other within units.
-    """
-    if units is not None:
-        successes, trials = units[index]
-        successes, trials = successes[trials > 0], trials[trials > 0]
-        path = dependence_path(successes, trials, promise.calibration, in_order=False)
-        return _after_each(path, np.array([len(trials)]))
-    if state.has_one_look:
-        return None
-    counts = np.array(batches_of(state, index), dtype=np.int64).reshape(-1, 2)
-    has_trials = counts[:, 1] > 0
-    successes, trials = counts[has_trials].T
-    path = dependence_path(successes, trials, promise.calibration)
-    return _after_each(path, np.cumsum(has_trials))
-
-
-def _after_each(path: Dependence, number: Ints) -> Dependence:
-    """Return the estimates after a number of batches with trials; before the first one nothing is known."""
-    nothing = Dependence(*(np.array([value]) for value in (np.nan, np.inf, np.nan, 0, False)))
-    return Dependence(
-        *(np.concatenate([first, rest])[number] for first, rest in zip(nothing, path, strict=True))
-    )
-
-
-def _divisors(promise: Promise, dependence: Dependence | None, batches: int) -> Floats:
-    """Return the number by which counts are divided after each batch.
-
-    A promise that every trial succeeds is broken by one failure, however rows depend on each other.
-    """
-    if dependence is None or promise.least_success >= 1:
-        return np.ones(batches)
-    return dependence.used
-
-
-def _divisors_since(
-    promise: Promise, batches: Sequence[tuple[int, int]], used: float, state: WatchArtifact
-) -> Floats:
-    """Return the number by which counts since each batch are divided after the last one."""
-    if len(batches) < 2 or state.has_one_look or promise.least_success >= 1:
-        return np.full(len(batches), used)
-    counts = np.array(batches, dtype=np.int64)
-    has_trials = counts[:, 1] > 0
-    if not has_trials.any():
-        return np.full(len(batches), used)
-    successes, trials = counts[has_trials].T
-    divisors = divisors_since(successes, trials, promise.calibration)
-    first: Ints = (
-        np.cumsum(has_trials) - has_trials
-    )  # of the batches with trials, the first one at or after each
-    return divisors[np.minimum(first, len(divisors) - 1)]
-
-
-def batches_of(state: WatchArtifact, index: int) -> list[tuple[int, int]]:
-    """Return the successes and trials of one promise in each batch since the last acknowledgement."""
-    return [(batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted]
-
-
-def risk_of(state: WatchArtifact, promise: Promise) -> Fraction:
-    """Return the risk of one promise: an equal part, of which prediction sets spend half otherwise."""
-    return state.delta / len(state.promises) / promise.sides
-
-
-def change_limit(state: WatchArtifact) -> int:
-    """Return the evidence at which the change alarm is raised."""
-    return state.parameters.run_length * len(state.promises)
 
 
 def measured_promises(
@@ -170,46 +58,164 @@ def measured_promises(
 ) -> tuple[MeasuredPromise, ...]:
     """Measure each promise over the batches since the last acknowledgement."""
     return tuple(
-        _measured(state, index, promise, confidence, dependence_of(state, index, promise, units))
-        for index, promise in enumerate(promises)
+        _Evidence(state, index, promise, units).measured(confidence) for index, promise in enumerate(promises)
     )
 
 
-def _measured(
-    state: WatchArtifact, index: int, promise: Promise, confidence: float, dependence: Dependence | None
-) -> MeasuredPromise:
-    batches, saved = batches_of(state, index), state.promises[index]
-    used = _divisors(promise, dependence, len(batches))
-    now = float(used[-1]) if batches else 1.0
-    log_e = log_e_value(saved.successes / now, saved.trials / now, promise.least_success)
-    since = _divisors_since(promise, batches, now, state)
-    log_change = log_change_evidence(batches, promise.least_success, since) if batches else -math.inf
-    interval_used = dependence.used if dependence is not None else used
-    low, high = 0.0, 1.0
-    if batches:
-        low, high = rate_interval(
-            saved.successes / interval_used[-1], saved.trials / interval_used[-1], confidence
+class _Evidence:
+    """Evidence against one promise over the batches since the last acknowledgement.
+
+    Attributes
+    ----------
+    batches
+        Successes and trials of each batch.
+    successes, trials : int64, shape (batches,)
+        Those so far after each batch.
+    dependence
+        How trials of a batch depend on each other, after each batch; None if all are independent.
+    used : float64, shape (batches,)
+        Number by which counts are divided after each batch. A promise that every trial succeeds is broken by
+        one failure, however rows depend on each other.
+    risk
+        An equal part of the risk, of which prediction sets spend half otherwise.
+    change_limit
+        Evidence at which the change alarm is raised.
+    """
+
+    def __init__(self, state: WatchArtifact, index: int, promise: Promise, units: Units | None) -> None:
+        self.state, self.promise, self.saved = state, promise, state.promises[index]
+        self.batches = [
+            (batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted
+        ]
+        self.counts: Ints = np.array(self.batches, dtype=np.int64).reshape(-1, 2)
+        self.successes, self.trials = np.cumsum(self.counts, axis=0).T
+        self.dependence = self._dependence(None if units is None else units[index])
+        self.used: Floats = np.ones(len(self.batches))
+        if self.dependence is not None and promise.least_success < 1:
+            self.used = self.dependence.used
+        self.risk: Fraction = state.delta / len(state.promises) / promise.sides
+        self.change_limit = state.parameters.run_length * len(state.promises)
+
+    def _dependence(self, units: tuple[Ints, Ints] | None) -> Dependence | None:
+        """Estimate how trials depend on each other.
+
+        Rows that were counted at once are independent, or depend on each other within units.
+        """
+        if units is None and self.state.has_one_look:
+            return None
+        successes, trials = self.counts.T if units is None else units
+        has_trials = trials > 0
+        path = dependence_path(
+            successes[has_trials], trials[has_trials], self.promise.calibration, in_order=units is None
         )
-    return MeasuredPromise(
-        name=promise.name,
-        text=promise.text(),
-        bound=float(promise.bound),
-        is_upper=promise.is_upper,
-        origin=promise.origin,
-        counted=promise.trials,
-        successes=saved.successes,
-        trials=saved.trials,
-        log10_e=log_e / math.log(10) if math.isfinite(log_e) else float(_LARGEST_EXPONENT),
-        limit=float(1 / risk_of(state, promise)),
-        change=math.exp(min(log_change, _LARGEST_LOG)),
-        change_limit=float(change_limit(state)),
-        alarmed_at=saved.alarmed_at,
-        changed_at=saved.changed_at,
-        since=_worst_since(state, batches, promise, since),
-        rate=_rate(promise, _share(promise, saved.successes, saved.trials), low, high),
-        batches=len(batches),
-        dependence=None if dependence is None or not batches else _together(dependence),
-        over_time=partial(_over_time, state, index, promise, confidence, interval_used),
+        return _after_each(
+            path, np.cumsum(has_trials) if units is None else np.array([np.count_nonzero(has_trials)])
+        )
+
+    def with_alarms(self, known: int) -> SavedPromise:
+        """Look at the batches after the known ones, in the order in which they were counted."""
+        alarmed_at, changed_at = (self.saved.alarmed_at, self.saved.changed_at) if known else (None, None)
+        log_e = log_e_values(self.successes / self.used, self.trials / self.used, self.promise.least_success)
+        for look in range(known, len(self.batches)):
+            name = self.state.counted[look].name
+            if alarmed_at is None and is_alarm(float(log_e[look]), self.risk):
+                alarmed_at = name
+            if changed_at is None:
+                log_change = self._log_change(look + 1)
+                changed_at = name if is_change_alarm(log_change, self.change_limit) else None
+        return msgspec.structs.replace(
+            self.saved,
+            successes=int(self.successes[-1]) if self.batches else 0,
+            trials=int(self.trials[-1]) if self.batches else 0,
+            alarmed_at=alarmed_at,
+            changed_at=changed_at,
+        )
+
+    def _log_change(self, looks: int) -> float:
+        """Return the log of the evidence of a change after a number of batches."""
+        batches = self.batches[:looks]
+        return log_change_evidence(batches, self.promise.least_success, self._used_since(looks))
+
+    def _used_since(self, looks: int) -> Floats:
+        """Return the number by which counts since each batch are divided after a number of batches."""
+        used = np.full(looks, float(self.used[looks - 1]))
+        counts = self.counts[:looks]
+        has_trials = counts[:, 1] > 0
+        if looks < 2 or self.state.has_one_look or self.promise.least_success >= 1 or not has_trials.any():
+            return used
+        successes, trials = counts[has_trials].T
+        divisors = divisors_since(successes, trials, self.promise.calibration)
+        # of the batches with trials, the first one at or after each
+        first: Ints = np.cumsum(has_trials) - has_trials
+        return divisors[np.minimum(first, len(divisors) - 1)]
+
+    def measured(self, confidence: float) -> MeasuredPromise:
+        """Return the promise with the evidence after the last batch."""
+        promise, saved, number = self.promise, self.saved, len(self.batches)
+        now = float(self.used[-1]) if number else 1.0
+        log_e = log_e_value(saved.successes / now, saved.trials / now, promise.least_success)
+        log_change = self._log_change(number) if number else -math.inf
+        low, high = 0.0, 1.0
+        if number:
+            divisor = self._interval_used[-1]
+            low, high = rate_interval(saved.successes / divisor, saved.trials / divisor, confidence)
+        return MeasuredPromise(
+            name=promise.name,
+            text=promise.text(),
+            bound=float(promise.bound),
+            origin=promise.origin,
+            counted=promise.trials,
+            successes=saved.successes,
+            trials=saved.trials,
+            log10_e=log_e / math.log(10) if math.isfinite(log_e) else float(_LARGEST_EXPONENT),
+            limit=float(1 / self.risk),
+            change=math.exp(min(log_change, _LARGEST_LOG)),
+            change_limit=float(self.change_limit),
+            alarmed_at=saved.alarmed_at,
+            changed_at=saved.changed_at,
+            since=self._worst_since() if number else None,
+            rate=_rate(promise, saved.successes, saved.trials, (low, high)),
+            batches=number,
+            dependence=None if self.dependence is None or not number else _together(self.dependence),
+            over_time=partial(self._over_time, confidence),
+        )
+
+    @property
+    def _interval_used(self) -> Floats:
+        """Number by which the counts of intervals are divided, also where every trial must succeed."""
+        return self.used if self.dependence is None else self.dependence.used
+
+    def _over_time(self, confidence: float) -> tuple[Seen, ...]:
+        """Return the rate after each batch since the last acknowledgement."""
+        used = self._interval_used
+        low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
+        columns = (column.tolist() for column in (self.successes, self.trials, low, high))
+        return tuple(
+            Seen(
+                batch=batch.name,
+                rate=_rate(self.promise, kept, tried, ends),
+                own=_share(self.promise, *own),
+            )
+            for batch, own, kept, tried, *ends in zip(self.state.counted, self.batches, *columns, strict=True)
+        )
+
+    def _worst_since(self) -> Since:
+        """Find the batches since which the evidence is largest."""
+        number, used = len(self.batches), self._used_since(len(self.batches))
+        since = np.cumsum(self.counts[::-1], axis=0)[::-1]
+        log_e = log_e_values(since[:, 0] / used, since[:, 1] / used, self.promise.least_success)
+        first = int(np.argmax(log_e))
+        name = self.state.counted[first].name
+        if self.state.parameters.day is None:
+            name = f"batch {first + 1} of {number}"
+        return Since(batch=name, rate=_share(self.promise, *since[first].tolist()))
+
+
+def _after_each(path: Dependence, number: Ints) -> Dependence:
+    """Return the estimates after a number of batches with trials; before the first one nothing is known."""
+    nothing = Dependence(*(np.array([value]) for value in (np.nan, np.inf, np.nan, 0, False)))
+    return Dependence(
+        *(np.concatenate([first, rest])[number] for first, rest in zip(nothing, path, strict=True))
     )
 
 
@@ -225,42 +231,12 @@ def _together(dependence: Dependence) -> Together:
     )
 
 
-def _over_time(
-    state: WatchArtifact, index: int, promise: Promise, confidence: float, used: Floats
-) -> tuple[Seen, ...]:
-    """Return the rate after each batch since the last acknowledgement."""
-    batches = batches_of(state, index)
-    successes, trials = _totals(batches)
-    ends = rate_intervals(successes / used, trials / used, confidence)
-    columns = (column.tolist() for column in (successes, trials, *ends))
-    return tuple(
-        Seen(
-            batch=batch.name,
-            rate=_rate(promise, _share(promise, kept, tried), low, high),
-            own=_share(promise, *own),
-        )
-        for batch, own, kept, tried, low, high in zip(state.counted, batches, *columns, strict=True)
-    )
-
-
-def _worst_since(
-    state: WatchArtifact, batches: Sequence[tuple[int, int]], promise: Promise, used: Floats
-) -> Since | None:
-    """Find the batches since which the evidence is largest."""
-    if not batches:
-        return None
-    since = np.cumsum(np.array(batches[::-1], dtype=np.int64), axis=0)[::-1]
-    first = int(np.argmax(log_e_values(since[:, 0] / used, since[:, 1] / used, promise.least_success)))
-    number = f"batch {first + 1} of {len(batches)}"
-    name = number if state.parameters.day is None else state.counted[first].name
-    return Since(batch=name, rate=_share(promise, *since[first].tolist()))
-
-
-def _rate(promise: Promise, value: float | None, low: float, high: float) -> Estimate:
+def _rate(promise: Promise, successes: int, trials: int, ends: Sequence[float]) -> Estimate:
     """Estimate the rate itself, from the confidence sequence of its successes."""
+    low, high = ends
     if promise.is_upper:
         low, high = 1 - high, 1 - low
-    return Estimate(value=value, low=low, high=high)
+    return Estimate(value=_share(promise, successes, trials), low=low, high=high)
 
 
 def _share(promise: Promise, successes: int, trials: int) -> float | None:

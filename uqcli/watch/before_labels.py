@@ -258,62 +258,43 @@ def _in_target(rate: NDArray[np.float64], negative: Floats | float, positive: Fl
 
 def _precision(flagged: _Sums, confidence: float) -> Estimate:
     """Compare positive with negative rows among the flagged ones."""
-    negatives = flagged.complement
-    ratio = _log_ratio(flagged, negatives)
-    if ratio is None:
-        return Estimate(value=flagged.expected / flagged.rows)
+    negatives, value = flagged.complement, flagged.expected / flagged.rows
+    if min(flagged.expected, negatives.expected) <= 0:
+        return Estimate(value=value)
     chance = flagged.variance * (1 / flagged.expected + 1 / negatives.expected) ** 2
-    return _interval(flagged.expected / flagged.rows, ratio, chance, confidence)
+    return _interval(value, flagged, negatives, chance, confidence)
 
 
 def _recall(flagged: _Sums, others: _Sums, confidence: float) -> Estimate:
     """Compare flagged with other positive rows, which are independent."""
     total = flagged.expected + others.expected
-    ratio = _log_ratio(flagged, others)
-    if ratio is None:
-        return Estimate(value=flagged.expected / total if total > 0 else None)
+    value = flagged.expected / total if total > 0 else None
+    if value is None or min(flagged.expected, others.expected) <= 0:
+        return Estimate(value=value)
     chance = flagged.variance / flagged.expected**2 + others.variance / others.expected**2
-    return _interval(flagged.expected / total, ratio, chance, confidence)
+    return _interval(value, flagged, others, chance, confidence)
 
 
-def _log_ratio(above: _Sums, below: _Sums) -> _LogRatio | None:
-    """Return ln(above / below); None if either sum is 0."""
-    if min(above.expected, below.expected) <= 0:
-        return None
-    return _LogRatio(
-        fit=float(np.log(above.expected) - np.log(below.expected)),
-        refitted=_logs(above.refitted) - _logs(below.refitted),
-        reweighted=_logs(above.reweighted) - _logs(below.reweighted),
-    )
+def _interval(value: float, above: _Sums, below: _Sums, chance: float, confidence: float) -> Estimate:
+    """Compute a t interval of ln(above / below), with the bias of the refits taken off; it has the value.
+
+    Its spread is that of the refits and of the weights, whatever their dependence.
+    """
+    from scipy.special import expit, stdtrit
+
+    fit = float(np.log(above.expected) - np.log(below.expected))
+    refitted = _logs(above.refitted) - _logs(below.refitted)
+    reweighted = _logs(above.reweighted) - _logs(below.reweighted)
+    of_weights = float(reweighted.std(ddof=1)) if len(reweighted) > 1 else 0.0
+    spread = SPREAD * (float(refitted.std(ddof=1)) + of_weights)
+    centre = 2 * fit - float(refitted.mean())
+    quantile = float(stdtrit(len(refitted) - 1, (1 + confidence) / 2))
+    width = quantile * float(np.sqrt(spread**2 + chance))
+    low, high = float(expit(centre - width)), float(expit(centre + width))
+    return Estimate(value=value, low=min(value, low), high=max(value, high))
 
 
 def _logs(sums: Floats) -> Floats:
     """Return logarithms of sums, kept half a row above 0, where they would be infinite."""
     logs: Floats = np.log(np.maximum(sums, 0.5))
     return logs
-
-
-@dataclass(frozen=True, kw_only=True)
-class _LogRatio:
-    """ln of a ratio of sums: of the fit, of the refits, and under draws of the class weights."""
-
-    fit: float
-    refitted: Floats
-    reweighted: Floats
-
-    @property
-    def spread(self) -> float:
-        """Standard deviation of the refits and of the weights, whatever their dependence."""
-        of_weights = float(self.reweighted.std(ddof=1)) if len(self.reweighted) > 1 else 0.0
-        return SPREAD * (float(self.refitted.std(ddof=1)) + of_weights)
-
-
-def _interval(value: float, ratio: _LogRatio, chance: float, confidence: float) -> Estimate:
-    """Compute a t interval in logits, with the bias of the refits taken off; it always has the value."""
-    from scipy.special import expit, stdtrit
-
-    centre = 2 * ratio.fit - float(ratio.refitted.mean())
-    quantile = float(stdtrit(len(ratio.refitted) - 1, (1 + confidence) / 2))
-    width = quantile * float(np.sqrt(ratio.spread**2 + chance))
-    low, high = float(expit(centre - width)), float(expit(centre + width))
-    return Estimate(value=value, low=min(value, low), high=max(value, high))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from hashlib import sha256
 
@@ -98,7 +98,6 @@ def count_promises(
     cluster = data.roles.cluster
     of_clusters = [CoveredClusters() for _ in promises]
     batches = open_engine(data.engine).batches(data)
-    trials = _trials_of(rule, promises)
     totals = np.zeros((2, len(promises), 0), dtype=np.int64)
     rows_of_day = np.zeros(0, dtype=np.int64)
     weighed = unwatched = cleared = 0
@@ -116,7 +115,7 @@ def count_promises(
         weight = rows.weights()
         np.add.at(rows_of_day, index, 1)
         unwatched += _unwatched(rows, rule, promises)
-        for number, (tried, succeeded) in enumerate(trials(rows, batches.roles)):
+        for number, (tried, succeeded) in enumerate(_outcomes(rule, promises, rows, batches.roles)):
             np.add.at(totals[1, number], index, weight * tried)
             np.add.at(totals[0, number], index, weight * (tried & succeeded))
             if cluster is not None:
@@ -124,44 +123,33 @@ def count_promises(
     if weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
-    levels = batches.levels.get(cluster or "", {})
-    if day is None:
-        return CountedRows(
-            by_day={None: _pairs(totals.sum(axis=2))},
-            rows={None: batches.summary.rows},
-            labelled="" if digest is None else digest.labelled,
-            unlabelled="" if digest is None else _unlabelled(data, digest, batches),
-            young=0,
-            unwatched=unwatched,
-            summary=batches.summary,
-            clusters=_by_cluster(of_clusters, promises, levels, {0: None}),
-        )
-    code_by_text = {
-        text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]
-    }
-    named = days_of(list(code_by_text), day, matured, counted or ())
-    by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in named.mature}
-    rows_of: dict[str | None, int] = dict.fromkeys(named.mature, 0)
-    young = 0
-    for text, code in code_by_text.items():
-        name = named.names[text]
+    names: dict[int, str | None] = {0: None}
+    mature: Sequence[str | None] = [None]
+    if day is not None:
+        codes = {text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]}
+        days_found = days_of(list(codes), day, matured, counted or ())
+        names, mature = {code: days_found.names[text] for text, code in codes.items()}, days_found.mature
+    by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
+    rows_of, young = dict.fromkeys(mature, 0), 0
+    for code, name in names.items():
         if name in by_day:
             by_day[name] += totals[:, :, code]
             rows_of[name] += int(rows_of_day[code])
         else:
             young += int(rows_of_day[code])
-    names_of_codes = {code: named.names[text] for text, code in code_by_text.items()}
     return CountedRows(
         by_day={name: _pairs(counts) for name, counts in by_day.items()},
-        rows=rows_of,
+        rows={None: batches.summary.rows} if day is None else rows_of,
+        labelled="" if digest is None else digest.labelled,
+        unlabelled="" if digest is None else _unlabelled(data, digest, batches),
         young=young,
         unwatched=unwatched,
         summary=batches.summary,
         clusters=_by_cluster(
             of_clusters,
             promises,
-            levels,
-            {code: name for code, name in names_of_codes.items() if name in by_day},
+            batches.levels.get(cluster or "", {}),
+            {code: name for code, name in names.items() if name in by_day},
         ),
     )
 
@@ -217,13 +205,7 @@ def new_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, 
 
 
 def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceSummary, cleared: int) -> None:
-    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged.
-
-    Raises
-    ------
-    DataError
-        Such a promise is watched.
-    """
+    """Refuse to watch a rate of all rows if labels are missing, mostly those of rows that are not flagged."""
     of_all_rows = [promise for promise in promises if promise.rate not in ("precision", "coverage")]
     if of_all_rows and summary.unlabelled and cleared < MIN_UNFLAGGED:
         raise DataError(
@@ -247,61 +229,51 @@ def _pairs(totals: Ints) -> Counts:
     return tuple((successes, tried) for successes, tried in totals.T.tolist())
 
 
-Trials = Callable[[Rows, Roles], Sequence[tuple[Bools, Bools]]]
-"""Function from rows to two masks of each promise: what is tried, and what succeeds."""
-
-
-def _trials_of(rule: Saved, promises: Sequence[Promise]) -> Trials:
+def _outcomes(
+    rule: Saved, promises: Sequence[Promise], rows: Rows, roles: Roles
+) -> list[tuple[Bools, Bools]]:
+    """Return two masks of rows for each promise: what is tried, and what succeeds."""
     if isinstance(rule, BoundaryArtifact):
-        return _of_boundary(rule, promises)
+        return _of_boundary(rule, promises, rows)
     assert isinstance(rule, ConformalArtifact)  # no other kind promises anything
-    return _of_sets(rule, promises)
+    return _of_sets(rule, promises, rows, roles)
 
 
-def _of_boundary(rule: BoundaryArtifact, promises: Sequence[Promise]) -> Trials:
-    flag, clear = ZONES.index("flag"), ZONES.index("clear")
+def _of_boundary(
+    rule: BoundaryArtifact, promises: Sequence[Promise], rows: Rows
+) -> list[tuple[Bools, Bools]]:
+    zone, positive = rule.zones(rows), rows.labels
+    flagged, kept = zone == ZONES.index("flag"), zone != ZONES.index("clear")
+    masks = {
+        rate: PROMISED[rate].kept.outcomes(kept if rate == "omission" else flagged, positive)
+        for rate in {promise.rate for promise in promises} & set(PROMISED)
+    }
+    masks["miss"] = positive, kept
     key, levels = own_key(rule), own_levels(rule)
-    watched = {promise.rate: PROMISED[promise.rate] for promise in promises if promise.rate in PROMISED}
-
-    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
-        del roles
-        zone, positive = rule.zones(rows), rows.labels
-        flagged = zone == flag
-        masks = {
-            rate: rule.kept.outcomes(zone != clear if rate == "omission" else flagged, positive)
-            for rate, rule in watched.items()
-        }
-        masks["miss"] = positive, zone != clear
-        group = None if key is None else groups_of(rows, key)
-        listed = []
-        for promise in promises:
-            tried, succeeded = masks[promise.rate]
-            if promise.group is not None and group is not None:
-                tried = tried & (group == levels[promise.group])
-            listed.append((tried, succeeded))
-        return listed
-
-    return trials
+    group = None if key is None else groups_of(rows, key)
+    listed = []
+    for promise in promises:
+        tried, succeeded = masks[promise.rate]
+        if promise.group is not None and group is not None:
+            tried = tried & (group == levels[promise.group])
+        listed.append((tried, succeeded))
+    return listed
 
 
-def _of_sets(rule: ConformalArtifact, promises: Sequence[Promise]) -> Trials:
-    def trials(rows: Rows, roles: Roles) -> list[tuple[Bools, Bools]]:
-        inside = rule.sets(roles)(rows)
-        label = label_indices(rows)
-        covered = inside[np.arange(len(rows)), label]
-        group = rule.group_of(rows)
-        everywhere = np.ones(len(rows), dtype=np.bool_)
-        listed = []
-        for promise in promises:
-            tried = everywhere
-            if promise.group is not None and rule.groups is not None and group is not None:
-                tried = group == rule.groups.names.index(promise.group)
-            elif promise.group is not None:
-                tried = label == rule.classes.index(promise.group)
-            listed.append((tried, covered))
-        return listed
-
-    return trials
+def _of_sets(
+    rule: ConformalArtifact, promises: Sequence[Promise], rows: Rows, roles: Roles
+) -> list[tuple[Bools, Bools]]:
+    label, group = label_indices(rows), rule.group_of(rows)
+    covered = rule.sets(roles)(rows)[np.arange(len(rows)), label]
+    listed = []
+    for promise in promises:
+        tried = np.ones(len(rows), dtype=np.bool_)
+        if promise.group is not None and rule.groups is not None and group is not None:
+            tried = group == rule.groups.names.index(promise.group)
+        elif promise.group is not None:
+            tried = label == rule.classes.index(promise.group)
+        listed.append((tried, covered))
+    return listed
 
 
 _KEYS = (1, 2)

@@ -102,9 +102,11 @@ def population_stability(reference: Ints, new: Ints) -> PopulationStability:
     shares = [_shares(counts) for counts in (reference, new)]
     value = float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum())
     pooled = (reference + new) / (reference + new).sum()
-    p, q = (_Means.of_binomial(int(counts.sum()), pooled) for counts in (reference, new))
-    expected = (p.share - q.share) * np.log(p.share / q.share) + p.share_log + q.share_log
-    expected -= p.share * q.log + q.share * p.log
+    (p, log_p, p_log_p), (q, log_q, q_log_q) = (
+        _binomial_means(int(counts.sum()), pooled) for counts in (reference, new)
+    )
+    expected = (p - q) * np.log(p / q) + p_log_p + q_log_q
+    expected -= p * log_q + q * log_p
     return PopulationStability(value=value, without_drift=float(expected.sum()))
 
 
@@ -113,35 +115,22 @@ def _shares(counts: Ints) -> Floats:
     return shares
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Means:
-    """Means over binomial counts, with half a row added; float64, shape (cells,).
+def _binomial_means(rows: int, probability: Floats) -> tuple[Floats, Floats, Floats]:
+    """Compute means over binomial counts, with half a row added: of a cell's share p, of ln p, and of p ln p.
 
-    Attributes
-    ----------
-    share
-        Mean of a cell's share p.
-    log, share_log
-        Means of ln p and of p ln p, less their values at the mean of p.
+    The last two are less their values at the mean of p. They are exact for few rows in a cell; else they are
+    from the variance.
     """
-
-    share: Floats
-    log: Floats
-    share_log: Floats
-
-    @classmethod
-    def of_binomial(cls, rows: int, probability: Floats) -> _Means:
-        """Compute the means: exactly for few rows in a cell, else from the variance."""
-        total = rows + _HALF * len(probability)
-        share = (rows * probability + _HALF) / total
-        spread = rows * probability * (1 - probability) / total**2 / share**2  # squared relative deviation
-        log, share_log = -spread / 2, share * spread / 2
-        for cell in np.flatnonzero(rows * probability < _MANY).tolist():
-            count, weight = _binomial(rows, float(probability[cell]))
-            at = (count + _HALF) / total
-            log[cell] = weight @ np.log(at / share[cell])
-            share_log[cell] = weight @ (at * np.log(at / share[cell]))
-        return cls(share=share, log=log, share_log=share_log)
+    total = rows + _HALF * len(probability)
+    share = (rows * probability + _HALF) / total
+    spread = rows * probability * (1 - probability) / total**2 / share**2  # squared relative deviation
+    log, share_log = -spread / 2, share * spread / 2
+    for cell in np.flatnonzero(rows * probability < _MANY).tolist():
+        count, weight = _binomial(rows, float(probability[cell]))
+        at = (count + _HALF) / total
+        log[cell] = weight @ np.log(at / share[cell])
+        share_log[cell] = weight @ (at * np.log(at / share[cell]))
+    return share, log, share_log
 
 
 def _binomial(rows: int, probability: float) -> tuple[Floats, Floats]:

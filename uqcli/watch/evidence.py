@@ -213,27 +213,15 @@ def log_change_evidence(
     >>> log_change_evidence([(0, 0), (0, 0)], Fraction(9, 10)) == math.log(2)
     True
     """
-    successes, trials = _until_each(batches)
-    return _log_evidence_at(len(batches), successes, trials, bound, used)
-
-
-def change_evidence_path(batches: Sequence[tuple[int, int]], bound: Fraction) -> Floats:
-    """Compute the evidence of a change after every batch, not its logarithm.
-
-    Returns
-    -------
-    float64, shape (t,)
-        At least 0; infinity beyond the range of doubles.
-
-    Examples
-    --------
-    >>> change_evidence_path([(0, 0), (0, 0)], Fraction(9, 10)).round(9).tolist()
-    [1.0, 2.0]
-    """
-    successes, trials = _until_each(batches)
-    log_evidence = [_log_evidence_at(look, successes, trials, bound) for look in range(1, len(batches) + 1)]
-    with np.errstate(over="ignore"):
-        return np.exp(np.array(log_evidence, dtype=np.float64))
+    counts = np.zeros((len(batches) + 1, 2), dtype=np.int64)
+    counts[1:] = np.array(batches, dtype=np.int64).reshape(-1, 2)
+    totals = counts.cumsum(axis=0)
+    since_each = (totals[-1] - totals[:-1]).T
+    log_e = log_e_values(since_each[0] / used, since_each[1] / used, bound)
+    highest = float(log_e.max(initial=-math.inf))
+    if math.isinf(highest):
+        return highest
+    return highest + math.log(float(np.exp(log_e - highest).sum()))
 
 
 def is_change_alarm(log_evidence: float, run_length: int) -> bool:
@@ -245,25 +233,6 @@ def is_change_alarm(log_evidence: float, run_length: int) -> bool:
     (True, False)
     """
     return log_evidence >= math.log(run_length)
-
-
-def _until_each(batches: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
-    """Return the successes and trials before the first batch and after each one."""
-    counts = np.zeros((len(batches) + 1, 2), dtype=np.int64)
-    counts[1:] = np.array(batches, dtype=np.int64).reshape(-1, 2)
-    totals = counts.cumsum(axis=0)
-    return totals[:, 0], totals[:, 1]
-
-
-def _log_evidence_at(
-    look: int, successes: Ints, trials: Ints, bound: Fraction, used: float | Floats = 1.0
-) -> float:
-    own = (successes[look] - successes[:look]) / used, (trials[look] - trials[:look]) / used
-    log_e = log_e_values(*own, bound)
-    highest = float(log_e.max(initial=-math.inf))
-    if math.isinf(highest):
-        return highest
-    return highest + math.log(float(np.exp(log_e - highest).sum()))
 
 
 _HALVINGS: Final = 40

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
 from typing import Final
 
 import msgspec
@@ -17,11 +17,11 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
 from uqcli.boundary.rule_groups import own_key
 from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.conformal.coverage_test import rank_of
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
 from uqcli.rules.saved import Saved
-from uqcli.watch.conformal import coverage_bound
 
 _OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverage", "rows")}
 """Names of rates that no constraint bounds, and what they count."""
@@ -201,9 +201,9 @@ def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
     share = delta / max(len(parts), 1)
     promises = []
     for name, n, risk in parts:
-        kept = ceil((1 - risk) * (n + 1))
+        kept = rank_of(n, risk)
         if kept <= n:  # otherwise every label is in the set
-            least = Fraction(coverage_bound(kept, n, share))
+            least = coverage_bound(kept, n, share)
             promises.append(Promise(rate="coverage", bound=least, origin=_GIVEN_SET, group=name, sides=2))
     if not promises:
         raise UsageError("prediction sets that contain every class", expected="more calibration rows")
@@ -211,3 +211,40 @@ def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
 
 
 _GIVEN_SET = "least coverage of such a calibration set"
+
+
+_DIGITS: Final = 10**12
+
+
+def coverage_bound(kept: int, calibration_rows: int, delta: Fraction) -> Fraction:
+    """Compute the coverage that prediction sets have at least, with probability 1 - delta / 2.
+
+    For exchangeable rows, the coverage given the calibration set is Beta(k, n + 1 - k). It is often below
+    1 - alpha. The other half of the risk is left for the test, whose alarm is at an e-value of 2 / delta.
+
+    Parameters
+    ----------
+    kept
+        Rank of the threshold among the calibration rows, from 0 to ``calibration_rows + 1``. At the highest
+        rank the sets contain every label.
+    delta
+        In (0, 1).
+
+    Returns
+    -------
+    Fraction
+        Rounded down to 12 digits.
+
+    Examples
+    --------
+    >>> float(coverage_bound(901, 1000, Fraction(1, 100)))
+    0.874223416491
+    """
+    from scipy.special import betaincinv
+
+    if kept > calibration_rows:
+        return Fraction(1)
+    if kept <= 0:
+        return Fraction(0)
+    quantile = float(betaincinv(kept, calibration_rows + 1 - kept, float(delta / 2)))
+    return Fraction(math.floor(quantile * _DIGITS), _DIGITS)

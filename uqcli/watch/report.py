@@ -98,7 +98,6 @@ class MeasuredPromise:
     name: str
     text: str
     bound: float
-    is_upper: bool
     origin: str
     counted: str
     successes: int
@@ -163,6 +162,31 @@ class MeasuredPromise:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewRows:
+    """What new rows brought to a watch.
+
+    Attributes
+    ----------
+    added, known, replaced
+        Batches that were counted now, those that were counted before, and those that were counted again.
+    unit
+        Within what rows go together: day, batch or customer.
+    dates
+        Column of dates that would name the days; None if there is none, or if batches are known.
+    young, unwatched
+        Rows of days that have not matured, and of groups without a target.
+    """
+
+    unit: str
+    added: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    dates: str | None = None
+    young: int = 0
+    unwatched: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class WatchReport(OneResult):
     """A watch after new batches.
 
@@ -172,14 +196,6 @@ class WatchReport(OneResult):
         Path of the rule.
     state
         State with the new batches.
-    added, known, replaced
-        Batches that were counted now, those that were counted before, and those that were counted again.
-    dates
-        Column of dates that would name the days; None if there is none, or if batches are known.
-    unit
-        Within what rows go together: day, batch or customer.
-    young, unwatched
-        Rows of days that have not matured, and of groups without a target.
     kept
         Whether the state is kept in a file.
     """
@@ -187,13 +203,7 @@ class WatchReport(OneResult):
     rule_name: str
     state: WatchArtifact
     promises: tuple[MeasuredPromise, ...]
-    added: tuple[str, ...]
-    known: tuple[str, ...]
-    replaced: tuple[str, ...]
-    dates: str | None
-    unit: str
-    young: int
-    unwatched: int
+    new: NewRows
     confidence: float
     kept: bool
 
@@ -212,8 +222,8 @@ class WatchReport(OneResult):
         return {
             **single,
             "batches": len(self.state.batches),
-            "added": len(self.added),
-            "young_rows": self.young,
+            "added": len(self.new.added),
+            "young_rows": self.new.young,
             "promises": by_promise,
         }
 
@@ -240,7 +250,11 @@ class WatchReport(OneResult):
                 for promise in self.promises
             ],
             **(
-                {"added": list(self.added), "known": list(self.known), "replaced": list(self.replaced)}
+                {
+                    "added": list(self.new.added),
+                    "known": list(self.new.known),
+                    "replaced": list(self.new.replaced),
+                }
                 if self.kept
                 else {}
             ),
@@ -261,11 +275,10 @@ class WatchReport(OneResult):
         )
 
     def _title(self) -> str:
-        batches = count(len(self.state.counted))
         alarms = self.alarms()
         if not alarms:
             since = " since the acknowledgement" if self.state.acknowledged else ""
-            seen = f"in {batches} {'batch' if batches == '1' else 'batches'}{since}"
+            seen = f"in {_batches(len(self.state.counted))}{since}"
             if len(self.promises) > 1:
                 return f"No alarm: none of {len(self.promises)} targets is missed, {seen}."
             (promise,) = self.promises
@@ -326,12 +339,14 @@ class WatchReport(OneResult):
 
     def _about_units(self) -> list[str]:
         """State how rows of a day go together, or that rows are taken as independent."""
-        worst, unit = self._worst_first()[0], self.unit
+        worst, unit = self._worst_first()[0], self.new.unit
         together = worst.dependence
         if together is None:
             if not worst.batches:
                 return []
-            named = f": --day {printable(self.dates)} takes rows of a day together" if self.dates else ""
+            named = (
+                f": --day {printable(self.new.dates)} takes rows of a day together" if self.new.dates else ""
+            )
             return [f"Rows are taken as independent{named}."]
         if not worst.trials:
             return []
@@ -362,26 +377,26 @@ class WatchReport(OneResult):
 
     def _cautions(self) -> list[str]:
         cautions = []
-        if self.known:
+        if self.new.known:
             unit = "batch" if self.state.parameters.day is None else "day"
-            first = f"{unit} {short_name(self.known[0])}"
-            others = f" and {count(len(self.known) - 1)} more were" if len(self.known) > 1 else " was"
+            first = f"{unit} {short_name(self.new.known[0])}"
+            others = f" and {count(len(self.new.known) - 1)} more were" if len(self.new.known) > 1 else " was"
             cautions.append(
-                f"{first}{others} counted before and {'are' if self.known[1:] else 'is'} left out."
+                f"{first}{others} counted before and {'are' if self.new.known[1:] else 'is'} left out."
             )
-        if self.replaced and self.state.parameters.day is None:
+        if self.new.replaced and self.state.parameters.day is None:
             cautions.append("these rows were counted before with other labels, and that batch is replaced.")
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
             cautions.append(
-                f"each {self.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
+                f"each {self.new.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
                 "evidence corrects for it only in part: add a column of weeks, and name it with --day."
             )
-        if self.young:
-            cautions.append(f"{rows_of(self.young)} of days that have not matured are not counted yet.")
-        if self.unwatched:
-            cautions.append(f"{rows_of(self.unwatched)} are of groups without a target of their own.")
-        if self.added and not any(promise.trials for promise in self.promises):
+        if self.new.young:
+            cautions.append(f"{rows_of(self.new.young)} of days that have not matured are not counted yet.")
+        if self.new.unwatched:
+            cautions.append(f"{rows_of(self.new.unwatched)} are of groups without a target of their own.")
+        if self.new.added and not any(promise.trials for promise in self.promises):
             cautions.append(
                 "no row of these batches counts for a target, such as a flagged row with a label for a "
                 "precision: check the label column."
@@ -418,7 +433,6 @@ class WatchReport(OneResult):
         return notes
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of each rate over time."""
         return [
             rates_over_time(
                 self._worst_first(), self.confidence, is_day=self.state.parameters.day is not None

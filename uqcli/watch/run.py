@@ -14,7 +14,6 @@ from uqcli.base.counts import Ints
 from uqcli.base.errors import ArtifactError, DataError, GateError, UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.levels import caution_confidence, check_confidence
-from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided
@@ -31,7 +30,7 @@ from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promise
 from uqcli.watch.days import are_dates
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
-from uqcli.watch.report import WatchReport
+from uqcli.watch.report import NewRows, WatchReport
 from uqcli.watch.state import (
     SHORT,
     UNNAMED,
@@ -97,27 +96,19 @@ def _watched(
             f"'{request.state}' watches other promises", expected="the state of this rule", remedy=_OTHER
         )
     state = _changed(state, request, promises)
-    added = _Added(state=state)
+    new, units = NewRows(unit="batch" if parameters.day is None else "day"), None
     if request.data.inputs or request.data.frame is not None:
-        added = _with_rows(state, request, rule, promises)
-    final = added.state
-    measured = measured_promises(final, promises, request.confidence, added.units)
+        state, new, units = _with_rows(state, request, rule, promises)
     report = WatchReport(
         rule_name=request.artifact,
-        state=final,
-        promises=measured,
-        added=added.names,
-        known=added.known,
-        replaced=added.replaced,
-        dates=added.dates,
-        unit=added.unit if parameters.day is not None or added.units is not None else "batch",
-        young=added.young,
-        unwatched=added.unwatched,
+        state=state,
+        promises=measured_promises(state, promises, request.confidence, units),
+        new=new,
         confidence=request.confidence,
         kept=request.content is not None,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
-    artifact = None if request.content is None else final
+    artifact = None if request.content is None else state
     return Result(report=report, artifact=artifact, failure=failure, saved_though_failed=True)
 
 
@@ -244,29 +235,13 @@ def _named(state: WatchArtifact, text: str) -> str:
     return matches[0]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Added:
-    """A state with new batches: their names, those that were known or replaced, and what else was found.
-
-    ``units``: see ``Units``, which are what ``unit`` says. ``dates``: a column of dates that nobody
-    named.
-    """
-
-    state: WatchArtifact
-    names: tuple[str, ...] = ()
-    known: tuple[str, ...] = ()
-    replaced: tuple[str, ...] = ()
-    units: Units | None = None
-    unit: str = "day"
-    dates: str | None = None
-    young: int = 0
-    unwatched: int = 0
-
-
 def _with_rows(
     state: WatchArtifact, request: WatchRequest, rule: Saved, promises: Sequence[Promise]
-) -> _Added:
-    """Count new rows; a batch that is known is left out."""
+) -> tuple[WatchArtifact, NewRows, Units | None]:
+    """Count new rows; a batch that is known is left out.
+
+    The units, if any, are those of rows that are counted at once.
+    """
     data, parameters = _labelled(rule, request), state.parameters
     if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
@@ -289,7 +264,7 @@ def _with_rows(
         known, is_same = _known_rows(state, data, request, counted)
         if known is not None and is_same:
             _refuse_known(known, request)
-            return _Added(state=state, known=(known,))
+            return state, NewRows(unit="batch", known=(known,)), None
         names = {None: known or name}
     new = {names[day]: counts for day, counts in counted.by_day.items()}
     clusters: dict[str, list[str]] = {}
@@ -333,18 +308,20 @@ def _with_rows(
             units = None if is_kept else _of_units(counted.clusters[None])
         elif is_kept and dates is not None:
             units = _of_dates(data, rule, promises, dates)
-    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)
-    return _Added(
-        state=final,
-        names=added,
+    unit = "batch"
+    if has_days or units is not None:
+        unit = "customer" if data.roles.cluster is not None and not is_kept else "day"
+    new_rows = NewRows(
+        unit=unit,
+        added=added,
         known=seen,
         replaced=replaced,
+        dates=None if is_kept else dates,
         young=counted.young,
         unwatched=counted.unwatched,
-        units=units,
-        dates=None if is_kept else dates,
-        unit="customer" if data.roles.cluster is not None and not is_kept else "day",
     )
+    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)
+    return final, new_rows, units
 
 
 def _known_rows(

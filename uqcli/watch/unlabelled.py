@@ -4,25 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Final
 
 import msgspec
 import numpy as np
 
+from uqcli.base import defaults
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import UsageError
+from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.rows import Rows
 from uqcli.boundary.drift_cells import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
 from uqcli.boundary.rule_groups import as_decided
+from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.predictions import outside as outside_of
 from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved
 from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
+from uqcli.shift.target_weights import SavedShift, load_shift, target_weights_of
+from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
 from uqcli.watch.days import days_of
 from uqcli.watch.drift import homogeneity, population_stability
-from uqcli.watch.expectation import Expectation
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.unlabelled_report import UnlabelledReport
 
@@ -44,7 +51,9 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
     if request.day is not None:
         data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
-    expectation = Expectation.of(request, rule)
+    expectation = None
+    if request.calibrator is not None:
+        expectation = Expectation(request.calibrator, rule, request.shift)
     by_day = DriftCells(len(rule.thresholds))
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
@@ -125,3 +134,68 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
     np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
     covariance = np.array(reference.between.covariance)
     return same_shares(old, covariance, reference.between.units, new)
+
+
+SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
+
+
+class Expectation:
+    """New rows by score, counted while they are read, beside the calibration rows of a calibrator.
+
+    Raises
+    ------
+    UsageError, ArtifactError
+        The calibrator has no calibration counts, or reads another column.
+    """
+
+    def __init__(self, path: str, rule: BoundaryArtifact, shift: SavedShift | None) -> None:
+        calibrator = load_kind(path, CalibratorArtifact)
+        if isinstance(calibrator.calibration_counts, msgspec.UnsetType):
+            raise UsageError(
+                f"'{path}' has no calibration counts by score",
+                expected="a calibrator of scores that this version fitted",
+                remedy="fit it again",
+            )
+        fitted_on, decided_by = calibrator.columns["score"], rule.columns.get("score")
+        if fitted_on != decided_by:
+            raise UsageError(
+                f"'{path}' was fitted on column '{fitted_on}'",
+                expected=f"column '{decided_by}'" if decided_by else "a rule of one score",
+                remedy="fit a calibrator for this rule",
+            )
+        self._calibration = calibrator.calibration_counts.counts
+        positive = calibrator.parameters.positive
+        self._target = None if shift is None else target_weights_of(load_shift(shift), positive)
+        thresholds = set(rule.thresholds)
+        if not isinstance(rule.groups, msgspec.UnsetType):
+            thresholds.update(*(group.thresholds for group in rule.groups.values()))
+        self._has_one_threshold = len(thresholds) == 1
+        self._flagged, self._everything = PooledScores(), PooledScores()
+
+    def add(self, score: Floats, flagged: Bools, weight: Ints) -> None:
+        """Count new rows, each as often as its weight."""
+        self._flagged.add(score[flagged], weight[flagged])
+        self._everything.add(score, weight)
+
+    def result(self, confidence: float) -> BeforeLabels:
+        """Return what to expect of the rows so far.
+
+        Notes
+        -----
+        The rate of a score is that of all rows with it. A rule that also looks at the uncertainty picks
+        the better ones of them, and a group has its own rate. Neither can be stated from the score alone.
+        """
+        if not self._has_one_threshold:
+            return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
+        weights = None if self._target is None else self._target.class_weights
+        if weights is not None and weights.refuted:
+            return BeforeLabels(precision=None, recall=None, reason=weights.refuted)
+        return expected_before_labels(
+            self._calibration,
+            self._flagged.counts(),
+            self._everything.counts(),
+            defaults.SEED,
+            confidence,
+            weights=None if weights is None else (weights.negative, weights.positive),
+            weight_draws=None if self._target is None else self._target.draws,
+        )
