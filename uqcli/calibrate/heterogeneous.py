@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.choices import LeafMethod
+from uqcli.base.choices import LeafMethod, Partitioner
 from uqcli.base.counts import Ints, ValueCounts
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.beta import fit_beta
 from uqcli.calibrate.maps.groups import GroupsMap
 from uqcli.calibrate.maps.isotonic import fit_isotonic
@@ -30,16 +30,7 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeafOptions:
-    """Calibration of leaves; a leaf with fewer than ``min_leaf`` rows uses the map of a larger part."""
-
-    method: LeafMethod
-    scale: Scale
-    min_leaf: int
-
-
-def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, boosted: bool) -> TreesMap:
+def fit_trees(learned: LearnedTrees, rows: Rows, options: CalibrationOptions) -> TreesMap:
     """Calibrate the leaves of trees on rows that the trees were not learned from.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
@@ -50,7 +41,7 @@ def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, booste
     rows
         With corrected scores, and all features of the trees.
     """
-    trees = []
+    trees, boosted = [], options.partitioner is Partitioner.BOOSTED
     for tree_index, nodes in enumerate(learned.trees):
         leaf = leaves_of(learned, tree_index, rows.features)
         tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
@@ -67,7 +58,7 @@ def _calibrated_tree(
     columns: Sequence[FeatureColumn],
     leaf: Ints,
     rows: Rows,
-    options: LeafOptions,
+    options: CalibrationOptions,
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
 
@@ -75,7 +66,7 @@ def _calibrated_tree(
         node = nodes[node_index]
         members = np.isin(leaf, _leaves_below(nodes, node_index))
         counts = rows.counts(rows.score, members)
-        enough = _is_enough(counts, options.min_leaf)
+        enough = _is_enough(counts, options)
         fitted_map = _fit(counts, options) if enough else parent_map
         if node.leaf is not None:
             leaves[node.leaf] = Leaf(
@@ -103,15 +94,16 @@ def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
     ]
 
 
-def _is_enough(counts: ValueCounts, min_leaf: int) -> bool:
-    return counts.rows >= max(1, min_leaf)
+def _is_enough(counts: ValueCounts, options: CalibrationOptions) -> bool:
+    """Whether a leaf has the rows for a map of its own."""
+    return counts.rows >= max(1, options.rows_of_leaf)
 
 
-def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
-    return LEAF_FITS[options.method](counts, options.scale)
+def _fit(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
+    return LEAF_FITS[options.leaf_method](counts, options.scale)
 
 
-def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
+def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     """Calibrate each combination of feature levels, and all rows for unknown combinations.
 
     Parameters
@@ -135,7 +127,7 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
             None if code < 0 else (column.levels or [])[code]
             for column, code in zip(columns, combination, strict=True)
         ]
-        enough = _is_enough(counts, options.min_leaf)
+        enough = _is_enough(counts, options)
         conditions = [
             f"{column.name} = {'missing' if text is None else text}"
             for column, text in zip(columns, texts, strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 import numpy as np
@@ -30,6 +30,9 @@ from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import Column, Formula, Output, let
 from uqcli.rules.saved import Bins, Count, Saved
 
+if TYPE_CHECKING:
+    from uqcli.calibrate.fit_options import CalibrationOptions
+
 
 class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
     """Options of a calibrator; null if the method does not use one."""
@@ -47,6 +50,41 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: Count
     on_invalid: OnInvalid
     positive: str | None
+
+    @classmethod
+    def of(
+        cls,
+        options: CalibrationOptions,
+        columns: tuple[str, ...],
+        *,
+        on_invalid: OnInvalid,
+        positive: str | None,
+    ) -> Self:
+        """Return the options of a map; an option that its method does not use is None.
+
+        Parameters
+        ----------
+        columns
+            Features, or columns of the partition.
+        """
+        assert options.method is not None
+        is_heterogeneous = options.method is CalibrationMethod.HETEROGENEOUS
+        learns_trees = is_heterogeneous and options.trees
+        return cls(
+            method=options.method,
+            n_bins=options.n_bins if options.method is CalibrationMethod.HISTOGRAM else None,
+            uncertainty_bins=options.uncertainty_bins if options.method is CalibrationMethod.MIST else None,
+            features=list(columns) if learns_trees else None,
+            partition=list(columns) if is_heterogeneous and not learns_trees else None,
+            partitioner=options.partitioner if learns_trees else None,
+            max_depth=options.depth if learns_trees else None,
+            min_leaf=options.rows_of_leaf if is_heterogeneous else None,
+            split=options.split if learns_trees else None,
+            leaf_method=options.leaf_method if is_heterogeneous else None,
+            seed=options.seed,
+            on_invalid=on_invalid,
+            positive=positive,
+        )
 
 
 class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
