@@ -65,7 +65,7 @@ from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.rules.labelled import open_table, source_of
-from uqcli.rules.saved import Source
+from uqcli.rules.saved import Source, absent_if_none
 
 _CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
 
@@ -420,12 +420,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
     count, positive = rows.weights(), rows.labels
 
     def taken_by(zone: Certified) -> Bools:
-        return decide(
-            rows.score,
-            rows.uncertainty,
-            uncertainty_edges=zone.uncertainty_edges,
-            thresholds=zone.thresholds,
-        )
+        return decide(rows.score, rows.uncertainty, zone.uncertainty_edges, zone.thresholds)
 
     flagged, zones = taken_by(outcome), None
     selected, true_positives = int(count[flagged].sum()), int(count[flagged & positive].sum())
@@ -468,7 +463,7 @@ def _saved(
         **bounds,
         p_value=outcome.p_value,
         seed=request.seed,
-        cluster=msgspec.UNSET if request.data.roles.cluster is None else request.data.roles.cluster,
+        cluster=absent_if_none(request.data.roles.cluster),
         tested_on=TestedOn(
             rows=outcome.tested,
             positives=outcome.positives,

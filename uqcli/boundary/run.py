@@ -58,12 +58,11 @@ from uqcli.boundary.rule import (
     SavedExpected,
     SavedGroup,
     SavedRange,
-    SavedRecalibration,
     SavedReference,
     SavedTarget,
 )
 from uqcli.boundary.rule_groups import as_decided
-from uqcli.boundary.search.algorithms.hr import Recalibration
+from uqcli.boundary.search.algorithms.hr import SavedRecalibration
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.optimum import Optimum, optimise
@@ -85,7 +84,7 @@ from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
-from uqcli.rules.saved import roles_of
+from uqcli.rules.saved import absent_if_none, roles_of
 from uqcli.shift.target import BinaryWeights
 from uqcli.shift.target_weights import load_shift, target_weights_of
 
@@ -572,7 +571,7 @@ def _as_used(
 def _artifact(
     report: BoundaryReport,
     boundary: FittedBoundary,
-    recalibration: Recalibration | None,
+    recalibration: SavedRecalibration | None,
     nested: Sequence[Thresholds] = (),
     reference: Reference | None = None,
     *,
@@ -592,11 +591,7 @@ def _artifact(
         constraint=report.parameters.constraint,
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
-        recalibration=msgspec.UNSET
-        if recalibration is None
-        else SavedRecalibration(
-            coefficient=recalibration.coefficient, low=recalibration.low, high=recalibration.high
-        ),
+        recalibration=absent_if_none(recalibration),
         fit=Fit(
             selected=fit.selected,
             true_positives=fit.true_positives,
@@ -611,7 +606,7 @@ def _artifact(
         ),
         reference=msgspec.UNSET if reference is None else _saved_reference(reference),
         expected=_saved_expected(report),
-        dependence=msgspec.UNSET if dependence is None else dependence,
+        dependence=absent_if_none(dependence),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
         target=msgspec.UNSET
         if report.class_weights is None
@@ -632,32 +627,20 @@ def _artifact(
 
 
 def _saved_reference(reference: Reference) -> SavedReference:
-    lowest, highest = (
-        SavedEnds(score=ends["score"], uncertainty=ends.get("uncertainty", msgspec.UNSET))
-        for ends in (reference.lowest, reference.highest)
-    )
     return SavedReference(
         score_edges=reference.score_edges.tolist(),
         count=reference.count.tolist(),
-        lowest=lowest,
-        highest=highest,
+        lowest=SavedEnds(**reference.lowest),
+        highest=SavedEnds(**reference.highest),
     )
 
 
 def _saved_group(boundary: FittedBoundary, certificate: SavedCertificate | None) -> SavedGroup:
-    fit = boundary.fit
     return SavedGroup(
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
-        fit=GroupFit(
-            selected=fit.selected,
-            true_positives=fit.true_positives,
-            rows=fit.rows,
-            positives=fit.positives,
-            precision=fit.precision,
-            recall=fit.recall,
-        ),
-        certificate=certificate or msgspec.UNSET,
+        fit=msgspec.convert(boundary.fit, GroupFit, from_attributes=True),
+        certificate=absent_if_none(certificate),
     )
 
 

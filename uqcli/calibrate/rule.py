@@ -28,7 +28,7 @@ from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import Column, Formula, Output, let
-from uqcli.rules.saved import Bins, Count, Saved
+from uqcli.rules.saved import Bins, Count, Saved, given
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -146,7 +146,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     @property
     def class_names(self) -> Sequence[str]:
         """See Saved."""
-        return [] if self.classes is msgspec.UNSET else self.classes
+        return given(self.classes) or []
 
     @property
     def needs_uncertainty(self) -> bool:
@@ -186,8 +186,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
 
     def _in_counts(self) -> str | None:
         """Find the first contradiction of the calibration counts, or None."""
-        counts = self.calibration_counts
-        if counts is msgspec.UNSET:
+        counts = given(self.calibration_counts)
+        if counts is None:
             return None
         if self.class_names:
             return "it has calibration counts by score but reads class probabilities"
