@@ -36,7 +36,7 @@ class Certification:
     tested_target
         Promise that was tested last, and its risk.
     uncertified
-        Boundary of the same algorithm without a certificate; None for groups.
+        Boundary of the same algorithm without a certificate, on all of the rows; None for groups.
     groups
         Number of groups; None without groups.
     clustered
