@@ -153,8 +153,6 @@ def _report(
         constraint=request.constraint,
         chosen=chosen,
         candidates=(chosen,),
-        score_only=None,
-        empty_bins=(),
         rows=rule.cells.total,
         positives=rule.cells.positives,
         certification=rule.certification,

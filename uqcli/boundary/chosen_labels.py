@@ -226,13 +226,6 @@ def region_certifier(rows: Rows, above: float, precision: float, delta: float) -
     )
     row = CellRow(lower=lower, count=count, positives=positives)
     cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
-    order = np.arange(len(lower))[::-1]
-    nested = NestedBoundaries(
-        order=order,
-        row=np.zeros_like(order),
-        true_positives=np.cumsum(positives[order]),
-        selected=np.cumsum(count[order]),
-        rate=np.zeros(len(order)),
-    )
+    nested = NestedBoundaries.by_score(cells)
     certifier = Certifier(pilot=cells, test=cells, nested=nested, has_own_pilot=False)
-    return certifier, np.arange(len(order) - 1)  # all but the last, which would flag rows below the region
+    return certifier, np.arange(len(lower) - 1)  # all but the last, which would flag rows below the region

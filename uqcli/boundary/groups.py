@@ -246,8 +246,6 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         constraint=request.constraint,
         chosen=chosen,
         candidates=(chosen,),
-        score_only=None,
-        empty_bins=(),
         rows=cells.total,
         positives=cells.positives,
         seed=request.seed,

@@ -16,6 +16,7 @@ from uqcli.base.errors import DataError, InfeasibleError, UsageError
 from uqcli.base.running.cautions import doubt
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.artifact import artifact_of
+from uqcli.boundary.calibration_rows import with_all_rows, with_between
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.boundary.candidates import (
     best_of,
@@ -29,7 +30,6 @@ from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
 from uqcli.boundary.compare import compare_uncertainties, other_direction
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
-from uqcli.boundary.decided_rows import with_all_rows
 from uqcli.boundary.dependence import (
     CountsByCluster,
     counts_of_clusters,
@@ -37,7 +37,6 @@ from uqcli.boundary.dependence import (
     saved_dependence,
 )
 from uqcli.boundary.dependent_columns import dependence_caution
-from uqcli.boundary.drift_cells import with_between
 from uqcli.boundary.expected import expected_share
 from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
@@ -58,7 +57,6 @@ from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport
-from uqcli.boundary.target import in_source
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.engines.open import reusable_streams
@@ -164,7 +162,7 @@ def _run(
         class_weights = target_weights_of(
             load_shift(request.shift), request.data.positive_value
         ).class_weights
-    constraint = request.constraint if class_weights is None else in_source(class_weights, request.constraint)
+    constraint = request.constraint if class_weights is None else request.constraint.in_source(class_weights)
     if request.by is not None:
         with reusable_streams():  # the rows are read several times
             return find_by_group(request)

@@ -44,7 +44,6 @@ from uqcli.engines.memory import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in, keyed_by_cluster
-from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.paired_classes import PairedClassCounts
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
@@ -243,7 +242,8 @@ def _compared(tried: _Tried, plan: ResamplingOptions, request: CalibrateRequest)
     measured = tried.measured
     if measured is None:
         return None
-    return compare(measured.paired, plan, measured.by_cluster(request.calibration.cluster))
+    clusters = clustered_pairs(measured.before, measured.after, measured.rows, request.calibration.cluster)
+    return compare(measured.paired, plan, clusters)
 
 
 def _result(
@@ -328,10 +328,6 @@ class _Measured:
         """Compute the probabilities of a test set, before and after a map."""
         before = read.probability(read.rows)
         return cls(rows=read.rows, before=before, after=map_.probabilities(before))
-
-    def by_cluster(self, cluster: str | None) -> ClusteredPairs | None:
-        """Pair the probabilities by cluster; None if rows are independent."""
-        return clustered_pairs(self.before, self.after, self.rows, cluster)
 
 
 def _read(data: DataRequest) -> _Read:

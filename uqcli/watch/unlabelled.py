@@ -10,7 +10,7 @@ import numpy as np
 
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
-from uqcli.boundary.drift_cells import DriftCells
+from uqcli.boundary.calibration_rows import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
 from uqcli.boundary.rule_groups import as_decided
 from uqcli.engines.columns import key_named_by
