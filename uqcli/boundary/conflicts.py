@@ -161,13 +161,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
 
 
 def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:
-    """Refuse options whose counts or intervals are of independent rows.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
+    """Refuse options whose counts or intervals are of independent rows."""
     option = request.dependence_option
     _refuse(option, given, ("--grid",))
     if request.by == request.data.roles.cluster:

@@ -298,7 +298,6 @@ def _expected(
 def _tops_of_draws(
     drawn: BootstrapSamples, algorithm: Algorithm, constraint: Constraint, samples: Ints
 ) -> Iterator[Tops | None]:
-    """Find the algorithm's boundary on each bootstrap sample."""
     cells = drawn.cells
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:

@@ -375,7 +375,6 @@ def _never(cells: Cells) -> FittedBoundary:
 
 
 def _counts_under(table: Table, boundary: FittedBoundary) -> Confusion[int]:
-    """Count the rows of a table that a boundary flags."""
     *parts, total = table.range_counts(
         Partition(edges=boundary.uncertainty_edges), partial(_at_thresholds, boundary=boundary)
     )

@@ -542,7 +542,6 @@ class BoundaryReport(OneResult):
         )
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         empty = (
@@ -692,7 +691,6 @@ class BoundaryReport(OneResult):
 
     @property
     def _alerts(self) -> Constraint | None:
-        """The limit of alerts; None without one."""
         return self.constraint.bound_on(Rate.ALERTS)
 
     @property

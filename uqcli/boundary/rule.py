@@ -553,7 +553,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return None if about else "its certificate is not about its bounds"
 
     def _contradictory_nested(self) -> str | None:
-        """Find a contradiction among the nested rules."""
         nested = given(self.nested) or []
         if any(len(thresholds) != len(self.thresholds) for thresholds in nested):
             return "its nested rules do not have its uncertainty bins"
@@ -564,7 +563,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def _contradictory_reference(self) -> str | None:
-        """Find a contradiction between the reference and the other fields."""
         reference, (_, rows) = given(self.reference), self.fit.flagged
         if reference is not None and reference.contradicts(
             len(self.thresholds), rows, uncertain=self.needs_uncertainty
@@ -573,7 +571,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def _contradictory_groups(self) -> str | None:
-        """Find a contradiction between the groups and the other fields."""
         has_groups, has_bound = given(self.groups) is not None, given(self.parameters.bound) is not None
         if not has_groups == has_bound == (bool(self.class_names) or self.by is not None):
             return "its groups are not those of its parameters"
@@ -585,7 +582,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return next((text for text in contradictions if text is not None), None)
 
     def _contradictory_amounts(self) -> str | None:
-        """Find the first contradiction of a rule with columns of amounts, or None."""
         if not self.constraint.amounts:
             return None
         if self.format_version != NEW_FORMAT or self.fit.value is msgspec.UNSET or self.group_rules:
@@ -593,7 +589,6 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def _contradictory_review(self) -> str | None:
-        """Find a contradiction between the review and the other fields."""
         review = given(self.review_thresholds)
         is_new = self.format_version == NEW_FORMAT and not self.group_rules and not self.constraint.amounts
         if len({self.review is not None, review is not None, self.fit.zones is not None, is_new}) > 1:

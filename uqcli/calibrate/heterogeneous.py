@@ -64,21 +64,13 @@ def _calibrated_tree(
 
     def visit(node_index: int, path: list[tuple[Node, bool]], parent_map: ScoreMap) -> None:
         node = nodes[node_index]
-        members = np.isin(leaf, _leaves_below(nodes, node_index))
-        counts = rows.counts(rows.score, members)
-        enough = _is_enough(counts, options)
-        fitted_map = _fit(counts, options) if enough else parent_map
+        counts = rows.counts(rows.score, np.isin(leaf, _leaves_below(nodes, node_index)))
+        part = _part(rule_of(path, columns), counts, options, parent_map)
         if node.leaf is not None:
-            leaves[node.leaf] = Leaf(
-                rule=rule_of(path, columns),
-                rows=counts.rows,
-                positives=int(counts.positives.sum()),
-                own=enough,
-                calibration=fitted_map,
-            )
+            leaves[node.leaf] = part
         elif node.left is not None and node.right is not None:
-            visit(node.left, [*path, (node, True)], fitted_map)
-            visit(node.right, [*path, (node, False)], fitted_map)
+            visit(node.left, [*path, (node, True)], part.calibration)
+            visit(node.right, [*path, (node, False)], part.calibration)
 
     overall_map = _fit(rows.counts(rows.score), options)
     visit(0, [], overall_map)
@@ -94,9 +86,16 @@ def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
     ]
 
 
-def _is_enough(counts: ValueCounts, options: CalibrationOptions) -> bool:
-    """Whether a leaf has the rows for a map of its own."""
-    return counts.rows >= max(1, options.rows_of_leaf)
+def _part(rule: str, counts: ValueCounts, options: CalibrationOptions, larger: ScoreMap) -> Leaf:
+    """Calibrate a part by its own rows, or by the map of a larger part if these are too few."""
+    enough = counts.rows >= max(1, options.rows_of_leaf)
+    return Leaf(
+        rule=rule,
+        rows=counts.rows,
+        positives=int(counts.positives.sum()),
+        own=enough,
+        calibration=_fit(counts, options) if enough else larger,
+    )
 
 
 def _fit(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
@@ -127,21 +126,12 @@ def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
             None if code < 0 else (column.levels or [])[code]
             for column, code in zip(columns, combination, strict=True)
         ]
-        enough = _is_enough(counts, options)
         conditions = [
             f"{column.name} = {'missing' if text is None else text}"
             for column, text in zip(columns, texts, strict=True)
         ]
         groups.append(texts)
-        leaves.append(
-            Leaf(
-                rule=" and ".join(conditions),
-                rows=counts.rows,
-                positives=int(counts.positives.sum()),
-                own=enough,
-                calibration=_fit(counts, options) if enough else overall_map,
-            )
-        )
+        leaves.append(_part(" and ".join(conditions), counts, options, overall_map))
     leaves.append(
         Leaf(
             rule="any other",

@@ -181,7 +181,6 @@ class CalibrateReport(OneResult):
         return chosen if self.compared is None else [self._verdict(self.compared), *chosen]
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of this calibrator."""
         whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
         remaining = [] if self.compared is None else remaining_error(self.compared, whose)
         return [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]

@@ -173,7 +173,6 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return self._in_calibration() or self.missing_columns() or self._in_counts()
 
     def _in_calibration(self) -> str | None:
-        """Find the first contradiction of the map, or None."""
         map_, classes = self.calibration, len(self.class_names)
         contradiction = map_.contradiction()
         if (
@@ -185,7 +184,6 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return contradiction
 
     def _in_counts(self) -> str | None:
-        """Find the first contradiction of the calibration counts, or None."""
         counts = given(self.calibration_counts)
         if counts is None:
             return None

@@ -219,7 +219,6 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
 
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
-    """Return the reasons why methods do not apply to the request."""
     obstacles: dict[CalibrationMethod, str] = {}
     if "uncertainty" not in request.data.roles.numbers:
         obstacles |= dict.fromkeys(OF_UNCERTAINTY, "needs an uncertainty")

@@ -178,7 +178,6 @@ _MAX_MATRIX_CLASSES: Final = 100
 
 
 def _obstacles(problem: _Problem) -> dict[CalibrationMethod, str]:
-    """Return the reasons why methods do not apply."""
     classes, obstacles = len(problem.read.roles.classes), {}
     if classes > _MAX_MATRIX_CLASSES:
         obstacles[CalibrationMethod.MATRIX] = f"takes at most {_MAX_MATRIX_CLASSES} classes"
