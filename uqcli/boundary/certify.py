@@ -418,22 +418,18 @@ def _saved(
     if review is not None and limit is not None:
         shown: dict[str, Any] = {"miss": float(limit.number)}
         if limit.kind is ReviewKind.OMISSION:
-            shown = {"omission": float(limit.number), "handled": review.selected}
-        cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, **shown)
+            shown = {"omission": float(limit.number), "handled": review.tested.selected}
+        cleared = SavedClearance(p_value=review.p_value, caught=review.tested.true_positives, **shown)
+    pilot = None
+    if older is not None:
+        pilot = SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum()))
     return SavedCertificate(
         delta=delta,
         **bounds,
         p_value=outcome.p_value,
         seed=request.seed,
         cluster=absent_if_none(request.data.roles.cluster),
-        tested_on=TestedOn(
-            rows=outcome.tested,
-            positives=outcome.positives,
-            selected=outcome.selected,
-            true_positives=outcome.true_positives,
-        ),
+        tested_on=msgspec.convert(outcome.tested, TestedOn, from_attributes=True),
         cleared=cleared,
-        pilot=msgspec.UNSET
-        if older is None
-        else SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum())),
+        pilot=absent_if_none(pilot),
     )

@@ -207,16 +207,12 @@ def _found(
             unsaved, best = best, single
             candidates = (best,)
     if not _has_recall(best, constraint):
-        found = [candidate for candidate in candidates if candidate.boundary is not None]
-        reaching = [candidate for candidate in found if _has_recall(candidate, constraint)]
-        best = best_of(reaching, constraint) if reaching else _without_recall(max(found, key=_recall))
+        best = _with_recall(candidates, constraint)
     if request.limit is not None and best.optimum is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
         boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
         best = replace(best, optimum=replace(best.optimum, boundary=boundary))
-    counts = _by_cluster(calibration_set, best)
-    if counts is not None:
-        best = _with_expected(best, calibration_set, counts, request.units)
+    best, counts = _over_clusters(best, calibration_set, request.units)
     algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
@@ -267,27 +263,19 @@ def _found(
     return Result(report=report, artifact=artifact)
 
 
-def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[Ints] | None:
-    """Count the rows of each cluster that a boundary flags; None if rows are independent."""
-    if (
-        isinstance(calibration_set, CalibrationGrid)
-        or calibration_set.clusters is None
-        or best.boundary is None
-    ):
-        return None
-    return counts_of_clusters(best.boundary, calibration_set.clusters)
-
-
-def _with_expected(
-    best: Candidate, calibration_set: CalibrationSet, counts: Confusion[Ints], units: str
-) -> Candidate:
-    """Return a candidate with its expected results on new clusters."""
+def _over_clusters(
+    best: Candidate, calibration_set: CalibrationSet, units: str
+) -> tuple[Candidate, Confusion[Ints] | None]:
+    """Return a candidate with its expected results on new clusters, and its counts; None if independent."""
     if isinstance(calibration_set, CalibrationGrid) or best.boundary is None:
-        return best
+        return best, None
+    if calibration_set.clusters is None:
+        return best, None
+    counts = counts_of_clusters(best.boundary, calibration_set.clusters)
     expected = calibration_set.expected_of_rule(best.algorithm, len(best.boundary.thresholds))
     if expected is None:
-        return best
-    return replace(best, expected=expected_over_clusters(expected, counts, units))
+        return best, counts
+    return replace(best, expected=expected_over_clusters(expected, counts, units)), counts
 
 
 def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
@@ -304,13 +292,14 @@ def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     return fit is None or constraint.leaves_recall(fit)
 
 
-def _recall(candidate: Candidate) -> float:
-    return 0.0 if candidate.boundary is None else candidate.boundary.fit.true_positives
-
-
-def _without_recall(candidate: Candidate) -> Candidate:
-    """Return a candidate as infeasible, with its boundary as the closest."""
-    return replace(candidate, optimum=Optimum(boundary=None, closest=candidate.boundary), expected=None)
+def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
+    """Return the best candidate that leaves the recall; without one, the closest as infeasible."""
+    found = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary is not None]
+    reaching = [candidate for candidate, boundary in found if constraint.leaves_recall(boundary.fit)]
+    if reaching:
+        return best_of(reaching, constraint)
+    closest, boundary = max(found, key=lambda pair: pair[1].fit.true_positives)
+    return replace(closest, optimum=Optimum(boundary=None, closest=boundary), expected=None)
 
 
 def run_several(
