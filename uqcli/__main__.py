@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import sys
+import threading
 import warnings
 from typing import NoReturn
 
@@ -34,7 +36,6 @@ def main() -> NoReturn:
 
     open_missing_streams()
     from uqcli.cli.process.environment import set_environment
-    from uqcli.cli.process.leave import end_at_once
     from uqcli.cli.process.resources import collect_seldom, keep_freed_memory
     from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
 
@@ -56,7 +57,18 @@ def main() -> NoReturn:
         os.dup2(null, sys.stdout.fileno())
     mark_ended()
     ignore_signals()
-    end_at_once(code)
+    _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Exit without taking the libraries apart, which takes 0.1 s.
+
+    Like the interpreter it first waits for threads that are no daemons, and calls what libraries registered.
+    Everything is written and closed before.
+    """
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 if __name__ == "__main__":

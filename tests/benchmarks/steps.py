@@ -17,10 +17,11 @@ from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.boundary.search.optimum import optimise
-from uqcli.calibrate.heterogeneous import LeafOptions, fit_trees
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.heterogeneous import fit_trees
 from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.tree import TreeOptions, learn_trees
+from uqcli.calibrate.tree import learn_trees
 from uqcli.conformal.scores import SCORES
 from uqcli.conformal.thresholds import marginal_threshold
 from uqcli.kernels.nonconformity import true_label_scores
@@ -104,7 +105,7 @@ def heterogeneous_seconds(rows):
     learning_features = {name: feature.select(slice(half)) for name, feature in features.items()}
     leaf_features = {name: feature.select(slice(half, None)) for name, feature in features.items()}
     start = time.perf_counter()
-    learned = learn_trees(learning_features, label[:half], weight[:half], TreeOptions(max_depth=4))
+    learned = learn_trees(learning_features, label[:half], weight[:half], CalibrationOptions(max_depth=4))
     learned_at = time.perf_counter()
     calibration = Rows(
         numbers={"score": score[half:]},
@@ -112,8 +113,8 @@ def heterogeneous_seconds(rows):
         weight=weight[half:],
         features=leaf_features,
     )
-    options = LeafOptions(method=LeafMethod.PLATT, scale=Scale(), min_leaf=min(500, rows // 20))
-    fitted = fit_trees(learned, calibration, options, boosted=False)
+    options = CalibrationOptions(leaf_method=LeafMethod.PLATT, min_leaf=min(500, rows // 20))
+    fitted = fit_trees(learned, calibration, options)
     fitted_at = time.perf_counter()
     fitted.predict(score, Scale(), None, {name: feature.value for name, feature in features.items()})
     return learned_at - start, fitted_at - learned_at, time.perf_counter() - fitted_at

@@ -77,8 +77,8 @@ def test_the_certified_boundary_is_that_of_a_loop_over_exact_tests(rows, data, b
         return
     last, p_value = outcome
     assert certificate.cells == last + 1
-    assert (certificate.true_positives, certificate.selected) == tested[last]
-    assert (certificate.tested, certificate.positives) == (test.total, test.positives)
+    assert (certificate.tested.true_positives, certificate.tested.selected) == tested[last]
+    assert (certificate.tested.rows, certificate.tested.positives) == (test.total, test.positives)
     assert certificate.p_value <= delta
     np.testing.assert_allclose(certificate.p_value, float(p_value), rtol=1e-9)
     edges = [{None, LOWEST, *row.lower.tolist()} for row in pilot.rows]
@@ -91,7 +91,8 @@ def test_a_sharp_separation_is_certified_and_noise_is_not():
     certificate = certify(pilot, good, 0.05, precision="0.9")
     assert isinstance(certificate, Certified)
     assert certificate.thresholds == (8.0,)
-    assert (certificate.tested, certificate.selected, certificate.true_positives) == (2000, 400, 380)
+    tested = certificate.tested
+    assert (tested.rows, tested.selected, tested.true_positives) == (2000, 400, 380)
     noise = with_counts(pilot, [([200] * 10, [100] * 10)])
     failed = certify(pilot, noise, 0.05, precision="0.9")
     assert isinstance(failed, NotCertified)
@@ -141,7 +142,7 @@ def test_a_review_never_ends_above_the_flagged_zone():
     below = certifier.certify(caught, 0.05, at_least=2)
     assert (alone.cells, below.cells) == (1, 2)
     assert below.p_value < alone.p_value
-    assert (below.true_positives, below.selected) == (380, 400)
+    assert (below.tested.true_positives, below.tested.selected) == (380, 400)
 
 
 def test_a_near_miss_reports_about_how_many_rows_it_needs():

@@ -266,7 +266,7 @@ def test_certificates_of_clusters_break_as_rarely_as_stated(correlation):
                 score_bins=100,
                 seed=seed,
             )
-            found = certified(request).rule.boundary
+            found = certified(request).report.chosen.boundary
             if found is None:
                 continue
             certified_runs[column] += 1

@@ -48,12 +48,12 @@ def rules(cluster, score, group, label, column, **options):
     roles = Roles(numbers={"score": "score"}, label="label")
     data = DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("region").clustered_by(column)
     bins = {"uncertainty_bins": 1, "score_bins": 100}
-    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options))
+    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options)).report
 
 
 def thresholds(found):
     """Return the threshold of each group, infinite where nothing is flagged."""
-    own = {int(name): rule.thresholds[0] for name, rule in found.rules.boundaries.items()}
+    own = {int(name): rule.thresholds[0] for name, rule in found.groups.boundaries.items()}
     return np.array([np.inf if own.get(index) is None else own[index] for index in range(GROUPS)])
 
 
@@ -69,14 +69,14 @@ def test_certificates_of_all_groups_together_break_as_rarely_as_stated():
         for column in broken:
             found = rules(*rows, column, certify=str(delta), seed=seed, **options)
             flagged, wrong = score >= thresholds(found)[group], False
-            for name in map(int, found.rules.certificates):
+            for name in map(int, found.groups.certificates):
                 own = flagged & (group == name)
                 size, hits = (np.bincount(cluster[own], weights=weights) for weights in (None, rate[own]))
                 of_alerts = hits.sum() / size.sum()
                 of_customers = (hits[size > 0] / size[size > 0]).mean()
                 wrong |= (of_alerts if column is None else of_customers) < target
             broken[column] += wrong
-            certified_groups += column is not None and len(found.rules.certificates)
+            certified_groups += column is not None and len(found.groups.certificates)
     assert broken["customer"] / runs <= highest(delta, runs), broken
     assert certified_groups / runs > 1
     assert broken[None] > broken["customer"], broken

@@ -23,7 +23,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.calibrate.rule import CalibratorArtifact
-from uqcli.calibrate.run_all import run_all_methods
+from uqcli.calibrate.run import run_all_methods
 from uqcli.calibrate.run_classes import run_classes
 from uqcli.calibrate.scale import Scale
 from uqcli.engines.request import DataRequest

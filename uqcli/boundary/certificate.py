@@ -93,20 +93,15 @@ class Certified:
     p_value
         Probability of at least as many successes among the tested rows at exactly the bound; the largest of
         several promises.
-    tested, positives
-        Tested rows, and the positive ones.
-    selected, true_positives
-        Tested rows that the boundary selects, and the positive ones of these.
+    tested
+        Tested rows, or clusters, and those that the boundary selects.
     """
 
     uncertainty_edges: Floats
     thresholds: tuple[float | None, ...]
     cells: int
     p_value: float
-    tested: int
-    positives: int
-    selected: int
-    true_positives: int
+    tested: Confusion[int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,10 +205,12 @@ class Certifier:
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
             cells=last + 1,
             p_value=float(p_values[last]),
-            tested=self.test.total if self.drawn is None else self.drawn.clusters,
-            positives=self.test.positives if self.drawn is None else self.drawn.positives,
-            selected=selected,
-            true_positives=true_positives,
+            tested=Confusion(
+                rows=self.test.total if self.drawn is None else self.drawn.clusters,
+                positives=self.test.positives if self.drawn is None else self.drawn.positives,
+                selected=selected,
+                true_positives=true_positives,
+            ),
         )
 
     def _counts(self) -> tuple[Ints, Ints]:

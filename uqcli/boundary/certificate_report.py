@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.boundary.certificate import NotCertified
@@ -20,6 +18,7 @@ from uqcli.boundary.certificate_rule import (
 )
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.reports.document import Verdict
+from uqcli.rules.saved import given
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +36,7 @@ class Certification:
     tested_target
         Promise that was tested last, and its risk.
     uncertified
-        Boundary of the same algorithm without a certificate; None for groups.
+        Boundary of the same algorithm without a certificate, on all of the rows; None for groups.
     groups
         Number of groups; None without groups.
     clustered
@@ -102,8 +101,8 @@ class Certification:
     @staticmethod
     def _split(certificate: SavedCertificate, boundary: FittedBoundary) -> str:
         """State which rows chose the boundary, and which tested it."""
-        tested, pilot = certificate.tested_on.rows, certificate.pilot
-        if not isinstance(pilot, msgspec.UnsetType):
+        tested, pilot = certificate.tested_on.rows, given(certificate.pilot)
+        if pilot is not None:
             units = "clusters" if certificate.is_of_clusters else "rows"
             if certificate.region is not None:
                 return (

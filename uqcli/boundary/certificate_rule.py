@@ -16,7 +16,7 @@ from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.reports.document import Verdict
-from uqcli.rules.saved import Count
+from uqcli.rules.saved import Count, given
 
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -36,7 +36,7 @@ class TestedOn(msgspec.Struct, frozen=True, kw_only=True):
         """Return the successes and trials of a guaranteed rate."""
         counts = Confusion(
             rows=self.rows,
-            positives=0 if isinstance(self.positives, msgspec.UnsetType) else self.positives,
+            positives=given(self.positives) or 0,
             selected=self.selected,
             true_positives=self.true_positives,
         )
@@ -59,10 +59,11 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def limit(self) -> ReviewLimit | None:
         """The bound as a limit of the review; None if not just one is given."""
+        shares = {ReviewKind.MISS: given(self.miss), ReviewKind.OMISSION: given(self.omission)}
         limits = [
             ReviewLimit(kind=kind, value=str(share), number=Fraction(str(share)))
-            for kind, share in ((ReviewKind.MISS, self.miss), (ReviewKind.OMISSION, self.omission))
-            if not isinstance(share, msgspec.UnsetType)
+            for kind, share in shares.items()
+            if share is not None
         ]
         return limits[0] if len(limits) == 1 else None
 
@@ -73,9 +74,10 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
     def result_of(self, tested: TestedOn) -> tuple[int, int, str]:
         """Return the successes and trials of the test, and what the successes are."""
         _, positives = tested.trials_of("recall")
-        if isinstance(self.handled, msgspec.UnsetType):
+        handled = given(self.handled)
+        if handled is None:
             return self.caught, positives, "positive rows were caught"
-        return positives - self.caught, tested.rows - self.handled, "cleared rows were positive"
+        return positives - self.caught, tested.rows - handled, "cleared rows were positive"
 
 
 class Region(NamedTuple):
@@ -132,38 +134,37 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def region(self) -> Region | None:
         """Scores from which the rows that tested it were drawn; None if they are like new rows."""
-        if not isinstance(self.sampled_below, msgspec.UnsetType):
-            return Region(edge=self.sampled_below, is_below=True)
-        if not isinstance(self.sampled_above, msgspec.UnsetType):
-            return Region(edge=self.sampled_above, is_below=False)
+        for edge, is_below in ((given(self.sampled_below), True), (given(self.sampled_above), False)):
+            if edge is not None:
+                return Region(edge=edge, is_below=is_below)
         return None
 
     @property
     def is_of_clusters(self) -> bool:
         """Whether it is about clusters with a flagged row, each by one of these rows."""
-        return not isinstance(self.cluster, msgspec.UnsetType)
+        return self.cluster is not msgspec.UNSET
 
     @property
     def bounds(self) -> dict[str, float]:
         """Guaranteed rates of flagged rows, by name."""
         rates = {name: getattr(self, name) for name in PROMISED}
-        return {name: rate for name, rate in rates.items() if not isinstance(rate, msgspec.UnsetType)}
+        return {name: rate for name, rate in rates.items() if rate is not msgspec.UNSET}
 
     @property
     def promises(self) -> int:
         """Number of guarantees, on flagged and on cleared rows."""
-        return len(self.bounds) + (not isinstance(self.cleared, msgspec.UnsetType))
+        return len(self.bounds) + (self.cleared is not msgspec.UNSET)
 
     @property
     def is_consistent(self) -> bool:
         """Whether it has a bound, its counts are possible, and its tests passed."""
-        tested, cleared = self.tested_on, self.cleared
-        risk, positives = self.delta, tested.positives
-        if isinstance(positives, msgspec.UnsetType):  # written by 0.2 or before, for a precision
+        tested, cleared = self.tested_on, given(self.cleared)
+        risk, positives = self.delta, given(tested.positives)
+        if positives is None:  # written by 0.2 or before, for a precision
             if list(self.bounds) != ["precision"]:
                 return False
             positives = tested.true_positives
-        if not isinstance(cleared, msgspec.UnsetType):
+        if cleared is not None:
             risk /= 2
             if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
                 return False
@@ -176,19 +177,24 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         was_tested = all(tested.trials_of(name)[1] for name in self.bounds)
         return bool(self.bounds) and possible and was_tested and self.p_value <= risk
 
+    def is_of(self, rows: int) -> bool:
+        """Whether it is consistent, and its test is of some of these rows."""
+        return self.is_consistent and self.tested_on.rows <= rows
+
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
         bounds = bounds_by_rate(constraint)
         limit = None if review is None or review.kind is ReviewKind.REVIEW else review
-        cleared = None if isinstance(self.cleared, msgspec.UnsetType) else self.cleared.limit
-        own, other = (None if part is None else (part.kind, float(part.number)) for part in (limit, cleared))
+        cleared = given(self.cleared)
+        limits = (limit, None if cleared is None else cleared.limit)
+        own, other = (None if part is None else (part.kind, float(part.number)) for part in limits)
         return self.bounds == bounds and own == other
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
         texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
-        if not isinstance(self.cleared, msgspec.UnsetType):
-            texts.append(self.cleared.text())
+        if (cleared := given(self.cleared)) is not None:
+            texts.append(cleared.text())
         return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
 
 
@@ -227,8 +233,8 @@ def certificates_in_words(
         promises = [
             PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()
         ]
-        if not isinstance(certificate.cleared, msgspec.UnsetType):
-            *words, outcome = certificate.cleared.text().split()
+        if (cleared := given(certificate.cleared)) is not None:
+            *words, outcome = cleared.text().split()
             promises.append(f"{' '.join(words)} are {outcome}")
         promise = f"{listed(promises, 'and')} on new data"
     if groups is not None:
@@ -255,13 +261,13 @@ def certificate_in_words(certificate: SavedCertificate) -> tuple[str, ...]:
 
 def _p_and_level(p_value: float, certificate: SavedCertificate) -> str:
     """State a p-value and the largest one that certifies."""
-    risk = certificate.delta if isinstance(certificate.cleared, msgspec.UnsetType) else certificate.delta / 2
+    risk = certificate.delta if certificate.cleared is msgspec.UNSET else certificate.delta / 2
     return f"{p_text(p_value)}; {risk:.3g} or less was required"
 
 
 def test_in_words(certificate: SavedCertificate) -> str:
     """State the outcome of the test."""
-    tested, cleared = certificate.tested_on, certificate.cleared
+    tested, cleared = certificate.tested_on, given(certificate.cleared)
     if certificate.is_of_clusters:
         hits, trials = tested.trials_of("precision")
         return (
@@ -276,7 +282,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         results.append(f"{result} ({percent(successes / trials, 1)})")
     larger = ("", "larger ", "largest ")[min(len(results), 3) - 1]
     results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
-    if not isinstance(cleared, msgspec.UnsetType):
+    if cleared is not None:
         hits, trials, what = cleared.result_of(tested)
         result = f"{percent(hits / trials, 1)}, {_p_and_level(cleared.p_value, certificate)}"
         results.append(f"{count(hits)} of {count(trials)} {what} ({result})")
@@ -286,16 +292,14 @@ def test_in_words(certificate: SavedCertificate) -> str:
 def _tested(certificate: SavedCertificate) -> str:
     """Name the rows or clusters that tested the boundary."""
     units = f"{count(certificate.tested_on.rows)} {'clusters' if certificate.is_of_clusters else 'rows'}"
-    if isinstance(certificate.pilot, msgspec.UnsetType):
-        return f"{units} set aside"
-    return f"all {units}"
+    return f"{units} set aside" if certificate.pilot is msgspec.UNSET else f"all {units}"
 
 
 def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the conditions of the guarantee."""
     of_alerts = (_NOT_OF_ALERTS,) if certificate.is_of_clusters else ()
     each: tuple[str, ...] = ()
-    if not isinstance(certificate.cleared, msgspec.UnsetType):
+    if certificate.cleared is not msgspec.UNSET:
         each = (
             f"The risk of {100 * certificate.delta:g} % is divided: {100 * certificate.delta / 2:g} % "
             "for each part.",

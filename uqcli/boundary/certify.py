@@ -11,17 +11,16 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, ReviewKind
+from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts
 from uqcli.base.defaults import SCORE_BINS
-from uqcli.base.draws import Purpose, check_seed, hashes, text_keys
-from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import decimal, share_text
-from uqcli.base.levels import caution_confidence
+from uqcli.base.draws import Purpose, hashes, text_keys
+from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.bin.reference import Reference, reference_of
+from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.certificate import (
     PILOT_PARTS,
     Certified,
@@ -30,6 +29,7 @@ from uqcli.boundary.certificate import (
     Promise,
     promises_of,
 )
+from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import (
     SavedCertificate,
     SavedClearance,
@@ -49,15 +49,18 @@ from uqcli.boundary.chosen_labels import (
     was_sampled,
 )
 from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.decide import decide
-from uqcli.boundary.dependence import counts_by_cluster
+from uqcli.boundary.dependence import CountsByCluster, counts_by_cluster, saved_dependence
 from uqcli.boundary.drawn_rows import DrawnRows, drawn_rows
 from uqcli.boundary.keyed_rows import copies, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
-from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.report import BoundaryReport, Candidate
+from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
-from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed
+from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.optimum import Optimum, optimise
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
@@ -65,9 +68,8 @@ from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.rules.labelled import open_table, source_of
-from uqcli.rules.saved import Source
-
-_CERTIFIED_ALGORITHMS = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
+from uqcli.rules.result import Result
+from uqcli.rules.saved import Source, absent_if_none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,12 +80,8 @@ class CertifiedRule:
     ----------
     boundary
         The boundary, with its counts on all of the rows.
-    delta
-        Risk of the certificate.
-    tested_target
-        Promise that was tested last, and its risk.
-    uncertified
-        Result of the same algorithm without a certificate, on all of the rows.
+    certification
+        The certificate, or why there is none.
     cells
         Cells of all of the rows, with the edges of the pilot if anything was certified.
     spec
@@ -93,39 +91,22 @@ class CertifiedRule:
     """
 
     boundary: FittedBoundary | None
-    delta: float
-    certificate: SavedCertificate | None
-    failed: NotCertified | None
-    tested_target: str
-    uncertified: Optimum
+    certification: Certification
     cells: Cells
     spec: GridSpec
     tried: tuple[BinsTried, ...] | None = None
     nested: Sequence[Thresholds] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class CertifiedBoundary:
-    """A certified boundary of all rows; without a reference if nothing was certified.
+def certified(
+    request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...] = ()
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Find a boundary, certify it and report it.
 
-    Attributes
+    Parameters
     ----------
-    counts
-        Counts of each cluster; None if nothing was certified, or rows are independent.
-    lacks_uncertainty
-        Whether the rows have no uncertainty, which was optional.
-    """
-
-    source: Source
-    parameters: BoundaryParameters
-    rule: CertifiedRule
-    reference: Reference | None
-    counts: Confusion[Ints] | None = None
-    lacks_uncertainty: bool = False
-
-
-def certified(request: BoundaryRequest) -> CertifiedBoundary:
-    """Find a boundary and certify it.
+    gains
+        Comparison of the uncertainty columns, the best first, if there was one.
 
     Raises
     ------
@@ -145,20 +126,51 @@ def certified(request: BoundaryRequest) -> CertifiedBoundary:
         older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
         pilot = rows_to_certify(older, cluster)
     rule = certified_rule(rows, request, delta, pilot)
-    return CertifiedBoundary(
-        source=source_of(table.summary),
+    report = _report(request, rule, source_of(table.summary), gains)
+    if rule.boundary is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    dependence = None
+    if cluster is not None:
+        index = np.unique(rows.groups[cluster], return_inverse=True)[1]
+        counts = counts_by_cluster(rule.boundary, rows, index)
+        dependence = saved_dependence(request, CountsByCluster(total=counts))
+    reference = _reference(rows, rule.boundary.uncertainty_edges)
+    artifact = artifact_of(report, rule.boundary, None, rule.nested, reference, dependence=dependence)
+    return Result(report=report, artifact=artifact)
+
+
+def _report(
+    request: BoundaryRequest,
+    rule: CertifiedRule,
+    source: Source,
+    gains: tuple[UncertaintyComparison, ...] = (),
+) -> BoundaryReport:
+    optimum = Optimum(boundary=rule.boundary, closest=rule.boundary or rule.certification.uncertified)
+    chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
+    return BoundaryReport(
+        source=source,
         parameters=request.parameters(rule.spec),
-        rule=rule,
-        reference=None if rule.boundary is None else _reference(rows, rule.boundary.uncertainty_edges),
+        constraint=request.constraint,
+        chosen=chosen,
+        candidates=(chosen,),
+        rows=rule.cells.total,
+        positives=rule.cells.positives,
+        certification=rule.certification,
+        tried=rule.tried,
+        compared=gains,
+        cells=rule.cells,
+        review=request.limit,
         lacks_uncertainty=request.data.roles.lacks_uncertainty,
-        counts=None
-        if rule.boundary is None or cluster is None
-        else counts_by_cluster(rule.boundary, rows, np.unique(rows.groups[cluster], return_inverse=True)[1]),
     )
 
 
-def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> CertifiedBoundary:
-    """Certify a threshold by rows drawn above or below a score; those of the pilot do not test."""
+def _certified_in_region(
+    request: BoundaryRequest, delta: Fraction
+) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Certify a threshold by rows drawn above or below a score; those of the pilot do not test.
+
+    The rule has no reference, since new rows are not like those of the region.
+    """
     assert request.pilot is not None  # refuse_beyond_region requires it
     older = request.data.on(request.pilot)
     if was_sampled(older):
@@ -183,22 +195,22 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Certified
         certificate = _saved(outcome, None, request, float(delta), older=pilot, region={column: edge})
     else:
         failed = outcome
-    spec = replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1)
-    return CertifiedBoundary(
-        source=source,
-        parameters=request.parameters(spec),
-        rule=CertifiedRule(
-            boundary=boundary,
+    rule = CertifiedRule(
+        boundary=boundary,
+        certification=Certification(
             delta=float(delta),
-            certificate=certificate,
+            certificates=[] if certificate is None else [certificate],
             failed=failed,
             tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
-            uncertified=Optimum(boundary=None),
-            cells=cells or certifier.test,
-            spec=spec,
+            has_pilot=True,
         ),
-        reference=None,  # new rows are not like those of the region
+        cells=cells or certifier.test,
+        spec=replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1),
     )
+    report = _report(request, rule, source)
+    if boundary is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    return Result(report=report, artifact=artifact_of(report, boundary, None))
 
 
 def rows_to_certify(table: Table, cluster: str | None) -> Rows:
@@ -288,11 +300,15 @@ def certified_rule(
         nested = nested_thresholds(ranked, certifier.nested)
     return CertifiedRule(
         boundary=boundary,
-        delta=float(delta),
-        certificate=certificate,
-        failed=failed,
-        tested_target=f"{target} at a risk of {100 * risk:g} %",
-        uncertified=Optimum(boundary=None) if omitted else optimise(cells, Algorithm.SMOOTH, constraint),
+        certification=Certification(
+            delta=float(delta),
+            certificates=[] if certificate is None else [certificate],
+            failed=failed,
+            tested_target=f"{target} at a risk of {100 * risk:g} %",
+            uncertified=None if omitted else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
+            clustered=cluster is not None,
+            has_pilot=request.pilot is not None,
+        ),
         cells=shown if boundary else cells,
         spec=spec,
         tried=tried,
@@ -308,60 +324,6 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest
     if request.data.roles.cluster is None:
         return certifier
     return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
-
-
-def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
-    """Let a request for a single threshold rank the scores alone; other requests stay as they are.
-
-    What may be dropped unseen is one threshold unless a number of bins is given.
-    """
-    by_default = request.constraint.kind is ConstraintKind.MAX_OMISSION and request.is_auto(Algorithm.SMOOTH)
-    if request.searched is not AlgorithmChoice(Algorithm.ST) and not by_default:
-        return request
-    return replace(request, uncertainty_bins=1)
-
-
-def checked_delta(request: BoundaryRequest) -> Fraction:
-    """Return the risk of the certificate, after a check of all other options.
-
-    Raises
-    ------
-    UsageError
-        An option conflicts with a certificate.
-    """
-    delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
-    caution_confidence("--certify", float(delta))
-    check_seed(request.seed)
-    request.spec(Algorithm.SMOOTH).check()
-    if request.searched not in _CERTIFIED_ALGORITHMS:
-        raise UsageError(
-            f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
-        )
-    if request.constraint.margin:
-        raise UsageError("--margin and --certify cannot be combined", remedy="leave one of them out")
-    if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
-        raise UsageError(
-            f"--certify with {len(request.compared)} columns in --uncertainty",
-            expected="one",
-            remedy="choose it on other rows first",
-        )
-    if request.curve is not None:
-        raise UsageError("--frontier and --certify cannot be combined", remedy="leave one of them out")
-    if request.grid is not None or request.shift is not None:
-        raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
-    for bound in request.constraint.bounds:
-        if not bound.rule.is_promise:
-            options = listed(rule.options for rule in PROMISED.values())
-            raise UsageError(f"--certify with {bound.rule.options}", expected=options)
-    if request.data.roles.cluster is not None and (
-        request.constraint.rate is not Rate.PRECISION
-        or request.constraint.also
-        or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
-    ):
-        raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
-    if request.by is not None and request.bound is not GroupBound.EACH:
-        raise UsageError("--certify and --bound overall cannot be combined", remedy="add --bound each")
-    return delta
 
 
 def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
@@ -420,12 +382,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
     count, positive = rows.weights(), rows.labels
 
     def taken_by(zone: Certified) -> Bools:
-        return decide(
-            rows.score,
-            rows.uncertainty,
-            uncertainty_edges=zone.uncertainty_edges,
-            thresholds=zone.thresholds,
-        )
+        return decide(rows.score, rows.uncertainty, zone.uncertainty_edges, zone.thresholds)
 
     flagged, zones = taken_by(outcome), None
     selected, true_positives = int(count[flagged].sum()), int(count[flagged & positive].sum())
@@ -461,22 +418,18 @@ def _saved(
     if review is not None and limit is not None:
         shown: dict[str, Any] = {"miss": float(limit.number)}
         if limit.kind is ReviewKind.OMISSION:
-            shown = {"omission": float(limit.number), "handled": review.selected}
-        cleared = SavedClearance(p_value=review.p_value, caught=review.true_positives, **shown)
+            shown = {"omission": float(limit.number), "handled": review.tested.selected}
+        cleared = SavedClearance(p_value=review.p_value, caught=review.tested.true_positives, **shown)
+    pilot = None
+    if older is not None:
+        pilot = SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum()))
     return SavedCertificate(
         delta=delta,
         **bounds,
         p_value=outcome.p_value,
         seed=request.seed,
-        cluster=msgspec.UNSET if request.data.roles.cluster is None else request.data.roles.cluster,
-        tested_on=TestedOn(
-            rows=outcome.tested,
-            positives=outcome.positives,
-            selected=outcome.selected,
-            true_positives=outcome.true_positives,
-        ),
+        cluster=absent_if_none(request.data.roles.cluster),
+        tested_on=msgspec.convert(outcome.tested, TestedOn, from_attributes=True),
         cleared=cleared,
-        pilot=msgspec.UNSET
-        if older is None
-        else SavedPilot(rows=older.size, positives=int(older.weights()[older.labels].sum())),
+        pilot=absent_if_none(pilot),
     )

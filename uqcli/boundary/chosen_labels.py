@@ -28,6 +28,7 @@ from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest, Roles
+from uqcli.estimates.confusion import Confusion
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
 
@@ -83,14 +84,17 @@ def mirrored_outcome(outcome: Certified | NotCertified) -> Certified | NotCertif
     """Return the rule that flags what a certified threshold of mirrored rows leaves."""
     if isinstance(outcome, NotCertified):
         return outcome
-    positives = outcome.tested - outcome.positives
-    dropped = outcome.selected - outcome.true_positives
+    tested = outcome.tested
+    positives, dropped = tested.rows - tested.positives, tested.selected - tested.true_positives
     return replace(
         outcome,
         thresholds=tuple(None if low is None else _just_above(0.0 - low) for low in outcome.thresholds),
-        positives=positives,
-        selected=outcome.tested - outcome.selected,
-        true_positives=positives - dropped,
+        tested=Confusion(
+            rows=tested.rows,
+            positives=positives,
+            selected=tested.rows - tested.selected,
+            true_positives=positives - dropped,
+        ),
     )
 
 
@@ -226,13 +230,6 @@ def region_certifier(rows: Rows, above: float, precision: float, delta: float) -
     )
     row = CellRow(lower=lower, count=count, positives=positives)
     cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
-    order = np.arange(len(lower))[::-1]
-    nested = NestedBoundaries(
-        order=order,
-        row=np.zeros_like(order),
-        true_positives=np.cumsum(positives[order]),
-        selected=np.cumsum(count[order]),
-        rate=np.zeros(len(order)),
-    )
+    nested = NestedBoundaries.by_score(cells)
     certifier = Certifier(pilot=cells, test=cells, nested=nested, has_own_pilot=False)
-    return certifier, np.arange(len(order) - 1)  # all but the last, which would flag rows below the region
+    return certifier, np.arange(len(lower) - 1)  # all but the last, which would flag rows below the region

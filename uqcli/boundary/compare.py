@@ -89,13 +89,7 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
 
 
 def _require_clusters(rows: ClusteredRows) -> None:
-    """Refuse a test on few clusters.
-
-    Raises
-    ------
-    DataError
-        There are fewer than 20.
-    """
+    """Refuse a test on fewer than 20 clusters."""
     if len(rows.key) < FEW_CLUSTERS:
         raise DataError(f"{len(rows.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
 

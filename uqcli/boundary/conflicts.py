@@ -1,20 +1,121 @@
-"""Refuse options of ``boundary`` that cannot be combined."""
+"""Refuse options of ``boundary`` that cannot be combined, and name those that can be added."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
+from fractions import Fraction
 from typing import Final
 
-from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
+from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
+from uqcli.base.draws import check_seed
 from uqcli.base.errors import UsageError
+from uqcli.base.exact_numbers import decimal, share_text
+from uqcli.base.levels import caution_confidence
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import ConstraintKind, listed, uncertified_omission
+from uqcli.boundary.report import CERTIFY, MARGIN
+from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed, uncertified_omission
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Rate
 
+_CERTIFIED_ALGORITHMS: Final = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
 _REVIEWED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT, Algorithm.ST)
 _GROUPED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT)
-"""Algorithms that support a review, and groups."""
+"""Algorithms that support a certificate, a review, and groups."""
+
+
+def checked(request: BoundaryRequest) -> BoundaryRequest:
+    """Return a request as it runs, after a check of its options.
+
+    Raises
+    ------
+    UsageError
+        Options cannot be combined.
+    """
+    if request.certify is not None:
+        request = with_one_threshold(request)
+        checked_delta(request)
+    elif request.pilot is not None:
+        raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
+    elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
+        raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
+    refuse_conflicts(request)
+    return request
+
+
+def is_accepted(request: BoundaryRequest) -> bool:
+    """Whether its options can be combined."""
+    try:
+        checked(request)
+    except UsageError:
+        return False
+    return True
+
+
+def safer_options(request: BoundaryRequest) -> tuple[str, ...]:
+    """Return the options that the same command takes, and that make it miss a precision less often."""
+    if request.constraint.rate is not Rate.PRECISION:
+        return ()
+    constraint = request.constraint
+    cautious = {
+        MARGIN: replace(request, constraint=replace(constraint, margin=Fraction(1))),
+        CERTIFY: replace(request, constraint=replace(constraint, margin=Fraction(0)), certify="0.1"),
+    }
+    return tuple(option for option, changed in cautious.items() if is_accepted(changed))
+
+
+def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
+    """Let a request for a single threshold rank the scores alone; other requests stay as they are.
+
+    What may be dropped unseen is one threshold unless a number of bins is given.
+    """
+    by_default = request.constraint.kind is ConstraintKind.MAX_OMISSION and request.is_auto(Algorithm.SMOOTH)
+    if request.searched is not AlgorithmChoice(Algorithm.ST) and not by_default:
+        return request
+    return replace(request, uncertainty_bins=1)
+
+
+def checked_delta(request: BoundaryRequest) -> Fraction:
+    """Return the risk of the certificate, after a check of all other options.
+
+    Raises
+    ------
+    UsageError
+        An option conflicts with a certificate.
+    """
+    delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
+    caution_confidence("--certify", float(delta))
+    check_seed(request.seed)
+    request.spec(Algorithm.SMOOTH).check()
+    if request.searched not in _CERTIFIED_ALGORITHMS:
+        raise UsageError(
+            f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
+        )
+    if request.constraint.margin:
+        raise UsageError("--margin and --certify cannot be combined", remedy="leave one of them out")
+    if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
+        raise UsageError(
+            f"--certify with {len(request.compared)} columns in --uncertainty",
+            expected="one",
+            remedy="choose it on other rows first",
+        )
+    if request.curve is not None:
+        raise UsageError("--frontier and --certify cannot be combined", remedy="leave one of them out")
+    if request.grid is not None or request.shift is not None:
+        raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
+    for bound in request.constraint.bounds:
+        if not bound.rule.is_promise:
+            options = listed(rule.options for rule in PROMISED.values())
+            raise UsageError(f"--certify with {bound.rule.options}", expected=options)
+    if request.data.roles.cluster is not None and (
+        request.constraint.rate is not Rate.PRECISION
+        or request.constraint.also
+        or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
+    ):
+        raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
+    if request.by is not None and request.bound is not GroupBound.EACH:
+        raise UsageError("--certify and --bound overall cannot be combined", remedy="add --bound each")
+    return delta
 
 
 def refuse_conflicts(request: BoundaryRequest) -> None:
@@ -60,13 +161,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
 
 
 def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:
-    """Refuse options whose counts or intervals are of independent rows.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
+    """Refuse options whose counts or intervals are of independent rows."""
     option = request.dependence_option
     _refuse(option, given, ("--grid",))
     if request.by == request.data.roles.cluster:

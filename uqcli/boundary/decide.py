@@ -13,7 +13,6 @@ from uqcli.base.errors import DataError
 def decide(
     score: Floats,
     uncertainty: Floats | None,
-    *,
     uncertainty_edges: Sequence[float] | Floats,
     thresholds: Sequence[float | None],
 ) -> Bools:
@@ -37,7 +36,7 @@ def decide(
 
     Examples
     --------
-    >>> decide(np.array([0.2, 0.9]), None, uncertainty_edges=[], thresholds=[0.5]).tolist()
+    >>> decide(np.array([0.2, 0.9]), None, [], [0.5]).tolist()
     [False, True]
     """
     bin_thresholds = np.array([np.inf if threshold is None else threshold for threshold in thresholds])

@@ -86,12 +86,7 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Co
         return counts
 
     def taken(thresholds: Sequence[float | None]) -> tuple[Ints, Ints]:
-        mask = decide(
-            rows.score,
-            rows.uncertainty,
-            uncertainty_edges=boundary.uncertainty_edges,
-            thresholds=thresholds,
-        )
+        mask = decide(rows.score, rows.uncertainty, boundary.uncertainty_edges, thresholds)
         return counted(mask), counted(mask & positive)
 
     (selected, true_positives), zones = taken(boundary.thresholds), None

@@ -18,14 +18,17 @@ import numpy as np
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
+from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.algorithms.smooth import best_prefix
 from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.registry import entry_of
+from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
+from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.proportion import wilson
+from uqcli.estimates.proportion import proportion_estimate, wilson
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
@@ -186,6 +189,14 @@ def _expected_of(
     return _expected(rates, apparent, has_recall_range=False)
 
 
+def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows: int) -> Estimate | None:
+    """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
+    alerts = constraint.bound_on(Rate.ALERTS)
+    if alerts is None or not alerts.relative or boundary is None:
+        return None
+    return proportion_estimate(boundary.fit.selected, rows, EXPECTED_RANGE)
+
+
 def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
     """Move the range of a rate to another centre, on the logit scale.
 
@@ -287,7 +298,6 @@ def _expected(
 def _tops_of_draws(
     drawn: BootstrapSamples, algorithm: Algorithm, constraint: Constraint, samples: Ints
 ) -> Iterator[Tops | None]:
-    """Find the algorithm's boundary on each bootstrap sample."""
     cells = drawn.cells
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:

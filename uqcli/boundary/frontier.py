@@ -1,31 +1,79 @@
-"""Write the trade-off curve of a boundary as a table."""
+"""Trade-off of alerts and true positives, with and without the uncertainty, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from uqcli.base.choices import Algorithm
+from uqcli.base.counts import Cells
 from uqcli.base.errors import UsageError
 from uqcli.boundary.calibration_set import CalibrationSet
-from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.constraint import Constraint, constraint_from
+from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.registry import WorksOn, entry_of
-from uqcli.boundary.search.result import FittedBoundary
-from uqcli.boundary.search.trade_off import trade_off
+from uqcli.boundary.search.result import FittedBoundary, boundary_at
+from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.open import write_frames
 from uqcli.engines.protocol import Destination
 from uqcli.estimates.difference import Chosen
 from uqcli.estimates.net_benefit import net_benefit
+
+FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
+"""The exact optimum on the grid at each number of alerts, nested boundaries, and a single threshold."""
+
+_MAX_BUDGETS: Final = 200
+
+
+def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[FittedBoundary, ...]]:
+    """Find the best boundaries for numbers of alerts from one to all, in a geometric series.
+
+    Parameters
+    ----------
+    scores
+        A single row of all distinct scores, for a single threshold; None if not available.
+
+    Returns
+    -------
+    Best boundaries of each algorithm at these numbers, with increasing true positives.
+    """
+    budgets = np.unique(np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)).tolist()
+    constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
+    grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
+    boundaries = {
+        algorithm: [optimise(cells, algorithm, constraint).boundary for constraint in constraints]
+        for algorithm, cells in grids.items()
+    }
+    nested = nested_boundaries(grid)  # one ranking for all numbers
+    tops = [best_prefix(nested, constraint.goal(grid), grid) for constraint in constraints]
+    boundaries[Algorithm.SMOOTH] = [None if prefix is None else boundary_at(grid, prefix) for prefix in tops]
+    return {
+        algorithm: _undominated(boundaries[algorithm]) for algorithm in FAMILIES if algorithm in boundaries
+    }
+
+
+def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
+    """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
+    undominated: list[FittedBoundary] = []
+    present = [boundary for boundary in boundaries if boundary is not None]
+    for boundary in sorted(
+        present, key=lambda candidate: (-candidate.fit.true_positives, candidate.fit.selected)
+    ):
+        if not undominated or boundary.fit.selected < undominated[-1].fit.selected:
+            undominated.append(boundary)
+    return tuple(reversed(undominated))
 
 
 def write_frontier(
     calibration_set: CalibrationSet,
     algorithm: Algorithm,
     output: Destination,
-    bounds: Sequence[Constraint] = (),
+    bounds: Sequence[Constraint],
 ) -> None:
     """Compute the trade-off curve and write it.
 
@@ -47,12 +95,11 @@ def write_frontier(
         )
     cells = calibration_set.cells(algorithm)
     frontier = trade_off(cells, calibration_set.every_score)
-    bins = len(cells.rows)
     named = {f"net_benefit_{bound.value}" if len(bounds) > 1 else "net_benefit": bound for bound in bounds}
     odds = {name: bound.odds for name, bound in named.items() if bound.sets_odds}
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
     utility = next((bound for bound in bounds if bound.is_utility), None)
-    table = _columns(frontier, bins, odds, utility)
+    table = _columns(frontier, len(cells.rows), odds, utility)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)
 

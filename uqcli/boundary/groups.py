@@ -1,85 +1,196 @@
-"""Boundaries of groups, and the boundary of all rows for other groups."""
+"""Boundaries of groups, and the boundary of all rows for other groups.
+
+Each group has its own thresholds, for a common bound or one in each group. The classes of the knapsack are
+the uncertainty bins of all groups, in the order of the groups. Smoothed rates rank the cells of each group by
+itself; for a common bound the rankings are merged.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
+from itertools import pairwise
 from operator import add, sub
 
 import numpy as np
 
 from uqcli.base.choices import Algorithm, GroupBound
 from uqcli.base.counts import Bools, Cells, Ints, RangeCounts
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, InfeasibleError
 from uqcli.base.records import dataclass
+from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.calibration_set import CalibrationRows
-from uqcli.boundary.certificate import NotCertified
+from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.certify import certified_rule, checked_delta, rows_to_certify
+from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.dependence import (
     CountsByCluster,
     counts_of_clusters,
     expected_over_clusters,
     placed,
+    saved_dependence,
 )
-from uqcli.boundary.expected import Expected
-from uqcli.boundary.groups_optimum import GroupSearch
+from uqcli.boundary.expected import Expected, expected_of, expected_share
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot
-from uqcli.boundary.report import Candidate
-from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.report import BoundaryReport, Candidate
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.optimum import Optimum
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.registry import entry_of
+from uqcli.boundary.search.result import FittedBoundary, boundary_at
+from uqcli.boundary.search.smoothing import (
+    Layout,
+    NestedBoundaries,
+    nested_boundaries,
+    nested_of_draws,
+)
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.dependent_rows import ClusterNumbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupedBoundary:
-    """Boundaries of groups on a calibration set.
-
-    Attributes
-    ----------
-    chosen
-        The boundary of all rows, with the counts of all rows as the groups' rules decide them.
-    delta
-        Risk of the certificates of all groups; None without certificates.
-    failed
-        Why a group without a certificate has none, the one with the lowest p-value.
-    counts
-        Counts by cluster; None if rows are independent, or without a boundary.
-    clusters
-        Numbers of clusters: all, and those with flagged and with positive rows of groups with a boundary of
-        their own. None as well with certificates.
-    """
-
-    calibration_set: CalibrationRows
-    parameters: BoundaryParameters
-    chosen: Candidate
-    rules: GroupRules
-    delta: float | None = None
-    failed: NotCertified | None = None
-    counts: CountsByCluster | None = None
-    clusters: ClusterNumbers | None = None
+from uqcli.rules.result import Result
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Found:
-    """Boundaries of groups; ``boundaries`` is empty if there is none."""
+    """Boundaries of groups; ``boundaries`` is empty if there is none, or none is certified."""
 
     boundaries: Mapping[str, FittedBoundary]
     expected: Expected | None = None
     certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
-    failed: NotCertified | None = None
+    certification: Certification | None = None
 
 
-def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
-    """Find the boundary of each group that is large enough, and of all rows.
+@dataclass(frozen=True, kw_only=True)
+class GroupSearch:
+    """Search for the boundaries of several groups.
+
+    Attributes
+    ----------
+    parts
+        Cells of each group.
+    """
+
+    parts: tuple[Cells, ...]
+    algorithm: Algorithm
+    constraint: Constraint
+    bound: GroupBound
+
+    @cached_property
+    def cells(self) -> Cells:
+        """The cells of all groups as one table; its uncertainty edges only identify it."""
+        edges = np.concatenate([part.uncertainty_edges for part in self.parts])
+        return Cells(uncertainty_edges=edges, rows=tuple(row for part in self.parts for row in part.rows))
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """First row of each group in the table, and the number of rows."""
+        return [0, *np.cumsum([len(part.rows) for part in self.parts]).tolist()]
+
+    @cached_property
+    def _found(self) -> Tops | None:
+        rankings = None
+        if self.algorithm is Algorithm.SMOOTH:
+            rankings = [nested_boundaries(part) for part in self.parts]
+        return self._tops(self.parts, rankings)
+
+    def boundaries(self) -> tuple[FittedBoundary, ...] | None:
+        """Find the boundary of each group; without thresholds where the bound is out of reach.
+
+        Returns
+        -------
+        None if no group has a boundary.
+        """
+        if self._found is None:
+            return None
+        split = [self._found[first:last] for first, last in pairwise(self._ends)]
+        return tuple(boundary_at(part, tops) for part, tops in zip(self.parts, split, strict=True))
+
+    def expected(self, seed: int) -> Expected | None:
+        """Estimate the results on new data, over all groups (see ``expected``).
+
+        The recall has no range: the thresholds of several groups vary more than one, and ranges covered 79 %.
+        """
+        if self._found is None:
+            return None
+        results = expected_of(self.cells, self._found, self._of_draws, self.algorithm, seed)
+        if results is None or len(self.parts) == 1:
+            return results
+        return replace(results, recall=replace(results.recall, low=None, high=None))
+
+    def _of_draws(self, samples: Ints) -> Iterator[Tops | None]:
+        """Find the top cells in each bootstrap sample; int64, shape (2, draws, cells)."""
+        sizes = [sum(len(row.count) for row in part.rows) for part in self.parts]
+        by_part = np.split(samples, np.cumsum(sizes)[:-1], axis=2)
+        rankings = None
+        if self.algorithm is Algorithm.SMOOTH:
+            layouts = [Layout.from_cells(part) for part in self.parts]
+            rankings = [
+                nested_of_draws(layout, *counts) for layout, counts in zip(layouts, by_part, strict=True)
+            ]
+        for draw in range(samples.shape[1]):
+            parts = [
+                part.with_counts(*counts[:, draw]) for part, counts in zip(self.parts, by_part, strict=True)
+            ]
+            yield self._tops(parts, None if rankings is None else [next(ranking) for ranking in rankings])
+
+    def _tops(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
+        """Find the top cells of all rows; rankings are those of smoothed rates."""
+        if self.bound is GroupBound.EACH:
+            return self._in_each(parts, rankings)
+        rows = tuple(row for part in parts for row in part.rows)
+        together = Cells(uncertainty_edges=self.cells.uncertainty_edges, rows=rows)
+        goal = self.constraint.goal(together)
+        if rankings is None:
+            return entry_of(self.algorithm).method(together, goal)
+        return best_prefix(merged(parts, rankings), goal, together)
+
+    def _in_each(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
+        chosen = []
+        for index, part in enumerate(parts):
+            goal = self.constraint.goal(part)
+            if rankings is None:
+                tops = entry_of(self.algorithm).method(part, goal)
+            else:
+                tops = best_prefix(rankings[index], goal, part)
+            chosen.append(tops)
+        if not any(chosen):
+            return None
+        return tuple(
+            top for tops, part in zip(chosen, parts, strict=True) for top in tops or (0,) * len(part.rows)
+        )
+
+
+def merged(parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> NestedBoundaries:
+    """Merge the rankings of several groups by rate; ties by position from the top, then by row."""
+    layouts = [Layout.from_cells(part) for part in parts]
+    first_row = np.cumsum([0, *(len(part.rows) for part in parts)])
+    first_cell = np.cumsum([0, *(len(layout.lower) for layout in layouts)])
+    rate = np.concatenate([ranking.rate for ranking in rankings])
+    listed = list(zip(layouts, rankings, strict=True))
+    from_top = np.concatenate([layout.from_top[ranking.order] for layout, ranking in listed])
+    row = np.concatenate([ranking.row + first_row[index] for index, ranking in enumerate(rankings)])
+    cell = np.concatenate([ranking.order + first_cell[index] for index, ranking in enumerate(rankings)])
+    count, positives = (np.concatenate(column) for column in zip(*(part.flat for part in parts), strict=True))
+    order = np.lexsort((row, from_top, -rate))
+    return NestedBoundaries(
+        order=cell[order],
+        row=row[order],
+        true_positives=np.cumsum(positives[cell[order]]),
+        selected=np.cumsum(count[cell[order]]),
+        rate=rate[order],
+    )
+
+
+def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
+    """Find and report the boundary of each group that is large enough, and of all rows.
 
     Raises
     ------
@@ -100,7 +211,7 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
             remedy="lower --min-group, or fit one boundary without groups",
         )
     parts = {name: calibration_set.only(by, name) for name in names}
-    fitted = _search(parts, algorithm, request) if delta is None else _certify(parts, request, delta)
+    found = _search(parts, algorithm, request) if delta is None else _certify(parts, request, delta)
     pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
@@ -110,36 +221,52 @@ def find_by_group(request: BoundaryRequest) -> GroupedBoundary:
         by=by,
         bound=request.bound,
         min_group=request.min_group,
-        boundaries=fitted.boundaries,
+        boundaries=found.boundaries,
         searched=len(names),
         small=small,
         rest=rest,
-        certificates=fitted.certificates,
+        certificates=found.certificates,
     )
     boundary = None
-    if fitted.boundaries:
-        fit = reduce(add, (boundary.fit for boundary in fitted.boundaries.values()), rest)
-        boundary = FittedBoundary(
-            uncertainty_edges=pooled.uncertainty_edges, thresholds=pooled.thresholds, fit=fit
-        )
-    expected, counts, clusters = fitted.expected, None, None
-    if fitted.boundaries and calibration_set.clusters is not None:
-        counts, in_groups = _by_cluster(calibration_set.clusters, parts, fitted.boundaries, pooled, request)
+    if found.boundaries:
+        fit = reduce(add, (boundary.fit for boundary in found.boundaries.values()), rest)
+        boundary = replace(pooled, fit=fit)
+    expected, counts, clusters = found.expected, None, None
+    if found.boundaries and calibration_set.clusters is not None:
+        counts, in_groups = _by_cluster(calibration_set.clusters, parts, found.boundaries, pooled, request)
         if expected is not None:
             expected = expected_over_clusters(expected, in_groups, request.units)
         if delta is None:
             clusters = ClusterNumbers.of(in_groups)
     chosen = Candidate(algorithm=algorithm, optimum=Optimum(boundary=boundary), expected=expected)
-    return GroupedBoundary(
-        calibration_set=calibration_set,
+    cells = calibration_set.one_row
+    report = BoundaryReport(
+        source=calibration_set.source,
         parameters=calibration_set.parameters(request, algorithm, len(pooled.thresholds)),
+        constraint=request.constraint,
         chosen=chosen,
-        rules=rules,
-        delta=None if delta is None else float(delta),
-        failed=fitted.failed,
-        counts=counts,
+        candidates=(chosen,),
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+        groups=rules,
+        certification=found.certification,
+        expected_share=None
+        if counts is not None
+        else expected_share(request.constraint, boundary, cells.total),
         clusters=clusters,
+        lacks_uncertainty=calibration_set.lacks_uncertainty,
+        safer_options=safer_options(request),
     )
+    if boundary is None:
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    reference = calibration_set.reference(
+        boundary.uncertainty_edges,
+        uncertain=any(len(own.thresholds) > 1 for own in (boundary, *found.boundaries.values())),
+    )
+    dependence = None if counts is None else saved_dependence(request, counts)
+    artifact = artifact_of(report, boundary, None, reference=reference, dependence=dependence)
+    return Result(report=report, artifact=artifact)
 
 
 def _by_cluster(
@@ -205,8 +332,9 @@ def _certify(parts: Mapping[str, CalibrationRows], request: BoundaryRequest, del
             if name in older.groups(by):
                 pilot = rows_to_certify(older.only(by, name), cluster)
         rules[name] = certified_rule(rows, request, delta / len(parts), pilot)
-    certificates = {name: rule.certificate for name, rule in rules.items() if rule.certificate is not None}
-    failures = [rule.failed for rule in rules.values() if rule.failed is not None]
+    outcomes = {name: rule.certification for name, rule in rules.items()}
+    certificates = {name: saved for name, outcome in outcomes.items() for saved in outcome.certificates}
+    failures = [outcome.failed for outcome in outcomes.values() if outcome.failed is not None]
     failed = min(
         failures, key=lambda failure: 1.0 if failure.p_value is None else failure.p_value, default=None
     )
@@ -214,7 +342,20 @@ def _certify(parts: Mapping[str, CalibrationRows], request: BoundaryRequest, del
     if failed is not None:
         failed = replace(failed, rows_needed=min(sizes, default=None))
     boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
-    return _Found(boundaries=boundaries if certificates else {}, certificates=certificates, failed=failed)
+    risk = f"{100 * float(delta) / len(parts):.3g} %"
+    return _Found(
+        boundaries=boundaries if certificates else {},
+        certificates=certificates,
+        certification=Certification(
+            delta=float(delta),
+            certificates=list(certificates.values()),
+            failed=failed,
+            tested_target=f"{request.constraint.text()} at a risk of {risk}",
+            groups=len(parts),
+            clustered=cluster is not None,
+            has_pilot=request.pilot is not None,
+        ),
+    )
 
 
 def _weights(table: Table, by: str) -> dict[str, int]:
@@ -234,7 +375,6 @@ def _never(cells: Cells) -> FittedBoundary:
 
 
 def _counts_under(table: Table, boundary: FittedBoundary) -> Confusion[int]:
-    """Count the rows of a table that a boundary flags."""
     *parts, total = table.range_counts(
         Partition(edges=boundary.uncertainty_edges), partial(_at_thresholds, boundary=boundary)
     )

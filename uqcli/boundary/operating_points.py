@@ -26,7 +26,6 @@ from uqcli.boundary.search.smoothing import (
     nested_boundaries,
     nested_of_draws,
 )
-from uqcli.boundary.target import in_source
 from uqcli.estimates.confusion import Rate
 from uqcli.shift.target import BinaryWeights
 
@@ -77,7 +76,8 @@ class RankedSamples:
             cells.with_counts(*counts_of_sample) for counts_of_sample in zip(counts, positives, strict=True)
         ]
         if algorithm is Algorithm.ST:
-            nested, rankings = _by_score(cells), [_by_score(sample) for sample in sample_cells]
+            nested = NestedBoundaries.by_score(cells)
+            rankings = [NestedBoundaries.by_score(sample) for sample in sample_cells]
         else:
             nested = nested_boundaries(cells)
             rankings = list(nested_of_draws(Layout.from_cells(cells), counts, positives))
@@ -121,19 +121,6 @@ class RankedSamples:
 def _selection_counts(counts: Sequence[tuple[int, int, int]]) -> SelectionCounts:
     true_positives, selected, positives = np.array(counts, dtype=np.int64).T
     return SelectionCounts(true_positives=true_positives, selected=selected, positives=positives)
-
-
-def _by_score(cells: Cells) -> NestedBoundaries:
-    """Rank the cells of a single uncertainty bin from the highest score down."""
-    count, positives = cells.flat
-    order = np.arange(len(count))[::-1]
-    return NestedBoundaries(
-        order=order,
-        row=np.zeros(len(count), dtype=np.int64),
-        true_positives=np.cumsum(positives[order]),
-        selected=np.cumsum(count[order]),
-        rate=np.zeros(len(count)),
-    )
 
 
 def operating_points(
@@ -185,7 +172,7 @@ def _at(
     class_weights: BinaryWeights | None,
 ) -> tuple[PointOnGrid, PointOnGrid | None] | None:
     """Find the rule and the single threshold for a constraint on the target data."""
-    asked = constraint if class_weights is None else in_source(class_weights, constraint)
+    asked = constraint if class_weights is None else constraint.in_source(class_weights)
     if constraint.rate is Rate.PRECISION:
         asked = replace(asked, margin=margin)
     rule = rules.at(asked)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -173,10 +172,10 @@ class BoundaryReport(OneResult):
     constraint: Constraint
     chosen: Candidate
     candidates: tuple[Candidate, ...]
-    score_only: Optimum | None
-    empty_bins: tuple[int, ...]
     rows: int
     positives: int
+    score_only: Optimum | None = None
+    empty_bins: tuple[int, ...] = ()
     unsaved: Candidate | None = None
     class_weights: BinaryWeights | None = None
     certification: Certification | None = None
@@ -205,6 +204,7 @@ class BoundaryReport(OneResult):
         closest, single = self._closest, self._single
         in_target = self.class_weights.precision(fit.precision) if fit and self.class_weights else None
         target = {} if self.class_weights is None else {"target_precision": in_target}
+        value = self._value_of(self.chosen.boundary) or (None, None)
         return {
             **target,
             **by_key(fit_metrics(fit)),
@@ -213,7 +213,7 @@ class BoundaryReport(OneResult):
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
-            **self._value_metrics(),
+            **({"value": value[0], "value_caught": value[1]} if self.constraint.is_utility else {}),
             "expected": {
                 **expected_metrics(self.chosen.expected, self.class_weights),
                 **({} if self.expected_share is None else {"share": self.expected_share}),
@@ -226,15 +226,10 @@ class BoundaryReport(OneResult):
             **(self.groups.metrics() if self.groups else {}),
         }
 
-    def _value_metrics(self) -> Metrics:
-        """Value of the flagged rows, and the share of all positives' gain; empty without gain and cost."""
-        if not self.constraint.is_utility:
-            return {}
-        value = self._value_of(self.chosen.boundary)
-        return {"value": float(value[0]) if value else None, "value_caught": value[1] if value else None}
-
-    def _value_of(self, boundary: FittedBoundary | None) -> tuple[Fraction, float | None] | None:
-        return None if boundary is None else self.constraint.value_of(boundary.fit)
+    def _value_of(self, boundary: FittedBoundary | None) -> tuple[float, float | None] | None:
+        """Value of the flagged rows, and the share of all positives' gain; None without gain and cost."""
+        value = None if boundary is None else self.constraint.value_of(boundary.fit)
+        return None if value is None else (float(value[0]), value[1])
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -280,13 +275,15 @@ class BoundaryReport(OneResult):
         if boundary and not self.groups and (self.review or not self._is_single_threshold):
             edges, below = boundary.uncertainty_edges.tolist(), boundary.review_thresholds
             tables.append(threshold_table(edges, boundary.thresholds, below, raised=self._is_raised))
+        role = self.source.dependence  # the test takes rows of one day or customer as dependent, too
+        option = "" if role is None else f" --{role} {quote(self.source.columns[role])}"
         return Document(
             title=self._title(),
             lead=self._lead(),
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next=f"evaluate {{rule}} TEST.csv{self._dependence_option()}" if boundary else "",
+            next=f"evaluate {{rule}} TEST.csv{option}" if boundary else "",
             figures=self._figures(),
             claims=[self.claim, *self._miss_claim()],
             card=self.card,
@@ -327,11 +324,6 @@ class BoundaryReport(OneResult):
         return ACCEPTED_PREDICTIONS if accepts else FLAGGED_ROWS
 
     @property
-    def _has_no_gain(self) -> bool:
-        """Whether there is a comparison without a significant gain."""
-        return any(comparison.verdict != "helps" for comparison in self.compared[:1])
-
-    @property
     def claim(self) -> Claim:
         """Claim that a boundary meets the constraint."""
         boundary, target = self.chosen.boundary, self.constraint.text()
@@ -367,16 +359,11 @@ class BoundaryReport(OneResult):
         if fitted and fitted.review_thresholds is not None:
             boundaries = [boundaries[0], Drawn(name=REVIEW, thresholds=fitted.review_thresholds)]
         figure = positive_rate_figure(self.cells, boundaries)
-        if self._has_no_gain:
+        if self.compared and self.compared[0].verdict != "helps":
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
         if self.certification is not None or self.constraint.also or self.constraint.amounts:
             return [figure]
         return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
-
-    def _dependence_option(self) -> str:
-        """Return the option by which the test also takes rows of one day or customer as dependent."""
-        role = self.source.dependence
-        return "" if role is None else f" --{role} {quote(self.source.columns[role])}"
 
     @property
     def _clustered(self) -> bool:
@@ -477,14 +464,12 @@ class BoundaryReport(OneResult):
         boundary = self.chosen.boundary
         if boundary is None:
             return []  # the title states it
-        certified = [] if self.certification is None else self._certified(boundary, self.certification)
+        sentences = []
+        if self.certification is not None:
+            costs = (self._answer(boundary), self.certification.cost(boundary))
+            sentences = [" ".join(filter(None, costs)), *self.certification.test()]
         compared = self.sentence()
-        sentences = [
-            *certified,
-            *self._expectation(),
-            *compared,
-            *(self.groups.lead() if self.groups else []),
-        ]
+        sentences += [*self._expectation(), *compared, *(self.groups.lead() if self.groups else [])]
         if self.lacks_uncertainty and not self._is_single_threshold:
             sentences.append(NO_UNCERTAINTY)
         if self._is_single_threshold:
@@ -496,12 +481,6 @@ class BoundaryReport(OneResult):
             sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
-
-    def _certified(self, boundary: FittedBoundary, certification: Certification) -> list[str]:
-        """State what a certified rule does, what its guarantee costs, and how it was tested."""
-        cost = certification.cost(boundary)
-        sentence = self._answer(boundary)
-        return [f"{sentence} {cost}" if cost else sentence, *certification.test()]
 
     def _expectation(self) -> list[str]:
         """State what to expect on new data."""
@@ -538,11 +517,11 @@ class BoundaryReport(OneResult):
         if value is None or len(self.candidates) > 1:
             return []
         single = None if self._single is boundary else self._value_of(self._single)
-        beside = "" if single is None else f" (one threshold: {rounded_money(float(single[0]))})"
+        beside = "" if single is None else f" (one threshold: {rounded_money(single[0])})"
         caught = (
             "" if value[1] is None else f"; it captures {percent(value[1])} of the gain from all positives"
         )
-        return [f"Net value on the calibration set: {rounded_money(float(value[0]))}{beside}{caught}."]
+        return [f"Net value on the calibration set: {rounded_money(value[0])}{beside}{caught}."]
 
     @property
     def recalibrated(self) -> str:
@@ -563,28 +542,21 @@ class BoundaryReport(OneResult):
         )
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of this result."""
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
-        sentence = (
+        empty = (
             f"the calibration set has no row in {bins}, so new rows there are never flagged: add such rows, "
             "or set fewer --uncertainty-bins."
         )
-        empty = [sentence] if self.empty_bins else []
-        alerts = self._alert_cautions()
-        groups = self.groups.cautions() if self.groups else []
-        other = [] if self.other_direction is None else [self.other_direction.sentence()]
-        refuted = [f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []
-        one_class = [sentence] if (sentence := self.only_positives()) else []
         return [
-            *one_class,
-            *refuted,
+            *([sentence] if (sentence := self.only_positives()) else []),
+            *([f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []),
             *([self.alike] if self.alike else []),
-            *groups,
-            *alerts,
-            *other,
+            *(self.groups.cautions() if self.groups else []),
+            *self._alert_cautions(),
+            *([] if self.other_direction is None else [self.other_direction.sentence()]),
             *self._better_single_threshold(),
-            *empty,
+            *([empty] if self.empty_bins else []),
             *self._few_clusters(),
             *self._often_missed(),
         ]
@@ -711,20 +683,15 @@ class BoundaryReport(OneResult):
         selected = self.chosen.boundary.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
         if self.expected_share is None:
-            range_ = f" The share of new {self._units} has no range." if self._has_share_of_clusters else ""
+            has_no_range = self.clusters is not None and self._alerts.relative
+            range_ = f" The share of new {self._units} has no range." if has_no_range else ""
             return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{range_}{daily}"]
         here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
         return [f"{here}; in new files expect {self._share_range()} (90 % range).{daily}"]
 
     @property
     def _alerts(self) -> Constraint | None:
-        """The limit of alerts; None without one."""
         return self.constraint.bound_on(Rate.ALERTS)
-
-    @property
-    def _has_share_of_clusters(self) -> bool:
-        """Whether the limit is a share of rows that depend on each other, which has no range."""
-        return self.clusters is not None and self._alerts is not None and self._alerts.relative
 
     @property
     def _orders_rows(self) -> bool:
@@ -769,41 +736,26 @@ class BoundaryReport(OneResult):
         several = len(self.candidates) > 1
         header = ["", "recall", "precision", "flagged"]
         if several:
-            has_value = self.constraint.is_utility
-            more = [*(["value"] if has_value else []), "expected recall", "expected precision"]
-            lines = [
-                (
-                    str(candidate.algorithm),
-                    *_cells(candidate),
-                    *self._value_cell(candidate.boundary),
-                    *expected_cells(candidate.expected),
-                )
-                for candidate in self.candidates
-            ]
+            more = ["value"] if self.constraint.is_utility else []
+            lines = []
+            for candidate in self.candidates:
+                value = self._value_of(candidate.boundary)
+                cells = (*_cells(candidate), *("" if value is None else money(value[0]) for _ in more))
+                lines.append((str(candidate.algorithm), *cells, *expected_cells(candidate.expected)))
+            more += ["expected recall", "expected precision"]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
         where = "this rule" if self.flagged_of_all is None else f"this rule, {LABELLED_ROWS}"
         rows: list[tuple[str, ...]] = [(where, *_cells(self.chosen))]
         if self.unsaved is not None:
             rows.append((f"with uncertainty ({self.unsaved.algorithm})", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
-            rows.append((f"one threshold, same {self._bounded}", *fit_cells(self.score_only.boundary.fit)))
+            bounded = "bounds" if self.constraint.limits.also else self.constraint.rule.name or "bound"
+            rows.append((f"one threshold, same {bounded}", *fit_cells(self.score_only.boundary.fit)))
         if self.equal_alerts is not None:
             rows.append(("one threshold, as many alerts", *fit_cells(self.equal_alerts)))
         if self.certification and self.certification.uncertified:
             rows.append(("this kind, without a guarantee", *fit_cells(self.certification.uncertified.fit)))
         return Table(title="", header=header, rows=rows)
-
-    @property
-    def _bounded(self) -> str:
-        """What the constraint bounds, for the row of a single threshold."""
-        return "bounds" if self.constraint.limits.also else self.constraint.rule.name or "bound"
-
-    def _value_cell(self, boundary: FittedBoundary | None) -> list[str]:
-        """Format the value of a boundary; an empty list without gain and cost."""
-        if not self.constraint.is_utility:
-            return []
-        value = self._value_of(boundary)
-        return ["" if value is None else money(float(value[0]))]
 
     def _times(self) -> list[str]:
         if len(self.candidates) == 1:

@@ -37,7 +37,7 @@ from uqcli.boundary.certificate_rule import (
     group_certificates_in_words,
 )
 from uqcli.boundary.decide import decide
-from uqcli.boundary.search.algorithms.hr import Recalibration, recalibrated
+from uqcli.boundary.search.algorithms.hr import SavedRecalibration, recalibrated
 from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import (
     Constraint,
@@ -82,7 +82,7 @@ from uqcli.rules.expressions import (
     let,
     minus,
 )
-from uqcli.rules.saved import Bins, Count, Saved, Source
+from uqcli.rules.saved import Bins, Count, Saved, Source, given
 
 LABELLED_ROWS: Final = "labelled calibration rows"
 EXPECTED: Final = "expected on new data"
@@ -137,7 +137,7 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def has_several(self) -> bool:
         """Whether it has more bounds than the one of its kind."""
-        return not (isinstance(self.recall, msgspec.UnsetType) and isinstance(self.also, msgspec.UnsetType))
+        return (self.recall, self.also) != (msgspec.UNSET, msgspec.UNSET)
 
     def parsed(self) -> Constraint:
         """Parse the values, once.
@@ -147,9 +147,9 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
         UsageError
             One is invalid, or several cannot be combined.
         """
-        also = {} if isinstance(self.also, msgspec.UnsetType) else self.also
-        recall = {} if isinstance(self.recall, msgspec.UnsetType) else {ConstraintKind.RECALL: self.recall}
-        return _parsed(tuple({self.kind: self.value, **recall, **also}.items()))
+        recall = given(self.recall)
+        also = {**({} if recall is None else {ConstraintKind.RECALL: recall}), **(given(self.also) or {})}
+        return _parsed(tuple({self.kind: self.value, **also}.items()))
 
     @property
     def worth(self) -> dict[str, str]:
@@ -209,14 +209,6 @@ class BoundaryParameters(msgspec.Struct, frozen=True, kw_only=True):
     day: str | msgspec.UnsetType = msgspec.UNSET
 
 
-class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
-    """Scores are raised by coefficient * clip((uncertainty - low) / (high - low), 0, 1)."""
-
-    coefficient: float
-    low: float
-    high: float
-
-
 class Fit(msgspec.Struct, frozen=True, kw_only=True):
     """Counts and rates of the boundary on its calibration set, by weight.
 
@@ -241,16 +233,14 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def flagged(self) -> tuple[int, int]:
         """Flagged rows, and rows, with and without a label."""
-        if isinstance(self.all_rows, msgspec.UnsetType) or isinstance(self.all_selected, msgspec.UnsetType):
-            return self.selected, self.rows
-        return self.all_selected, self.all_rows
+        selected, rows = given(self.all_selected), given(self.all_rows)
+        return (self.selected, self.rows) if selected is None or rows is None else (selected, rows)
 
     @property
     def zones(self) -> tuple[int, int] | None:
         """Reviewed rows, and positives that are flagged or reviewed; None without a review."""
-        if isinstance(self.reviewed, msgspec.UnsetType) or isinstance(self.caught, msgspec.UnsetType):
-            return None
-        return self.reviewed, self.caught
+        reviewed, caught = given(self.reviewed), given(self.caught)
+        return None if reviewed is None or caught is None else (reviewed, caught)
 
     @property
     def adds_up(self) -> bool:
@@ -289,10 +279,8 @@ class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
 
     def contradiction(self) -> str | None:
         """Find the first contradiction between its fields, or None."""
-        certificate = self.certificate
-        if not isinstance(certificate, msgspec.UnsetType) and not (
-            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
-        ):
+        certificate = given(self.certificate)
+        if certificate is not None and not certificate.is_of(self.fit.rows):
             return "a group's certificate is not about its rows"
         return contradictory_thresholds(self.uncertainty_edges, self.thresholds)
 
@@ -310,6 +298,11 @@ class SavedRange(msgspec.Struct, frozen=True, kw_only=True):
     value: Annotated[float, Meta(ge=0, le=1)]
     low: Annotated[float, Meta(ge=0, le=1)] | None
     high: Annotated[float, Meta(ge=0, le=1)] | None
+
+    @property
+    def estimate(self) -> Estimate:
+        """The share as an estimate."""
+        return Estimate(value=self.value, low=self.low, high=self.high)
 
 
 class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
@@ -340,8 +333,8 @@ class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def numbers(self) -> dict[str, float]:
         """The numbers by role."""
-        present = {} if isinstance(self.uncertainty, msgspec.UnsetType) else {"uncertainty": self.uncertainty}
-        return {"score": self.score, **present}
+        uncertainty = given(self.uncertainty)
+        return {"score": self.score, **({} if uncertainty is None else {"uncertainty": uncertainty})}
 
 
 class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
@@ -419,8 +412,8 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
             return True
         if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
             return True
-        if not isinstance(self.between, msgspec.UnsetType):
-            size, covariance = int(drift_cells(bins).max()) + 1, self.between.covariance
+        if (between := given(self.between)) is not None:
+            size, covariance = int(drift_cells(bins).max()) + 1, between.covariance
             lengths = {len(covariance), *map(len, covariance)}
             if lengths != {size} or not all(math.isfinite(value) for row in covariance for value in row):
                 return True
@@ -458,29 +451,30 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def ranges(self) -> Mapping[str, tuple[float, float]]:
         """Smallest and largest calibration number by role; empty without a reference."""
-        return {} if isinstance(self.reference, msgspec.UnsetType) else self.reference.ranges
+        reference = given(self.reference)
+        return {} if reference is None else reference.ranges
 
     def sums_by(self, column: str | None, promise: str) -> UnitSums | None:
         """Return how the calibration rows of a promise depend within a column's values; None if unknown."""
-        if isinstance(self.dependence, msgspec.UnsetType) or self.dependence.column != column:
+        dependence = given(self.dependence)
+        if dependence is None or dependence.column != column:
             return None
-        return self.dependence.promises.get(promise)
+        return dependence.promises.get(promise)
 
     @property
     def has_target(self) -> bool:
         """Whether it was fitted for other class priors than those of its calibration rows."""
-        return not isinstance(self.target, msgspec.UnsetType)
+        return self.target is not msgspec.UNSET
 
     @property
     def review(self) -> SavedReview | None:
         """Limit of the review; None without one."""
-        review = self.parameters.review
-        return None if isinstance(review, msgspec.UnsetType) else review
+        return given(self.parameters.review)
 
     @property
     def has_zones(self) -> bool:
         """Whether rows are flagged, reviewed or cleared."""
-        return not isinstance(self.review_thresholds, msgspec.UnsetType)
+        return self.review_thresholds is not msgspec.UNSET
 
     @property
     def newer_fields(self) -> bool:
@@ -490,12 +484,12 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def group_rules(self) -> Mapping[str, SavedGroup]:
         """Boundaries by group; empty without groups."""
-        return {} if isinstance(self.groups, msgspec.UnsetType) else self.groups
+        return given(self.groups) or {}
 
     @property
     def by(self) -> str | None:
         """Column of the groups; None without groups, and if they are the predicted classes."""
-        return None if isinstance(self.parameters.by, msgspec.UnsetType) else self.parameters.by
+        return given(self.parameters.by)
 
     @property
     def positive_label(self) -> str | None:
@@ -505,13 +499,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def class_names(self) -> Sequence[str]:
         """See Saved."""
-        return () if isinstance(self.classes, msgspec.UnsetType) else self.classes
+        return given(self.classes) or ()
 
     @property
     def needs_uncertainty(self) -> bool:
         """Whether decisions use the uncertainty."""
         thresholds = [self.thresholds, *(group.thresholds for group in self.group_rules.values())]
-        return max(map(len, thresholds)) > 1 or self.recalibration is not msgspec.UNSET
+        return max(map(len, thresholds)) > 1 or self.is_raised
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the column of the groups."""
@@ -521,8 +515,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def contradiction(self) -> str | None:
         """See Saved."""
-        hr = self.recalibration
-        if not isinstance(hr, msgspec.UnsetType):
+        if (hr := given(self.recalibration)) is not None:
             numbers = [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
             if not all(map(math.isfinite, numbers)):
                 return "its recalibration is not finite"
@@ -531,10 +524,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return contradiction
         if not self.fit.adds_up:
             return "its fit counts contradict each other"
-        certificate = self.certified
-        if certificate is not None and not (
-            certificate.is_consistent and certificate.tested_on.rows <= self.fit.rows
-        ):
+        if self.certified is not None and not self.certified.is_of(self.fit.rows):
             return "its certificate is not about its rows"
         if self.region is not None and self.region.is_left_by(self.thresholds):
             decides = "drops rows with higher" if self.is_below else "flags rows with lower"
@@ -559,38 +549,29 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.constraint.has_several and SavedConstraint.of(constraint) != self.constraint:
             return "its bounds are not in order"
         certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
-        saved = [
-            certificate for certificate in certificates if not isinstance(certificate, msgspec.UnsetType)
-        ]
-        about = all(certificate.is_about(constraint, review) for certificate in saved)
+        about = all(saved.is_about(constraint, review) for saved in map(given, certificates) if saved)
         return None if about else "its certificate is not about its bounds"
 
     def _contradictory_nested(self) -> str | None:
-        """Find a contradiction among the nested rules."""
-        if isinstance(self.nested, msgspec.UnsetType):
-            return None
-        if any(len(thresholds) != len(self.thresholds) for thresholds in self.nested):
+        nested = given(self.nested) or []
+        if any(len(thresholds) != len(self.thresholds) for thresholds in nested):
             return "its nested rules do not have its uncertainty bins"
-        strictest = [[math.inf if value is None else value for value in rule] for rule in self.nested]
+        strictest = [[math.inf if value is None else value for value in rule] for rule in nested]
         pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
         if any(math.isnan(low) or low > high for high, low in pairs):
             return "its nested rules are not nested"
         return None
 
     def _contradictory_reference(self) -> str | None:
-        """Find a contradiction between the reference and the other fields."""
-        reference = self.reference
-        if isinstance(reference, msgspec.UnsetType):
-            return None
-        bins, (_, rows) = len(self.thresholds), self.fit.flagged
-        if reference.contradicts(bins, rows, uncertain=self.needs_uncertainty):
+        reference, (_, rows) = given(self.reference), self.fit.flagged
+        if reference is not None and reference.contradicts(
+            len(self.thresholds), rows, uncertain=self.needs_uncertainty
+        ):
             return "its reference is not about its calibration rows"
         return None
 
     def _contradictory_groups(self) -> str | None:
-        """Find a contradiction between the groups and the other fields."""
-        has_groups = not isinstance(self.groups, msgspec.UnsetType)
-        has_bound = isinstance(self.parameters.bound, GroupBound)
+        has_groups, has_bound = given(self.groups) is not None, given(self.parameters.bound) is not None
         if not has_groups == has_bound == (bool(self.class_names) or self.by is not None):
             return "its groups are not those of its parameters"
         if self.class_names and (self.by is not None or not set(self.group_rules) <= set(self.class_names)):
@@ -601,27 +582,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return next((text for text in contradictions if text is not None), None)
 
     def _contradictory_amounts(self) -> str | None:
-        """Find the first contradiction of a rule with columns of amounts, or None."""
         if not self.constraint.amounts:
             return None
-        has_value = not isinstance(self.fit.value, msgspec.UnsetType)
-        if self.format_version != NEW_FORMAT or not has_value or self.group_rules:
+        if self.format_version != NEW_FORMAT or self.fit.value is msgspec.UNSET or self.group_rules:
             return "its value is missing, or its format version is not that of its fields"
         return None
 
     def _contradictory_review(self) -> str | None:
-        """Find a contradiction between the review and the other fields."""
-        review = self.review_thresholds
+        review = given(self.review_thresholds)
         is_new = self.format_version == NEW_FORMAT and not self.group_rules and not self.constraint.amounts
-        complete = [
-            self.review is not None,
-            not isinstance(review, msgspec.UnsetType),
-            self.fit.zones is not None,
-            is_new,
-        ]
-        if len(set(complete)) > 1:
+        if len({self.review is not None, review is not None, self.fit.zones is not None, is_new}) > 1:
             return "its review is incomplete, or its format version is not that of its fields"
-        if isinstance(review, msgspec.UnsetType):
+        if review is None:
             return None
         if len(review) != len(self.thresholds):
             return f"{len(review)} review thresholds for {len(self.thresholds)} thresholds"
@@ -636,21 +608,22 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def certified(self) -> SavedCertificate | None:
         """The certificate, unless the file has none or its digest does not match."""
-        return None if isinstance(self.certificate, msgspec.UnsetType) or self.unsealed else self.certificate
+        return None if self.unsealed else given(self.certificate)
 
     @property
     def certified_groups(self) -> list[SavedCertificate]:
         """Certificates of groups; empty without any, or if the digest does not match."""
-        certificates = [group.certificate for group in self.group_rules.values() if not self.unsealed]
-        return [saved for saved in certificates if not isinstance(saved, msgspec.UnsetType)]
+        if self.unsealed:
+            return []
+        certificates = [given(group.certificate) for group in self.group_rules.values()]
+        return [saved for saved in certificates if saved is not None]
 
     @property
     def promising_groups(self) -> Sequence[str]:
         """Groups in which the bound is promised: with certificates, only those that have one."""
-        rules = self.group_rules.items()
         if not self.certified_groups:
             return list(self.group_rules)
-        return [name for name, saved in rules if not isinstance(saved.certificate, msgspec.UnsetType)]
+        return [name for name, saved in self.group_rules.items() if saved.certificate is not msgspec.UNSET]
 
     @property
     def risk(self) -> float:
@@ -662,18 +635,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def is_raised(self) -> bool:
         """Whether the uncertainty raises the scores before they are compared (hr)."""
-        return not isinstance(self.recalibration, msgspec.UnsetType)
+        return self.recalibration is not msgspec.UNSET
 
     def decide(self, rows: Rows) -> Bools:
         """Decide which rows are flagged, or which predictions are accepted."""
         if self.group_rules:
             return self._decide_by_group(rows)
-        return decide(
-            self._compared_score(rows),
-            rows.uncertainty,
-            uncertainty_edges=self.uncertainty_edges,
-            thresholds=self.thresholds,
-        )
+        score = self._compared_score(rows)
+        return decide(score, rows.uncertainty, self.uncertainty_edges, self.thresholds)
 
     def _decide_by_group(self, rows: Rows) -> Bools:
         """Decide by the rule of each row's group, or of all rows together for other groups."""
@@ -690,9 +659,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             inside = np.flatnonzero(group == (index if index < len(rules) else -1))
             if len(inside):
                 uncertainty = None if rows.uncertainty is None else rows.uncertainty[inside]
-                flagged[inside] = decide(
-                    score[inside], uncertainty, uncertainty_edges=edges, thresholds=thresholds
-                )
+                flagged[inside] = decide(score[inside], uncertainty, edges, thresholds)
         return flagged
 
     def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
@@ -708,23 +675,23 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             raise UsageError(f"--top with a rule of {kind}", expected=f"a rule without {kind}")
         if len(self.thresholds) == 1:
             return np.zeros(len(rows), dtype=np.int64), self._compared_score(rows)
-        if isinstance(self.nested, msgspec.UnsetType):
+        nested = given(self.nested)
+        if nested is None:
             raise UsageError(
                 "--top with a rule that has several thresholds and no order of rows",
                 expected="a rule of --algorithm smooth",
                 remedy="fit the rule again",
             )
-        return places(rows.score, rows.uncertainty, self.uncertainty_edges, self.nested), rows.score
+        return places(rows.score, rows.uncertainty, self.uncertainty_edges, nested), rows.score
 
     def _compared_score(self, rows: Rows) -> Floats:
         """Return the scores that are compared with thresholds, raised by the uncertainty with hr."""
-        hr = self.recalibration
-        if isinstance(hr, msgspec.UnsetType):
+        hr = given(self.recalibration)
+        if hr is None:
             return rows.score
         if rows.uncertainty is None:
             raise DataError("no uncertainty read", expected="a column that recalibrates the score")
-        recalibration = Recalibration(coefficient=hr.coefficient, low=hr.low, high=hr.high)
-        return recalibrated(rows.score, rows.uncertainty, recalibration)
+        return recalibrated(rows.score, rows.uncertainty, hr)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the decision, and the zone or the predicted class."""
@@ -754,14 +721,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def zones(self, rows: Rows) -> Ints:
         """Return the zone of every row, as an index into ZONES; there are two without a review."""
         flagged = self.decide(rows)
-        if isinstance(self.review_thresholds, msgspec.UnsetType):
+        review = given(self.review_thresholds)
+        if review is None:
             return np.where(flagged, 0, len(ZONES) - 1)
-        caught = decide(
-            rows.score,
-            rows.uncertainty,
-            uncertainty_edges=self.uncertainty_edges,
-            thresholds=self.review_thresholds,
-        )
+        caught = decide(rows.score, rows.uncertainty, self.uncertainty_edges, review)
         return np.where(flagged, 0, np.where(caught, 1, len(ZONES) - 1))
 
     def formula(self) -> Formula:
@@ -786,14 +749,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 for name, saved in self.group_rules.items()
             ]
             decision = Case(tuple(rules), decision) if rules else decision
-        hr = self.recalibration
-        if not isinstance(hr, msgspec.UnsetType) and uncertainty is not None:
+        hr = given(self.recalibration)
+        if hr is not None and uncertainty is not None:
             decision = let(
                 _exported_raise(score, uncertainty, hr), lambda raised: _at_least(raised, self.thresholds[0])
             )
         outputs = [Output(name="decision", kind="bool", value=decision)]
-        if not isinstance(self.review_thresholds, msgspec.UnsetType):
-            caught = _exported(score, uncertainty, self.uncertainty_edges, self.review_thresholds)
+        if (review_thresholds := given(self.review_thresholds)) is not None:
+            caught = _exported(score, uncertainty, self.uncertainty_edges, review_thresholds)
             flag, review, clear = map(Constant, ZONES)
             outputs.append(
                 Output(name="zone", kind="text", value=Case(((decision, flag), (caught, review)), clear))
@@ -849,7 +812,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def region(self) -> Region | None:
         """Scores from which the calibration rows were drawn; None if they are like new rows."""
-        return None if isinstance(self.certificate, msgspec.UnsetType) else self.certificate.region
+        certificate = given(self.certificate)
+        return None if certificate is None else certificate.region
 
     @property
     def is_below(self) -> bool:
@@ -868,9 +832,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         fit, recall = self.fit, self.fit.recall if self.region is None else None
         precision = None if self.is_below else fit.precision
         metrics: Metrics = {"precision": precision, "recall": recall, "selected": fit.selected}
-        if not isinstance(fit.value, msgspec.UnsetType) and not isinstance(
-            fit.value_caught, msgspec.UnsetType
-        ):
+        if fit.value is not msgspec.UNSET and fit.value_caught is not msgspec.UNSET:
             metrics = {**metrics, "value": fit.value, "value_caught": fit.value_caught}
         return {**metrics, **zone_rates(fit)} if fit.zones else metrics
 
@@ -885,8 +847,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.certified is not None:
             tested = self.certified.tested_on.rows
             chose = f"{count(fit.rows - tested)} chose"
-            if not isinstance(self.certified.pilot, msgspec.UnsetType):
-                chose = f"{count(self.certified.pilot.rows)} others chose"
+            if (pilot := given(self.certified.pilot)) is not None:
+                chose = f"{count(pilot.rows)} others chose"
             where = f"calibration set ({chose}, {count(tested)} tested)"
             if self.certified.is_of_clusters:
                 where = f"calibration set ({count(tested)} clusters tested)"
@@ -897,7 +859,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         thresholds = threshold_table(
             self.uncertainty_edges,
             self.thresholds,
-            None if isinstance(self.review_thresholds, msgspec.UnsetType) else self.review_thresholds,
+            given(self.review_thresholds),
             raised=self.is_raised,
         )
         results = Table(
@@ -955,36 +917,24 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             verdict = certified_verdict(certificates, self.risk, len(self.group_rules) or None)
         if self.unsealed:
             verdict = Verdict(text=self.unsealed, tone="bad")
-        saved: tuple[SavedRange | None, SavedRange | None] = (None, None)
-        if isinstance(self.expected, SavedExpected):
-            saved = (self.expected.precision, self.expected.recall)
-        precision, recall = (
-            None
-            if saved_range is None
-            else Estimate(value=saved_range.value, low=saved_range.low, high=saved_range.high)
-            for saved_range in saved
-        )
+        expected = given(self.expected)
+        rates = (None, None) if expected is None else (expected.precision.estimate, expected.recall.estimate)
         words = ACCEPTED_PREDICTIONS if self.class_names else FLAGGED_ROWS
-        return boundary_card(
-            self.fit, (precision, recall), verdict, words, flagged=self.fit.flagged, region=self.region
-        )
+        return boundary_card(self.fit, rates, verdict, words, flagged=self.fit.flagged, region=self.region)
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
-        if isinstance(self.expected, msgspec.UnsetType) or self.expected is None:
+        expected = given(self.expected)
+        if expected is None:
             return []
-        estimates = (self.expected.recall, self.expected.precision)
-        name = EXPECTED if isinstance(self.target, msgspec.UnsetType) else EXPECTED_ON_TARGET
+        name = EXPECTED_ON_TARGET if self.has_target else EXPECTED
         if self.fit.flagged[1] > self.fit.rows:
             name = EXPECTED_OF_LABELLED
         if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
             name = EXPECTED_IN_GROUPS
-        return [
-            (
-                name,
-                *(share_in_range(estimate.value, estimate.low, estimate.high) for estimate in estimates),
-                "",
-            )
-        ]
+        recall, precision = (
+            share_in_range(rate.value, rate.low, rate.high) for rate in (expected.recall, expected.precision)
+        )
+        return [(name, recall, precision, "")]
 
     @property
     def alert_rate(self) -> float | None:
@@ -1003,8 +953,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _target_text(self, certified: str = "") -> str:
         constraint = self.constraint.parsed()
-        data = "" if isinstance(self.target, msgspec.UnsetType) else " on target data"
-        margin = "" if isinstance(self.margin, msgspec.UnsetType) else f" with margin {self.margin:g}"
+        data = " on target data" if self.has_target else ""
+        margin = "" if self.margin is msgspec.UNSET else f" with margin {self.margin:g}"
         if self.parameters.bound is GroupBound.EACH:
             data = f"{data} in each"
         review = "" if self.review is None else f", {self.review.limit.text()}"
@@ -1015,10 +965,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _scores_in_words(self) -> list[str]:
         """Describe how scores are transformed, and for which class priors."""
-        sentences, hr, target = [], self.recalibration, self.target
-        if not isinstance(hr, msgspec.UnsetType):
+        sentences, hr, target = [], given(self.recalibration), given(self.target)
+        if hr is not None:
             sentences.append(recalibration_in_words(hr.coefficient, hr.low, hr.high))
-        if not isinstance(target, msgspec.UnsetType):
+        if target is not None:
             negative, positive = target.weights
             sentences.append(
                 f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "

@@ -10,13 +10,13 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 
-from uqcli.base.choices import Algorithm, AlgorithmChoice, ArtifactKind
+from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, Ints
-from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.base.errors import DataError, InfeasibleError, UsageError
 from uqcli.base.running.cautions import doubt
-from uqcli.bin.reference import Reference
 from uqcli.bin.rule import GridArtifact
+from uqcli.boundary.artifact import artifact_of
+from uqcli.boundary.calibration_rows import with_all_rows, with_between
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.boundary.candidates import (
     best_of,
@@ -25,14 +25,11 @@ from uqcli.boundary.candidates import (
     single_threshold_beside,
     threshold_instead,
 )
-from uqcli.boundary.certificate_report import Certification
-from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.certify import CertifiedBoundary, certified, checked_delta, with_one_threshold
+from uqcli.boundary.certify import certified
 from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
 from uqcli.boundary.compare import compare_uncertainties, other_direction
 from uqcli.boundary.comparison_report import UncertaintyComparison
-from uqcli.boundary.conflicts import refuse_conflicts
-from uqcli.boundary.decided_rows import with_all_rows
+from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
 from uqcli.boundary.dependence import (
     CountsByCluster,
     counts_of_clusters,
@@ -40,30 +37,17 @@ from uqcli.boundary.dependence import (
     saved_dependence,
 )
 from uqcli.boundary.dependent_columns import dependence_caution
-from uqcli.boundary.drift_cells import with_between
-from uqcli.boundary.expected_report import expected_metrics
+from uqcli.boundary.expected import expected_share
 from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import CERTIFY, MARGIN, BoundaryReport, Candidate
+from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import (
     EXPECTED_RANGE,
-    NEW_FORMAT,
     BoundaryArtifact,
     BoundaryParameters,
-    Fit,
-    GroupFit,
-    SavedDependence,
-    SavedEnds,
-    SavedExpected,
-    SavedGroup,
-    SavedRange,
-    SavedRecalibration,
-    SavedReference,
-    SavedTarget,
 )
 from uqcli.boundary.rule_groups import as_decided
-from uqcli.boundary.search.algorithms.hr import Recalibration
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.optimum import Optimum, optimise
@@ -73,13 +57,10 @@ from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport
-from uqcli.boundary.target import in_source
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.request import PROBA
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.rules.codec import load_kind
@@ -126,7 +107,7 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
                 f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
             ) from error
         remedy = error.remedy
-        if not request.compare and _is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
+        if not request.compare and is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
             remedy = f"{remedy}, or --algorithm st to use the score alone"
         raise DataError(error.found, expected=error.expected, remedy=remedy) from error
 
@@ -162,55 +143,16 @@ def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> tuple[str, str]:
         return "", ""
 
     def takes_option(column: str) -> bool:
-        return _is_accepted(replace(request, data=request.data.clustered_by(column)))
+        return is_accepted(replace(request, data=request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
     return dependence_caution(as_decided(data, rule), rule, takes_option)
 
 
-def _checked(request: BoundaryRequest) -> BoundaryRequest:
-    """Return a request as it runs, after a check of its options.
-
-    Raises
-    ------
-    UsageError
-        Options cannot be combined.
-    """
-    if request.certify is not None:
-        request = with_one_threshold(request)
-        checked_delta(request)
-    elif request.pilot is not None:
-        raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
-    elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
-        raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
-    refuse_conflicts(request)
-    return request
-
-
-def _is_accepted(request: BoundaryRequest) -> bool:
-    try:
-        _checked(request)
-    except UsageError:
-        return False
-    return True
-
-
-def _safer_options(request: BoundaryRequest) -> tuple[str, ...]:
-    """Return the options that the same command takes, and that make it miss a precision less often."""
-    if request.constraint.rate is not Rate.PRECISION:
-        return ()
-    constraint = request.constraint
-    cautious = {
-        MARGIN: replace(request, constraint=replace(constraint, margin=Fraction(1))),
-        CERTIFY: replace(request, constraint=replace(constraint, margin=Fraction(0)), certify="0.1"),
-    }
-    return tuple(option for option, changed in cautious.items() if _is_accepted(changed))
-
-
 def _run(
     request: BoundaryRequest, rows: CalibrationRows | None = None
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    request = _checked(request)
+    request = checked(request)
     if request.certify is not None and request.grid is None and was_sampled(request.data):
         refuse_beyond_region(request)
     request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
@@ -220,9 +162,10 @@ def _run(
         class_weights = target_weights_of(
             load_shift(request.shift), request.data.positive_value
         ).class_weights
-    constraint = request.constraint if class_weights is None else in_source(class_weights, request.constraint)
+    constraint = request.constraint if class_weights is None else request.constraint.in_source(class_weights)
     if request.by is not None:
-        return _by_group(request)
+        with reusable_streams():  # the rows are read several times
+            return find_by_group(request)
     if not request.compared:
         read = None if rows is None else rows.under(constraint)
         return _found(request, constraint, class_weights, calibration_set=read)
@@ -252,7 +195,7 @@ def _found(
     calibration_set: CalibrationSet | None = None,
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     if request.certify is not None:
-        return _with_certificate(certified(request), request, gains)
+        return certified(request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
         request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
@@ -264,16 +207,12 @@ def _found(
             unsaved, best = best, single
             candidates = (best,)
     if not _has_recall(best, constraint):
-        found = [candidate for candidate in candidates if candidate.boundary is not None]
-        reaching = [candidate for candidate in found if _has_recall(candidate, constraint)]
-        best = best_of(reaching, constraint) if reaching else _without_recall(max(found, key=_recall))
+        best = _with_recall(candidates, constraint)
     if request.limit is not None and best.optimum is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
         boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
         best = replace(best, optimum=replace(best.optimum, boundary=boundary))
-    counts = _by_cluster(calibration_set, best)
-    if counts is not None:
-        best = _with_expected(best, calibration_set, counts, request.units)
+    best, counts = _over_clusters(best, calibration_set, request.units)
     algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
     report = BoundaryReport(
@@ -296,11 +235,11 @@ def _found(
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.limit,
-        expected_share=_expected_share(constraint, best, cells.total, clustered=counts is not None),
+        expected_share=None if counts is not None else expected_share(constraint, best.boundary, cells.total),
         clusters=None if counts is None else ClusterNumbers.of(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
         lacks_uncertainty=request.data.roles.lacks_uncertainty,
-        safer_options=_safer_options(request),
+        safer_options=safer_options(request),
     )
     if request.curve is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
@@ -313,7 +252,7 @@ def _found(
     if isinstance(calibration_set, CalibrationRows):
         uncertain = len(boundary.thresholds) > 1 or recalibration is not None
         reference = calibration_set.reference(boundary.uncertainty_edges, uncertain=uncertain)
-    artifact = _artifact(
+    artifact = artifact_of(
         report,
         boundary,
         recalibration,
@@ -324,37 +263,19 @@ def _found(
     return Result(report=report, artifact=artifact)
 
 
-def _by_cluster(calibration_set: CalibrationSet, best: Candidate) -> Confusion[Ints] | None:
-    """Count the rows of each cluster that a boundary flags; None if rows are independent."""
-    if (
-        isinstance(calibration_set, CalibrationGrid)
-        or calibration_set.clusters is None
-        or best.boundary is None
-    ):
-        return None
-    return counts_of_clusters(best.boundary, calibration_set.clusters)
-
-
-def _with_expected(
-    best: Candidate, calibration_set: CalibrationSet, counts: Confusion[Ints], units: str
-) -> Candidate:
-    """Return a candidate with its expected results on new clusters."""
+def _over_clusters(
+    best: Candidate, calibration_set: CalibrationSet, units: str
+) -> tuple[Candidate, Confusion[Ints] | None]:
+    """Return a candidate with its expected results on new clusters, and its counts; None if independent."""
     if isinstance(calibration_set, CalibrationGrid) or best.boundary is None:
-        return best
+        return best, None
+    if calibration_set.clusters is None:
+        return best, None
+    counts = counts_of_clusters(best.boundary, calibration_set.clusters)
     expected = calibration_set.expected_of_rule(best.algorithm, len(best.boundary.thresholds))
     if expected is None:
-        return best
-    return replace(best, expected=expected_over_clusters(expected, counts, units))
-
-
-def _expected_share(
-    constraint: Constraint, best: Candidate, rows: int, *, clustered: bool = False
-) -> Estimate | None:
-    """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    alerts = constraint.bound_on(Rate.ALERTS)
-    if alerts is None or not alerts.relative or best.boundary is None or clustered:
-        return None
-    return proportion_estimate(best.boundary.fit.selected, rows, EXPECTED_RANGE)
+        return best, counts
+    return replace(best, expected=expected_over_clusters(expected, counts, units)), counts
 
 
 def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
@@ -365,69 +286,20 @@ def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresh
     return nested_thresholds(cells, nested_boundaries(cells))
 
 
-def _by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find the boundaries of groups, which read the rows several times."""
-    with reusable_streams():
-        grouped = find_by_group(request)
-    cells = grouped.calibration_set.one_row
-    rules = grouped.rules
-    certification = None
-    if grouped.delta is not None:
-        risk = f"{100 * grouped.delta / rules.searched:.3g} %"
-        certification = Certification(
-            delta=grouped.delta,
-            certificates=list(rules.certificates.values()),
-            failed=grouped.failed,
-            tested_target=f"{request.constraint.text()} at a risk of {risk}",
-            groups=rules.searched,
-            clustered=request.data.roles.cluster is not None,
-            has_pilot=request.pilot is not None,
-        )
-    report = BoundaryReport(
-        source=grouped.calibration_set.source,
-        parameters=grouped.parameters,
-        constraint=request.constraint,
-        chosen=grouped.chosen,
-        candidates=(grouped.chosen,),
-        score_only=None,
-        empty_bins=(),
-        rows=cells.total,
-        positives=cells.positives,
-        seed=request.seed,
-        groups=rules,
-        certification=certification,
-        expected_share=_expected_share(
-            request.constraint, grouped.chosen, cells.total, clustered=grouped.counts is not None
-        ),
-        clusters=grouped.clusters,
-        lacks_uncertainty=grouped.calibration_set.lacks_uncertainty,
-        safer_options=_safer_options(request),
-    )
-    if grouped.chosen.boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    boundaries = (grouped.chosen.boundary, *rules.boundaries.values())
-    reference = grouped.calibration_set.reference(
-        grouped.chosen.boundary.uncertainty_edges,
-        uncertain=any(len(boundary.thresholds) > 1 for boundary in boundaries),
-    )
-    dependence = None if grouped.counts is None else saved_dependence(request, grouped.counts)
-    artifact = _artifact(report, grouped.chosen.boundary, None, reference=reference, dependence=dependence)
-    return Result(report=report, artifact=artifact)
-
-
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     """Whether a boundary, if there is one, has the recall that other bounds must also leave."""
     fit = candidate.boundary.fit if candidate.boundary else None
     return fit is None or constraint.leaves_recall(fit)
 
 
-def _recall(candidate: Candidate) -> float:
-    return 0.0 if candidate.boundary is None else candidate.boundary.fit.true_positives
-
-
-def _without_recall(candidate: Candidate) -> Candidate:
-    """Return a candidate as infeasible, with its boundary as the closest."""
-    return replace(candidate, optimum=Optimum(boundary=None, closest=candidate.boundary), expected=None)
+def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
+    """Return the best candidate that leaves the recall; without one, the closest as infeasible."""
+    found = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary is not None]
+    reaching = [candidate for candidate, boundary in found if constraint.leaves_recall(boundary.fit)]
+    if reaching:
+        return best_of(reaching, constraint)
+    closest, boundary = max(found, key=lambda pair: pair[1].fit.true_positives)
+    return replace(closest, optimum=Optimum(boundary=None, closest=boundary), expected=None)
 
 
 def run_several(
@@ -464,46 +336,6 @@ def _read_once(request: BoundaryRequest) -> CalibrationRows | None:
     refuse_conflicts(request)
     _require_memory(request)
     return CalibrationRows.from_request(request, request.bounds[0])
-
-
-def _with_certificate(
-    certified: CertifiedBoundary, request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    rule = certified.rule
-    optimum = Optimum(boundary=rule.boundary, closest=rule.boundary or rule.uncertified.boundary)
-    chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
-    report = BoundaryReport(
-        source=certified.source,
-        parameters=certified.parameters,
-        constraint=request.constraint,
-        chosen=chosen,
-        candidates=(chosen,),
-        score_only=None,
-        empty_bins=(),
-        rows=rule.cells.total,
-        positives=rule.cells.positives,
-        certification=Certification(
-            delta=rule.delta,
-            certificates=[] if rule.certificate is None else [rule.certificate],
-            failed=rule.failed,
-            tested_target=rule.tested_target,
-            uncertified=rule.uncertified.boundary,
-            clustered=request.data.roles.cluster is not None,
-            has_pilot=request.pilot is not None,
-        ),
-        tried=rule.tried,
-        compared=gains,
-        cells=rule.cells,
-        review=request.limit,
-        lacks_uncertainty=certified.lacks_uncertainty,
-    )
-    if rule.boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    dependence = None
-    if certified.counts is not None:
-        dependence = saved_dependence(request, CountsByCluster(total=certified.counts))
-    artifact = _artifact(report, rule.boundary, None, rule.nested, certified.reference, dependence=dependence)
-    return Result(report=report, artifact=artifact)
 
 
 def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> CalibrationSet:
@@ -567,115 +399,3 @@ def _as_used(
     return msgspec.structs.replace(
         parameters, algorithm=used, binning=None, uncertainty_bins=1, score_bins="all"
     )
-
-
-def _artifact(
-    report: BoundaryReport,
-    boundary: FittedBoundary,
-    recalibration: Recalibration | None,
-    nested: Sequence[Thresholds] = (),
-    reference: Reference | None = None,
-    *,
-    dependence: SavedDependence | None = None,
-) -> BoundaryArtifact:
-    fit = boundary.fit
-    reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
-    rules, value = report.groups, report.constraint.value_of(fit)
-    is_new = fit.zones is not None or rules is not None or bool(report.constraint.amounts)
-    classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
-    return BoundaryArtifact(
-        kind=ArtifactKind.BOUNDARY,
-        format_version=NEW_FORMAT if is_new else FORMAT_VERSION,
-        source=report.source,
-        parameters=report.parameters,
-        algorithm=report.chosen.algorithm,
-        constraint=report.parameters.constraint,
-        uncertainty_edges=boundary.uncertainty_edges.tolist(),
-        thresholds=list(boundary.thresholds),
-        recalibration=msgspec.UNSET
-        if recalibration is None
-        else SavedRecalibration(
-            coefficient=recalibration.coefficient, low=recalibration.low, high=recalibration.high
-        ),
-        fit=Fit(
-            selected=fit.selected,
-            true_positives=fit.true_positives,
-            rows=fit.rows,
-            positives=fit.positives,
-            precision=fit.precision or 0.0,  # below a score, rows may lack flagged ones, or positives
-            recall=fit.recall or 0.0,
-            reviewed=reviewed,
-            caught=caught,
-            value=msgspec.UNSET if value is None else float(value[0]),
-            value_caught=msgspec.UNSET if value is None else value[1],
-        ),
-        reference=msgspec.UNSET if reference is None else _saved_reference(reference),
-        expected=_saved_expected(report),
-        dependence=msgspec.UNSET if dependence is None else dependence,
-        margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
-        target=msgspec.UNSET
-        if report.class_weights is None
-        else _target(report.class_weights, fit.precision),
-        certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
-        review_thresholds=msgspec.UNSET
-        if boundary.review_thresholds is None
-        else list(boundary.review_thresholds),
-        groups=msgspec.UNSET
-        if rules is None
-        else {
-            name: _saved_group(boundary, rules.certificates.get(name))
-            for name, boundary in rules.boundaries.items()
-        },
-        classes=classes or msgspec.UNSET,
-        nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
-    )
-
-
-def _saved_reference(reference: Reference) -> SavedReference:
-    lowest, highest = (
-        SavedEnds(score=ends["score"], uncertainty=ends.get("uncertainty", msgspec.UNSET))
-        for ends in (reference.lowest, reference.highest)
-    )
-    return SavedReference(
-        score_edges=reference.score_edges.tolist(),
-        count=reference.count.tolist(),
-        lowest=lowest,
-        highest=highest,
-    )
-
-
-def _saved_group(boundary: FittedBoundary, certificate: SavedCertificate | None) -> SavedGroup:
-    fit = boundary.fit
-    return SavedGroup(
-        uncertainty_edges=boundary.uncertainty_edges.tolist(),
-        thresholds=list(boundary.thresholds),
-        fit=GroupFit(
-            selected=fit.selected,
-            true_positives=fit.true_positives,
-            rows=fit.rows,
-            positives=fit.positives,
-            precision=fit.precision,
-            recall=fit.recall,
-        ),
-        certificate=certificate or msgspec.UNSET,
-    )
-
-
-def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
-    """Compute the expected results on new data; null if not estimated, absent with a certificate."""
-    if report.certification is not None:
-        return msgspec.UNSET
-    metrics = expected_metrics(report.chosen.expected, report.class_weights)
-    precision, recall = metrics["precision"], metrics["recall"]
-    if precision is None or recall is None:
-        return None
-    return SavedExpected(precision=_saved(precision), recall=_saved(recall))
-
-
-def _saved(estimate: Estimate) -> SavedRange:
-    return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
-
-
-def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
-    weights = [class_weights.negative, class_weights.positive]
-    return SavedTarget(weights=weights, precision=class_weights.precision(precision))

@@ -167,7 +167,6 @@ class TargetsReport(OneResult):
         )
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of all rules."""
         one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
         if not self.positives:
             one_class = ["no row is positive: check --label, and --positive for labels such as yes."]

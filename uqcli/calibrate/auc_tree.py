@@ -12,8 +12,9 @@ import numpy as np
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.questions import Node
-from uqcli.calibrate.tree import TreeMatrix, TreeOptions
+from uqcli.calibrate.tree import TreeMatrix
 from uqcli.kernels.logistic import logistic_fit
 
 _MAX_CANDIDATES = 32
@@ -40,7 +41,7 @@ class _Split:
     threshold: float
 
 
-def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tuple[Node, ...]:
+def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> tuple[Node, ...]:
     """Split nodes as long as this increases their calibrated AUC; missing values go right.
 
     Parameters
@@ -56,7 +57,7 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: TreeOptions) -> tupl
     def grow(node_rows: Rows, rank: Floats, depth: int) -> int:
         nonlocal leaves
         index = len(nodes)
-        split = _best_split(node_rows, rank, options.min_leaf) if depth < options.max_depth else None
+        split = _best_split(node_rows, rank, options.rows_of_leaf) if depth < options.depth else None
         if split is None:
             nodes.append(Node(leaf=leaves))
             leaves += 1

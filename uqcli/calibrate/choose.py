@@ -14,7 +14,7 @@ from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.counts import ValueCounts
 from uqcli.base.rows import Rows
 from uqcli.calibrate.choice import Choice, excesses, first_within_error
-from uqcli.calibrate.fit import cross_validated, fit_scores
+from uqcli.calibrate.fit import FittedCalibration, cross_validated, fit, fit_scores
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, ScoreFolds, folds_from, thinned
 from uqcli.calibrate.maps.score_map import ScoreMap
@@ -68,6 +68,15 @@ def _map(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
 _DEPTHS: Final = (1, 2, 3, 4, 5)
 _LEAVES: Final = (2000, 500, 200)
 """Sizes of a tree that are compared: its depth first, then the least rows of a leaf."""
+
+
+def fit_with_tree_sizes(
+    rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
+) -> tuple[FittedCalibration, CalibrationOptions]:
+    """Fit a map, after its tree's sizes are chosen if not given; also return the options with both."""
+    options, notes = with_tree_sizes(rows, options, tree_rows)
+    fitted = fit(rows, options, tree_rows)
+    return replace(fitted, notes=(*fitted.notes, *notes)), options
 
 
 def with_tree_sizes(

@@ -13,15 +13,14 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
 from uqcli.calibrate.choice import Choice
-from uqcli.calibrate.choose import chosen_for_counts, chosen_for_rows, with_tree_sizes
+from uqcli.calibrate.choose import chosen_for_counts, chosen_for_rows, fit_with_tree_sizes
 from uqcli.calibrate.few_scores import on_few_scores
-from uqcli.calibrate.fit import SCORE_FITS, FittedCalibration, fit, fit_counts
+from uqcli.calibrate.fit import SCORE_FITS, FittedCalibration, fit_counts
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.histogram_bound import target_bound
 from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.parameters import parameters_of
-from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact
+from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.sampled_rows import rows_of, sample_of
 from uqcli.calibrate.tree import require_trees
 from uqcli.engines.memory import ISOTONIC_PAIRS, TREES, require_memory
@@ -72,35 +71,6 @@ class FittedCalibrator:
         return [*chosen, *self.fitted.notes, *shift_notes(self.target, self.fitted.map)]
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrationSet:
-    """All calibration rows: where they come from, and their counts by score as read."""
-
-    source: Source
-    counts: ValueCounts
-
-    @property
-    def saved_counts(self) -> CalibrationCounts:
-        """The counts as a rule file keeps them."""
-        few = on_few_scores(self.counts)
-        return CalibrationCounts(
-            score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Fit:
-    """A map and the rows of its fit (see FittedCalibrator)."""
-
-    options: CalibrationOptions
-    choice: Choice | None
-    fitted: FittedCalibration
-    calibration_set: CalibrationSet
-    rows: Rows
-    fitted_rows: int
-    tree_rows: Rows | None = None
-
-
 def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     """Fit a calibrator.
 
@@ -109,53 +79,54 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     UsageError, DataError, ArtifactError, MissingExtraError
         An option is invalid, a score is not a probability, or rows or class weights cannot be read.
     """
-    options, data = request.calibration, _with_roles(request)
-    target = None
-    if request.shift is not None:
-        target = target_weights_of(load_shift(request.shift), data.positive_value)
+    options, target = request.calibration, _target_of(request)
+    uses_uncertainty = options.method in OF_UNCERTAINTY
+    data = _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
     _check(request, target)
     is_of_score = options.method is None or options.method in SCORE_FITS
-    on_counts = is_of_score and options.cluster is None
-    calibrator = (_fitted_on_counts if on_counts else _fitted_on_rows)(data, request)
-    fitted_request = replace(request, calibration=calibrator.options)
-    return FittedCalibrator(
-        artifact=artifact_of(calibrator.fitted, calibrator.calibration_set, fitted_request, data, target),
-        options=calibrator.options,
-        choice=calibrator.choice,
-        fitted=calibrator.fitted,
-        data=data,
-        rows=calibrator.rows,
-        fitted_rows=calibrator.fitted_rows,
-        tree_rows=calibrator.tree_rows,
-        target=target,
-    )
+    fit_to = _fitted_on_counts if is_of_score and options.cluster is None else _fitted_on_rows
+    return fit_to(data, request, target)
+
+
+def _target_of(request: CalibrateRequest) -> TargetWeights | None:
+    if request.shift is None:
+        return None
+    return target_weights_of(load_shift(request.shift), request.data.positive_value)
 
 
 def artifact_of(
     fitted: FittedCalibration,
-    calibration_set: CalibrationSet,
+    source: Source,
+    counts: ValueCounts,
     request: CalibrateRequest,
-    data: DataRequest,
     target: TargetWeights | None,
 ) -> CalibratorArtifact:
-    """Build the rule file of a fitted map."""
-    options = request.calibration
+    """Build the rule file of a map that was fitted with the options of the request.
+
+    Parameters
+    ----------
+    counts
+        All calibration rows, by score as read.
+    """
+    options, few = request.calibration, on_few_scores(counts)
     assert options.method is not None
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
-        source=calibration_set.source,
-        parameters=parameters_of(
+        source=source,
+        parameters=CalibratorParameters.of(
             options,
             request.parts.features or request.parts.partition,
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
+            on_invalid=request.data.on_invalid,
+            positive=request.data.positive_value,
         ),
         method=options.method,
         logit=options.scale.real,
         undersampled=options.scale.undersampled,
         calibration=fitted.map,
         weights=None if target is None else [target.class_weights.negative, target.class_weights.positive],
-        calibration_counts=calibration_set.saved_counts,
+        calibration_counts=CalibrationCounts(
+            score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
+        ),
     )
 
 
@@ -178,24 +149,13 @@ def read_for_all(request: CalibrateRequest) -> ReadForAll:
     UsageError, DataError, ArtifactError, MissingExtraError
         As for ``make_calibrator``.
     """
-    data = _with_features(request, request.data)
-    target = (
-        None if request.shift is None else target_weights_of(load_shift(request.shift), data.positive_value)
-    )
+    data, target = _with_features(request, request.data), _target_of(request)
     has_columns = bool(request.parts.features or request.parts.partition)
     method = CalibrationMethod.HETEROGENEOUS if has_columns else None
     _check(replace(request, calibration=replace(request.calibration, method=method)), target)
     require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS)
-    rows, source = _read(data, request)
-    tree_data = request.parts.tree_data
-    tree_rows = None if tree_data is None else read_like(rows, data.on(tree_data), request)
+    rows, source, tree_rows = _read_with_tree_rows(data, request)
     return ReadForAll(data=data, source=source, rows=rows, tree_rows=tree_rows, target=target)
-
-
-def _with_roles(request: CalibrateRequest) -> DataRequest:
-    """Return the data request with the columns that the method uses."""
-    uses_uncertainty = request.calibration.method in OF_UNCERTAINTY
-    return _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
 
 
 def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
@@ -233,50 +193,62 @@ def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
         )
 
 
-def _fitted_on_rows(data: DataRequest, request: CalibrateRequest) -> _Fit:
+def _fitted_on_rows(
+    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+) -> FittedCalibrator:
     require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
-    rows, source = _read(data, request)
-    tree_rows = None
-    if request.parts.tree_data is not None:
-        tree_rows = read_like(rows, data.on(request.parts.tree_data), request)
+    rows, source, tree_rows = _read_with_tree_rows(data, request)
     options, choice = request.calibration, None
     if options.method is None:
         choice = chosen_for_rows(rows, options)
         options = replace(options, method=choice.method)
-    options, notes = with_tree_sizes(rows, options, tree_rows)
-    fitted = fit(rows, options, tree_rows)
-    fitted = replace(fitted, notes=(*fitted.notes, *notes))
-    return _Fit(
+    fitted, options = fit_with_tree_sizes(rows, options, tree_rows)
+    request = replace(request, calibration=options)
+    return FittedCalibrator(
+        artifact=artifact_of(fitted, source, rows.counts(rows.score), request, target),
         options=options,
         choice=choice,
         fitted=fitted,
-        calibration_set=CalibrationSet(source=source, counts=rows.counts(rows.score)),
+        data=data,
         rows=rows,
         fitted_rows=rows.size,
         tree_rows=tree_rows,
+        target=target,
     )
 
 
-def _fitted_on_counts(data: DataRequest, request: CalibrateRequest) -> _Fit:
+def _fitted_on_counts(
+    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+) -> FittedCalibrator:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
-    options = request.calibration
+    options, choice = request.calibration, None
     table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(ALL_ROWS)[0]
     source = source_of(table.summary)
     _require_scores(counts.ends, request, source)
     rows = rows_of(sample_of(counts, options.seed))
-    choice = None
     if options.method is None:
         choice = chosen_for_counts(counts, options)
         options = replace(options, method=choice.method)
-    return _Fit(
+    fitted = fit_counts(counts, options)
+    return FittedCalibrator(
+        artifact=artifact_of(fitted, source, counts, replace(request, calibration=options), target),
         options=options,
         choice=choice,
-        fitted=fit_counts(counts, options),
-        calibration_set=CalibrationSet(source=source, counts=counts),
+        fitted=fitted,
+        data=data,
         rows=rows,
         fitted_rows=counts.rows,
+        tree_rows=None,
+        target=target,
     )
+
+
+def _read_with_tree_rows(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source, Rows | None]:
+    """Return the rows (see ``_read``), their source, and the rows of the trees, if separate."""
+    rows, source = _read(data, request)
+    tree_data = request.parts.tree_data
+    return rows, source, None if tree_data is None else read_like(rows, data.on(tree_data), request)
 
 
 def _read(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:

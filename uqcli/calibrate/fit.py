@@ -8,7 +8,7 @@ from typing import get_args
 
 import numpy as np
 
-from uqcli.base.choices import Binning, CalibrationMethod, Partitioner, SplitCriterion
+from uqcli.base.choices import Binning, CalibrationMethod, SplitCriterion
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.defaults import MEASURED_ROWS
 from uqcli.base.draws import Purpose, generator
@@ -18,7 +18,7 @@ from uqcli.base.running.concurrency import parallel_map
 from uqcli.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.calibrate.auc_tree import learn_auc_tree
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.heterogeneous import LeafOptions, fit_groups, fit_trees
+from uqcli.calibrate.heterogeneous import fit_groups, fit_trees
 from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.maps.base import Calibrated, Fit
 from uqcli.calibrate.maps.by_uncertainty import fit_by_uncertainty
@@ -26,7 +26,22 @@ from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.surface import fit_surface
 from uqcli.calibrate.sampled_rows import deal_rows, units_of, weights_of_folds
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, TreeOptions, learn_trees, recoded
+from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, learn_trees, recoded
+
+
+@dataclass(frozen=True, kw_only=True)
+class Predicted:
+    """Rows with their probabilities.
+
+    Attributes
+    ----------
+    rows
+        If cross-validated, rows by fold; equal rows that are in several folds occur in each.
+    probability : float64, shape (n,)
+    """
+
+    rows: Rows
+    probability: Floats
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +59,10 @@ class FittedCalibration:
             feature.name: recoded(rows.features[feature.name], feature) for feature in self.map.features
         }
         return self.map.predict(corrected, self.scale, rows.uncertainty, values)
+
+    def predicted(self, rows: Rows) -> Predicted:
+        """Return rows with their calibrated probabilities."""
+        return Predicted(rows=rows, probability=self.predict(rows).probability)
 
 
 def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
@@ -104,18 +123,15 @@ def _surface(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) ->
 
 
 def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
-    leaf_options = LeafOptions(method=options.leaf_method, scale=options.scale, min_leaf=options.rows_of_leaf)
     if not options.trees:
-        return fit_groups(_corrected(rows, options), leaf_options)
+        return fit_groups(_corrected(rows, options), options)
     if tree_rows is None:
         if units_of(rows, options.cluster) == 1:
             tree_rows = rows  # nothing to split
         else:
             halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
             tree_rows, rows = (rows.reweighted(half) for half in halves)
-    learned = _learn(tree_rows, options)
-    boosted = options.partitioner is Partitioner.BOOSTED
-    return fit_trees(learned, _corrected(rows, options), leaf_options, boosted=boosted)
+    return fit_trees(_learn(tree_rows, options), _corrected(rows, options), options)
 
 
 ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | None], CalibrationMap]] = {
@@ -132,36 +148,15 @@ def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
 
 
 def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
-    tree_options = TreeOptions(
-        partitioner=options.partitioner,
-        max_depth=options.depth,
-        min_leaf=options.rows_of_leaf,
-        seed=options.seed,
-    )
     if options.split is SplitCriterion.GINI:
-        return learn_trees(rows.features, rows.labels, rows.weights(), tree_options)
+        return learn_trees(rows.features, rows.labels, rows.weights(), options)
     matrix = TreeMatrix.from_features(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     log_odds_rows = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
-    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(log_odds_rows, matrix, tree_options),))
+    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(log_odds_rows, matrix, options),))
 
 
-@dataclass(frozen=True, kw_only=True)
-class CrossValidated:
-    """Rows with cross-validated probabilities.
-
-    Attributes
-    ----------
-    rows
-        Rows by fold; equal rows that are in several folds occur in each.
-    probability : float64, shape (n,)
-    """
-
-    rows: Rows
-    probability: Floats
-
-
-def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CrossValidated | None:
+def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> Predicted | None:
     """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
 
     Parameters
@@ -173,16 +168,15 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
         return None
     weight = rows.weights()
 
-    def predicted(fold: Ints) -> tuple[Rows, Floats]:
-        held_out = rows.reweighted(fold)
+    def predicted(fold: Ints) -> Predicted:
         fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
-        return held_out, fitted.predict(held_out).probability
+        return fitted.predicted(rows.reweighted(fold))
 
     each = parallel_map if rows.size <= MEASURED_ROWS else map  # all folds in memory at once, or one
     predictions = list(each(predicted, weights_of_folds(rows, options.seed, options.cluster)))
-    return CrossValidated(
-        rows=Rows.joined([fold_rows for fold_rows, _ in predictions]),
-        probability=np.concatenate([probability for _, probability in predictions]),
+    return Predicted(
+        rows=Rows.joined([fold.rows for fold in predictions]),
+        probability=np.concatenate([fold.probability for fold in predictions]),
     )
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.choices import LeafMethod
+from uqcli.base.choices import LeafMethod, Partitioner
 from uqcli.base.counts import Ints, ValueCounts
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.beta import fit_beta
 from uqcli.calibrate.maps.groups import GroupsMap
 from uqcli.calibrate.maps.isotonic import fit_isotonic
@@ -30,16 +30,7 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeafOptions:
-    """Calibration of leaves; a leaf with fewer than ``min_leaf`` rows uses the map of a larger part."""
-
-    method: LeafMethod
-    scale: Scale
-    min_leaf: int
-
-
-def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, boosted: bool) -> TreesMap:
+def fit_trees(learned: LearnedTrees, rows: Rows, options: CalibrationOptions) -> TreesMap:
     """Calibrate the leaves of trees on rows that the trees were not learned from.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
@@ -50,7 +41,7 @@ def fit_trees(learned: LearnedTrees, rows: Rows, options: LeafOptions, *, booste
     rows
         With corrected scores, and all features of the trees.
     """
-    trees = []
+    trees, boosted = [], options.partitioner is Partitioner.BOOSTED
     for tree_index, nodes in enumerate(learned.trees):
         leaf = leaves_of(learned, tree_index, rows.features)
         tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
@@ -67,27 +58,19 @@ def _calibrated_tree(
     columns: Sequence[FeatureColumn],
     leaf: Ints,
     rows: Rows,
-    options: LeafOptions,
+    options: CalibrationOptions,
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
 
     def visit(node_index: int, path: list[tuple[Node, bool]], parent_map: ScoreMap) -> None:
         node = nodes[node_index]
-        members = np.isin(leaf, _leaves_below(nodes, node_index))
-        counts = rows.counts(rows.score, members)
-        enough = _is_enough(counts, options.min_leaf)
-        fitted_map = _fit(counts, options) if enough else parent_map
+        counts = rows.counts(rows.score, np.isin(leaf, _leaves_below(nodes, node_index)))
+        part = _part(rule_of(path, columns), counts, options, parent_map)
         if node.leaf is not None:
-            leaves[node.leaf] = Leaf(
-                rule=rule_of(path, columns),
-                rows=counts.rows,
-                positives=int(counts.positives.sum()),
-                own=enough,
-                calibration=fitted_map,
-            )
+            leaves[node.leaf] = part
         elif node.left is not None and node.right is not None:
-            visit(node.left, [*path, (node, True)], fitted_map)
-            visit(node.right, [*path, (node, False)], fitted_map)
+            visit(node.left, [*path, (node, True)], part.calibration)
+            visit(node.right, [*path, (node, False)], part.calibration)
 
     overall_map = _fit(rows.counts(rows.score), options)
     visit(0, [], overall_map)
@@ -103,15 +86,23 @@ def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
     ]
 
 
-def _is_enough(counts: ValueCounts, min_leaf: int) -> bool:
-    return counts.rows >= max(1, min_leaf)
+def _part(rule: str, counts: ValueCounts, options: CalibrationOptions, larger: ScoreMap) -> Leaf:
+    """Calibrate a part by its own rows, or by the map of a larger part if these are too few."""
+    enough = counts.rows >= max(1, options.rows_of_leaf)
+    return Leaf(
+        rule=rule,
+        rows=counts.rows,
+        positives=int(counts.positives.sum()),
+        own=enough,
+        calibration=_fit(counts, options) if enough else larger,
+    )
 
 
-def _fit(counts: ValueCounts, options: LeafOptions) -> ScoreMap:
-    return LEAF_FITS[options.method](counts, options.scale)
+def _fit(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
+    return LEAF_FITS[options.leaf_method](counts, options.scale)
 
 
-def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
+def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     """Calibrate each combination of feature levels, and all rows for unknown combinations.
 
     Parameters
@@ -135,21 +126,12 @@ def fit_groups(rows: Rows, options: LeafOptions) -> GroupsMap:
             None if code < 0 else (column.levels or [])[code]
             for column, code in zip(columns, combination, strict=True)
         ]
-        enough = _is_enough(counts, options.min_leaf)
         conditions = [
             f"{column.name} = {'missing' if text is None else text}"
             for column, text in zip(columns, texts, strict=True)
         ]
         groups.append(texts)
-        leaves.append(
-            Leaf(
-                rule=" and ".join(conditions),
-                rows=counts.rows,
-                positives=int(counts.positives.sum()),
-                own=enough,
-                calibration=_fit(counts, options) if enough else overall_map,
-            )
-        )
+        leaves.append(_part(" and ".join(conditions), counts, options, overall_map))
     leaves.append(
         Leaf(
             rule="any other",

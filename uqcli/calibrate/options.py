@@ -11,6 +11,7 @@ from uqcli.base.exact_numbers import size
 from uqcli.base.options import (
     PAPERS,
     OptionalResampling,
+    ResamplingOptions,
     choice,
     files,
     filled,
@@ -121,3 +122,21 @@ class CalibrateRequest:
     calibration: CalibrationOptions = filled()
     parts: PartOptions = PartOptions()
     resampling: OptionalResampling = OptionalResampling()
+
+    def plan(self, measured_rows: int | None) -> ResamplingOptions:
+        """Plan intervals if requested, or by default for few rows; ``measured_rows`` None means no rows."""
+        replicates = self.resampling.bootstrap
+        if replicates is None:
+            is_small = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
+            replicates = defaults.BOOTSTRAP if is_small else 0
+        return ResamplingOptions(
+            bootstrap=replicates, seed=self.calibration.seed, confidence=self.resampling.confidence
+        )
+
+    def unmeasured(self, plan: ResamplingOptions, *, measured: bool) -> list[str]:
+        """Return the reason why there is no before and after, or no interval."""
+        if not measured:
+            return ["One row is too few to measure on: no before and after."]
+        if self.resampling.bootstrap is None and not plan.bootstrap:
+            return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
+        return []

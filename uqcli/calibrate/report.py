@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats
+from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
 from uqcli.bin.isotonic_error import BinError
@@ -49,14 +50,12 @@ class CalibrateReport(OneResult):
 
     Attributes
     ----------
-    resampling
-        Number of bootstrap replicates, and the confidence of the intervals.
     tested
         Whether the metrics are from a test set; if not, they are cross-validated.
     compared
         None if there are too few rows.
     errors
-        ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST).
+        ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST); None without such bins.
     methods
         All methods that apply, by name, the best first; empty if one was chosen.
     obstacles
@@ -68,13 +67,12 @@ class CalibrateReport(OneResult):
     """
 
     artifact: CalibratorArtifact
-    resampling: tuple[int, float]
+    resampling: ResamplingOptions
     tested: bool
     compared: Comparison | None
-    where: str | None
     panels: tuple[ReliabilityPanel, ...]
-    errors: tuple[BinError, BinError] | None
     notes: tuple[str, ...]
+    errors: tuple[BinError, BinError] | None = None
     methods: tuple[tuple[str, Comparison], ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
     clusters: int | None = None
@@ -88,14 +86,14 @@ class CalibrateReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
-        replicates, confidence = self.resampling
+        replicates = self.resampling.bootstrap
         parameters = {
             **msgspec.to_builtins(self.artifact.parameters),
             "logit": self.artifact.logit,
             "undersampled": self.artifact.undersampled,
             "measured": "test" if self.tested else "cross-fitting",
             "bootstrap": replicates,
-            "confidence": confidence if replicates else None,
+            "confidence": self.resampling.confidence if replicates else None,
         }
         payload: dict[str, Any] = {
             **head_of("calibrate", self.artifact.source, parameters),
@@ -134,14 +132,14 @@ class CalibrateReport(OneResult):
             )
             tables = [replace(table, detail=bool(self.methods)), *by_class, *tables, meanings_table()]
         if self.methods:
-            tables.insert(0, self._ranked())
+            tables.insert(0, ranked_table("", "method", self.methods))
         if self.choice is not None and self.choice.tried:
             tables.append(_choice_table(self.choice))
         if self.errors is not None:
-            tables.append(_errors_table(self.errors, self.where or ""))
+            tables.append(_errors_table(self.errors, self._where))
         return Document(
             title=self._title(),
-            lead=self._lead()[1:] if self._is_measured else self._lead(),
+            lead=self._lead() if self.compared is None else self._lead()[1:],
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
@@ -151,13 +149,13 @@ class CalibrateReport(OneResult):
         )
 
     @property
-    def _is_measured(self) -> bool:
-        return self.compared is not None and self.where is not None
+    def _where(self) -> str:
+        return "on the test set" if self.tested else "(cross-validated)"
 
     def _title(self) -> str:
         """State whether calibration helped, or what was fitted if that is not measured."""
-        if self._is_measured:
-            return self._lead()[0]
+        if self.compared is not None:
+            return self._verdict(self.compared)
         source = self.artifact.source
         return (
             f"Fitted {self.artifact.method} to {rows_of(source.rows)}{self._of_clusters()}; its "
@@ -170,26 +168,22 @@ class CalibrateReport(OneResult):
 
     def _card(self, compared: Comparison) -> HeadCard:
         """Build the head of the page; the best of several methods is not tested."""
-        card = comparison_card(self._lead()[0] if self.where is not None else "", compared)
         rows = rows_of(self.artifact.source.rows)
-        card = replace(card, subject=f"Fitted on {{inputs}}: {rows}; errors are of rows left out of the fit.")
-        card = replace(card, title=self._title())
+        card = replace(
+            comparison_card(self._title(), compared),
+            subject=f"Fitted on {{inputs}}: {rows}; errors are of rows left out of the fit.",
+        )
         return replace(card, verdict=Verdict(text="its lead is not tested")) if self.methods else card
 
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""
         chosen = [] if self.choice is None else [self.choice.reason()]
-        if self.compared is None or self.where is None:
-            return chosen
-        return [self._verdict(self.compared), *chosen]
+        return chosen if self.compared is None else [self._verdict(self.compared), *chosen]
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of this calibrator."""
-        remaining = [] if self.compared is None else remaining_error(self.compared, self._whose())
+        whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
+        remaining = [] if self.compared is None else remaining_error(self.compared, whose)
         return [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
-
-    def _ranked(self) -> Table:
-        return ranked_table("", "method", self.methods)
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
@@ -209,23 +203,19 @@ class CalibrateReport(OneResult):
         others = [] if self.methods or self.artifact.class_names else ["--method all compares other methods."]
         return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
 
-    def _whose(self) -> str:
-        return f"{self.artifact.method}'s" if self.methods else "calibrated"
-
     def _random_parts(self) -> list[str]:
         """List what depends on the seed."""
-        replicates, _ = self.resampling
         measured = self.compared is not None
         return [
             *(["the folds"] if measured and not self.tested else []),
-            *(["the intervals"] if measured and replicates else []),
+            *(["the intervals"] if measured and self.resampling.bootstrap else []),
             *(["the trees and their rows"] if self.artifact.parameters.features else []),
         ]
 
     def _verdict(self, compared: Comparison) -> str:
         """State whether calibration helped; the lead of the best of several methods is not tested."""
         if not self.methods:
-            return verdict(compared, self.where or "")
+            return verdict(compared, self._where)
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
         if after is None or before is None:
             return "The methods cannot be ranked: the log loss is undefined."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Self
 
 import msgspec
 import numpy as np
@@ -28,7 +28,10 @@ from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import Column, Formula, Output, let
-from uqcli.rules.saved import Bins, Count, Saved
+from uqcli.rules.saved import Bins, Count, Saved, given
+
+if TYPE_CHECKING:
+    from uqcli.calibrate.fit_options import CalibrationOptions
 
 
 class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,6 +50,41 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
     seed: Count
     on_invalid: OnInvalid
     positive: str | None
+
+    @classmethod
+    def of(
+        cls,
+        options: CalibrationOptions,
+        columns: tuple[str, ...],
+        *,
+        on_invalid: OnInvalid,
+        positive: str | None,
+    ) -> Self:
+        """Return the options of a map; an option that its method does not use is None.
+
+        Parameters
+        ----------
+        columns
+            Features, or columns of the partition.
+        """
+        assert options.method is not None
+        is_heterogeneous = options.method is CalibrationMethod.HETEROGENEOUS
+        learns_trees = is_heterogeneous and options.trees
+        return cls(
+            method=options.method,
+            n_bins=options.n_bins if options.method is CalibrationMethod.HISTOGRAM else None,
+            uncertainty_bins=options.uncertainty_bins if options.method is CalibrationMethod.MIST else None,
+            features=list(columns) if learns_trees else None,
+            partition=list(columns) if is_heterogeneous and not learns_trees else None,
+            partitioner=options.partitioner if learns_trees else None,
+            max_depth=options.depth if learns_trees else None,
+            min_leaf=options.rows_of_leaf if is_heterogeneous else None,
+            split=options.split if learns_trees else None,
+            leaf_method=options.leaf_method if is_heterogeneous else None,
+            seed=options.seed,
+            on_invalid=on_invalid,
+            positive=positive,
+        )
 
 
 class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
@@ -108,7 +146,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     @property
     def class_names(self) -> Sequence[str]:
         """See Saved."""
-        return [] if self.classes is msgspec.UNSET else self.classes
+        return given(self.classes) or []
 
     @property
     def needs_uncertainty(self) -> bool:
@@ -135,7 +173,6 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return self._in_calibration() or self.missing_columns() or self._in_counts()
 
     def _in_calibration(self) -> str | None:
-        """Find the first contradiction of the map, or None."""
         map_, classes = self.calibration, len(self.class_names)
         contradiction = map_.contradiction()
         if (
@@ -147,9 +184,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return contradiction
 
     def _in_counts(self) -> str | None:
-        """Find the first contradiction of the calibration counts, or None."""
-        counts = self.calibration_counts
-        if counts is msgspec.UNSET:
+        counts = given(self.calibration_counts)
+        if counts is None:
             return None
         if self.class_names:
             return "it has calibration counts by score but reads class probabilities"

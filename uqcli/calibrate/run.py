@@ -1,40 +1,52 @@
-"""``uqcli calibrate``: fit and evaluate a map from scores to probabilities."""
+"""``uqcli calibrate``: fit one map from scores to probabilities, or all that apply, and measure it."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import msgspec
+import numpy as np
+
 from uqcli.base import defaults
-from uqcli.base.choices import CalibrationMethod
-from uqcli.base.counts import Floats
+from uqcli.base.choices import OF_UNCERTAINTY, CalibrationMethod
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.isotonic_error import BinError, errors_of_rows
-from uqcli.calibrate.cross_fit import FittedCalibrator, make_calibrator, read_like, shift_notes
-from uqcli.calibrate.fit import FittedCalibration, cross_validated, fit, uncorrected_probabilities
+from uqcli.calibrate.choose import fit_with_tree_sizes
+from uqcli.calibrate.cross_fit import (
+    FittedCalibrator,
+    ReadForAll,
+    artifact_of,
+    make_calibrator,
+    read_for_all,
+    read_like,
+    shift_notes,
+)
+from uqcli.calibrate.fit import (
+    ROW_FITS,
+    SCORE_FITS,
+    FittedCalibration,
+    Predicted,
+    cross_validated,
+    fit,
+    uncorrected_probabilities,
+)
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.maps.base import Parts
-from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.plan import plan_note, plan_of
+from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.calibrate.report import CalibrateReport
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.comparison.figure import ReliabilityPanel
 from uqcli.comparison.panels import panels
-from uqcli.comparison.report import Comparison
+from uqcli.comparison.report import Comparison, value_of
 from uqcli.comparison.run import compare
+from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.open import reusable_streams
+from uqcli.engines.request import TURNED
 from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in
 from uqcli.estimates.paired import PairedCounts
 from uqcli.rules.result import Result, keeps_doubts
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Measured:
-    """Rows with probabilities from fits that did not use them, and a description of these rows."""
-
-    rows: Rows
-    after: Floats
-    where: str
+from uqcli.rules.saved import Source
 
 
 @keeps_doubts
@@ -52,92 +64,234 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         return run_classes(request)
     fitted = make_calibrator(request)
     options, measured = fitted.options, _measured(fitted, request)
-    plan = plan_of(request, None if measured is None else measured.rows.size)
+    plan = request.plan(None if measured is None else measured.rows.size)
+    notes = [*fitted.fitted.notes]
+    if request.parts.test is None and fitted.rows.size != fitted.fitted_rows:
+        notes.append(
+            f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."
+        )
     report = CalibrateReport(
         artifact=fitted.artifact,
-        resampling=(plan.bootstrap, plan.confidence),
+        resampling=plan,
         tested=request.parts.test is not None,
         compared=None if measured is None else _compared(measured, options, plan),
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        where=None if measured is None else measured.where,
-        panels=() if measured is None else _panels(measured, fitted.fitted, options),
+        panels=() if measured is None else _panels(measured, fitted.fitted),
         errors=None if measured is None else _isotonic_errors(measured, fitted, request),
         choice=fitted.choice,
         notes=(
-            *fitted.fitted.notes,
-            *_sample_note(fitted, request),
-            *plan_note(request, plan, measured=measured is not None),
+            *notes,
+            *request.unmeasured(plan, measured=measured is not None),
             *shift_notes(fitted.target, fitted.fitted.map),
         ),
     )
     return Result(report=report, artifact=fitted.artifact)
 
 
-def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> _Measured | None:
-    if request.parts.test is not None:
-        test = read_like(fitted.rows, fitted.data.on(request.parts.test), request)
-        return _Measured(rows=test, after=fitted.fitted.predict(test).probability, where="on the test set")
-    predicted = cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
-    if predicted is None:
-        return None
-    return _Measured(rows=predicted.rows, after=predicted.probability, where="(cross-validated)")
+def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> Predicted | None:
+    """Return rows with probabilities from fits that did not use them; None if there are too few."""
+    if request.parts.test is None:
+        return cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
+    test = read_like(fitted.rows, fitted.data.on(request.parts.test), request)
+    return fitted.fitted.predicted(test)
 
 
-def _sample_note(fitted: FittedCalibrator, request: CalibrateRequest) -> list[str]:
-    if request.parts.test is not None or fitted.rows.size == fitted.fitted_rows:
-        return []
-    return [f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."]
-
-
-def _compared(measured: _Measured, options: CalibrationOptions, plan: ResamplingOptions) -> Comparison:
-    rows, after = measured.rows, measured.after
+def _compared(measured: Predicted, options: CalibrationOptions, plan: ResamplingOptions) -> Comparison:
+    rows, after = measured.rows, measured.probability
     before = uncorrected_probabilities(rows, options.scale)
     paired_counts = PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
     return compare(paired_counts, plan, clustered_pairs(before, after, rows, options.cluster))
 
 
-def _panels(
-    measured: _Measured, fitted: FittedCalibration, options: CalibrationOptions
-) -> tuple[ReliabilityPanel, ...]:
+def _panels(measured: Predicted, fitted: FittedCalibration) -> tuple[ReliabilityPanel, ...]:
     rows = measured.rows
-    leaf = fitted.predict(rows).leaf
-    return panels(
-        rows,
-        uncorrected_probabilities(rows, options.scale),
-        measured.after,
-        fitted.map.rows_by_part(rows.uncertainty, leaf),
-    )
+    parts = fitted.map.rows_by_part(rows.uncertainty, fitted.predict(rows).leaf)
+    return panels(rows, uncorrected_probabilities(rows, fitted.scale), measured.probability, parts)
 
 
 def _isotonic_errors(
-    measured: _Measured, fitted: FittedCalibrator, request: CalibrateRequest
+    measured: Predicted, fitted: FittedCalibrator, request: CalibrateRequest
 ) -> tuple[BinError, BinError] | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
-    options = fitted.options
-    uncertainty_bins = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
-    if uncertainty_bins is None:
+    parts = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
+    if parts is None:
         return None
-    single_options = replace(options, method=CalibrationMethod.ISOTONIC)
+    options = replace(fitted.options, method=CalibrationMethod.ISOTONIC)
     if request.parts.test is None:
-        predicted = cross_validated(
-            fitted.rows, single_options, None
-        )  # the same folds, so the same rows in each
-        if predicted is None:
-            return None
-        single = predicted.probability
+        single = cross_validated(fitted.rows, options, None)  # the same folds, so the same rows in each
+        assert single is not None  # as the rows were measured
     else:
-        single = fit(fitted.rows, single_options).predict(measured.rows).probability
-    return (
-        _errors(measured, single, uncertainty_bins),
-        _errors(measured, measured.after, uncertainty_bins),
+        single = fit(fitted.rows, options).predicted(measured.rows)
+    of_single, of_bins = (
+        errors_of_rows(
+            measured.rows,
+            probability,
+            uncertainty_bin=parts.index,
+            uncertainty_bins=len(parts.names),
+            score_bins=defaults.SINGLE_SCORE_BINS,
+        )
+        for probability in (single.probability, measured.probability)
+    )
+    return of_single, of_bins
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """An applicable method, fitted and measured.
+
+    Attributes
+    ----------
+    request
+        The request for this method alone.
+    compared, panel
+        None if there are too few rows.
+    """
+
+    request: CalibrateRequest
+    source: Source
+    fitted: FittedCalibration
+    compared: Comparison | None
+    panel: ReliabilityPanel | None
+
+    @property
+    def method(self) -> CalibrationMethod:
+        method = self.request.calibration.method
+        assert method is not None
+        return method
+
+    @property
+    def log_loss(self) -> float:
+        """Log loss, by which methods are ranked; infinite if unknown."""
+        value = None if self.compared is None else value_of(self.compared.after["log_loss"])
+        return np.inf if value is None else value
+
+
+@keeps_doubts
+def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Fit every applicable calibrator, and keep the one with the lowest log loss on rows outside its fit.
+
+    Parameters
+    ----------
+    request
+        Request whose method is ignored.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError, MissingExtraError
+        See ``run``.
+    """
+    if request.data.roles.class_columns is not None:
+        from uqcli.calibrate.run_classes import run_all_classes
+
+        return run_all_classes(request)
+    with reusable_streams():  # read again if the uncertainty column is missing
+        read, obstacles = _read(request)
+        test = None
+        if request.parts.test is not None:
+            test = read_like(read.rows, read.data.on(request.parts.test), request)
+    measured = read.rows if test is None else test
+    plan = request.plan(measured.size)
+    methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
+    results = sorted(
+        (_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss
+    )
+    best = results[0]
+    counts = read.rows.counts(read.rows.score)
+    artifact = artifact_of(best.fitted, best.source, counts, best.request, read.target)
+    report = CalibrateReport(
+        artifact=artifact,
+        resampling=plan,
+        tested=request.parts.test is not None,
+        compared=best.compared,
+        panels=tuple(candidate.panel for candidate in results if candidate.panel is not None),
+        notes=(
+            *best.fitted.notes,
+            *request.unmeasured(plan, measured=best.compared is not None),
+            *shift_notes(read.target, best.fitted.map),
+        ),
+        methods=tuple(
+            (str(candidate.method), candidate.compared) for candidate in results if candidate.compared
+        ),
+        obstacles=obstacles,
+        clusters=clusters_in(measured, request.calibration.cluster),
+    )
+    return Result(report=report, artifact=artifact)
+
+
+def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
+    obstacles: dict[CalibrationMethod, str] = {}
+    if "uncertainty" not in request.data.roles.numbers:
+        obstacles |= dict.fromkeys(OF_UNCERTAINTY, "needs an uncertainty")
+    if not request.parts.features and not request.parts.partition:
+        obstacles[CalibrationMethod.HETEROGENEOUS] = "needs --features or --partition"
+    if request.calibration.cluster is not None:
+        obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
+    if request.calibration.scale.undersampled == 1:
+        obstacles[CalibrationMethod.PRIOR] = "needs --undersampled"
+    return obstacles
+
+
+def _read(request: CalibrateRequest) -> tuple[ReadForAll, dict[CalibrationMethod, str]]:
+    """Read the columns of all methods, without an uncertainty if there is none; return the obstacles."""
+    column, obstacles = request.data.roles.numbers.get("uncertainty"), _obstacles(request)
+    try:
+        return read_for_all(request), obstacles
+    except MissingColumnError as error:
+        if error.role != "uncertainty" or column != defaults.UNCERTAINTY:
+            raise
+    without_uncertainty = replace(request, data=request.data.without("uncertainty"))
+    return read_for_all(without_uncertainty), {
+        **obstacles,
+        **dict.fromkeys(OF_UNCERTAINTY, f"needs a column '{column}'"),
+    }
+
+
+def _try(
+    read: ReadForAll,
+    method: CalibrationMethod,
+    request: CalibrateRequest,
+    test: Rows | None,
+    plan: ResamplingOptions,
+) -> _Tried:
+    """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
+    single = _alone(request, method)
+    options = single.calibration
+    rows, tree_rows = _columns_used(read.rows, method), None
+    if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
+        tree_rows = _columns_used(read.tree_rows, method)
+    fitted, options = fit_with_tree_sizes(rows, options, tree_rows)
+    single = replace(single, calibration=options)
+    measured = cross_validated(read.rows, options, tree_rows) if test is None else fitted.predicted(test)
+    compared, panel = None, None
+    if measured is not None:
+        before = uncorrected_probabilities(measured.rows, options.scale)
+        compared = _compared(measured, options, plan)
+        panel = replace(panels(measured.rows, before, measured.probability, parts=())[0], title=str(method))
+    columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
+    source = msgspec.structs.replace(read.source, columns=columns)
+    return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
+
+
+def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:
+    heterogeneous = method is CalibrationMethod.HETEROGENEOUS
+    return replace(
+        request,
+        calibration=replace(request.calibration, method=method),
+        parts=request.parts if heterogeneous else PartOptions(test=request.parts.test),
     )
 
 
-def _errors(measured: _Measured, probability: Floats, uncertainty_bins: Parts) -> BinError:
-    return errors_of_rows(
-        measured.rows,
-        probability,
-        uncertainty_bin=uncertainty_bins.index,
-        uncertainty_bins=len(uncertainty_bins.names),
-        score_bins=defaults.SINGLE_SCORE_BINS,
-    )
+def _is_read(role: str, method: CalibrationMethod) -> bool:
+    """Whether a method uses the column of a role."""
+    if role in ("uncertainty", TURNED):
+        return method in OF_UNCERTAINTY
+    return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS
+
+
+def _columns_used(rows: Rows, method: CalibrationMethod) -> Rows:
+    """Pool rows by the columns that a method uses, so that other columns do not change its result."""
+    return replace(
+        rows,
+        numbers={role: values for role, values in rows.numbers.items() if _is_read(role, method)},
+        features=rows.features if method is CalibrationMethod.HETEROGENEOUS else {},
+    ).pooled()

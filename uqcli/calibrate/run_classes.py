@@ -33,10 +33,8 @@ from uqcli.calibrate.folds import CrossFittedLosses
 from uqcli.calibrate.maps import ClassMap
 from uqcli.calibrate.maps.class_histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.parameters import parameters_of
-from uqcli.calibrate.plan import plan_note, plan_of
 from uqcli.calibrate.report import CalibrateReport
-from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.panels import panel_of_classes
@@ -46,7 +44,6 @@ from uqcli.engines.memory import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in, keyed_by_cluster
-from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.paired_classes import PairedClassCounts
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
@@ -71,7 +68,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
     elif obstacle := _obstacles(problem).get(method):
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
     tried = _try(problem, method)
-    plan = plan_of(request, tried.size)
+    plan = request.plan(tried.size)
     return _result(problem, tried, plan, _compared(tried, plan, request), choice=choice)
 
 
@@ -87,7 +84,7 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    plan = plan_of(request, tried[0].size)
+    plan = request.plan(tried[0].size)
     tried.sort(key=lambda candidate: candidate.log_loss)
     compared = [_compared(candidate, plan, request) for candidate in tried]
     methods = tuple(
@@ -181,7 +178,6 @@ _MAX_MATRIX_CLASSES: Final = 100
 
 
 def _obstacles(problem: _Problem) -> dict[CalibrationMethod, str]:
-    """Return the reasons why methods do not apply."""
     classes, obstacles = len(problem.read.roles.classes), {}
     if classes > _MAX_MATRIX_CLASSES:
         obstacles[CalibrationMethod.MATRIX] = f"takes at most {_MAX_MATRIX_CLASSES} classes"
@@ -245,7 +241,8 @@ def _compared(tried: _Tried, plan: ResamplingOptions, request: CalibrateRequest)
     measured = tried.measured
     if measured is None:
         return None
-    return compare(measured.paired, plan, measured.by_cluster(request.calibration.cluster))
+    clusters = clustered_pairs(measured.before, measured.after, measured.rows, request.calibration.cluster)
+    return compare(measured.paired, plan, clusters)
 
 
 def _result(
@@ -264,7 +261,7 @@ def _result(
     artifact = CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,
-        parameters=parameters_of(options, (), on_invalid=request.data.on_invalid, positive=None),
+        parameters=CalibratorParameters.of(options, (), on_invalid=request.data.on_invalid, positive=None),
         method=tried.method,
         logit=False,
         undersampled=1.0,
@@ -272,22 +269,19 @@ def _result(
         weights=weights,
         classes=list(read.roles.classes),
     )
-    is_tested = problem.test is not None
     report = CalibrateReport(
         artifact=artifact,
         choice=choice,
-        resampling=(plan.bootstrap, plan.confidence),
-        tested=is_tested,
+        resampling=plan,
+        tested=problem.test is not None,
         compared=compared,
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        where=None if measured is None else "on the test set" if is_tested else "(cross-validated)",
         panels=() if measured is None else (panel_of_classes(measured.paired),),
-        errors=None,
         methods=methods,
         obstacles=obstacles or {},
         notes=(
             *tried.notes,
-            *plan_note(request, plan, measured=measured is not None),
+            *request.unmeasured(plan, measured=measured is not None),
             *([] if weights is None else _corrected(weights, tried.map, request)),
             *sum_notes(read.unnormalised),
         ),
@@ -333,10 +327,6 @@ class _Measured:
         """Compute the probabilities of a test set, before and after a map."""
         before = read.probability(read.rows)
         return cls(rows=read.rows, before=before, after=map_.probabilities(before))
-
-    def by_cluster(self, cluster: str | None) -> ClusteredPairs | None:
-        """Pair the probabilities by cluster; None if rows are independent."""
-        return clustered_pairs(self.before, self.after, self.rows, cluster)
 
 
 def _read(data: DataRequest) -> _Read:

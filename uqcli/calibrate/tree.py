@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from uqcli.base import defaults
 from uqcli.base.choices import Partitioner
 from uqcli.base.counts import Bools, Feature, Floats, Ints
 from uqcli.base.errors import MissingExtraError
 from uqcli.base.records import dataclass
+from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.partition import leaf_of
 from uqcli.calibrate.questions import FeatureColumn, Node
 from uqcli.kernels.logistic import sigmoid
@@ -30,22 +30,6 @@ _SEED_RANGE = 2**32
 
 
 @dataclass(frozen=True, kw_only=True)
-class TreeOptions:
-    """Hyperparameters of the trees.
-
-    Attributes
-    ----------
-    min_leaf
-        Minimum rows per leaf in the learning data.
-    """
-
-    partitioner: Partitioner = defaults.PARTITIONER
-    max_depth: int = 3
-    min_leaf: int = 500
-    seed: int = defaults.SEED
-
-
-@dataclass(frozen=True, kw_only=True)
 class LearnedTrees:
     """Nodes of each tree, over columns whose levels are ordered by positive rate."""
 
@@ -54,7 +38,7 @@ class LearnedTrees:
 
 
 def learn_trees(
-    features: Mapping[str, Feature], positive: Bools, weight: Ints, options: TreeOptions
+    features: Mapping[str, Feature], positive: Bools, weight: Ints, options: CalibrationOptions
 ) -> LearnedTrees:
     """Learn trees that partition the rows by positive rate.
 
@@ -73,7 +57,7 @@ def learn_trees(
     """
     require_trees()
     matrix = TreeMatrix.from_features(features, positive, weight)
-    if 2 * options.min_leaf > int(weight.sum()):
+    if 2 * options.rows_of_leaf > int(weight.sum()):
         trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
     else:
         trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
@@ -195,16 +179,16 @@ def _between(steps: Floats, index: int) -> float:
     return float(middle if steps[index] <= middle < steps[index + 1] else steps[index])
 
 
-def _limits(options: TreeOptions, weight: Ints) -> dict[str, Any]:
+def _limits(options: CalibrationOptions, weight: Ints) -> dict[str, Any]:
     """Return the limits on depth and leaf weight for scikit-learn; a row of weight 2 counts as two."""
     return {
-        "max_depth": options.max_depth,
-        "min_weight_fraction_leaf": options.min_leaf / int(weight.sum()),
+        "max_depth": options.depth,
+        "min_weight_fraction_leaf": options.rows_of_leaf / int(weight.sum()),
     }
 
 
 def _single(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
 ) -> list[tuple[Node, ...]]:
     from sklearn.tree import DecisionTreeClassifier
 
@@ -213,7 +197,7 @@ def _single(
 
 
 def _forest(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
 ) -> list[tuple[Node, ...]]:
     from sklearn.ensemble import RandomForestClassifier
 
@@ -227,7 +211,7 @@ def _forest(
 
 
 def _boosted(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: TreeOptions
+    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
 ) -> list[tuple[Node, ...]]:
     """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of earlier trees."""
     from sklearn.tree import DecisionTreeRegressor
@@ -248,7 +232,9 @@ def _boosted(
     return trees
 
 
-LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, TreeOptions], list[tuple[Node, ...]]]] = {
+LEARNERS: Mapping[
+    Partitioner, Callable[[TreeMatrix, Bools, Ints, CalibrationOptions], list[tuple[Node, ...]]]
+] = {
     Partitioner.TREE: _single,
     Partitioner.FOREST: _forest,
     Partitioner.BOOSTED: _boosted,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import glob
+import os
 import re
 import sys
 import traceback
@@ -17,12 +19,11 @@ from typer.core import TyperGroup
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
-from uqcli.base.files import STDIO, check_results_stream
+from uqcli.base.files import STDIO, check_results_stream, is_stdin
 from uqcli.base.running.cautions import cautions
 from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.rows_read import clear as clear_rows
-from uqcli.cli.command_words import with_command
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
@@ -100,6 +101,33 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
         help_text = with_examples(name, function.__doc__)
         app.command(name, cls=Command, help=help_text, rich_help_panel=QUESTIONS[name])(with_groups(function))
     return app
+
+
+def with_command(arguments: Sequence[str]) -> list[str]:
+    """Put a command before names of data, and turn ``help COMMAND`` into ``COMMAND --help``.
+
+    A word that is a command is never taken for a file.
+
+    Examples
+    --------
+    >>> with_command(["help", "tce"]), with_command(["s3://bucket/scores.csv"])
+    (['tce', '--help'], ['overview', 's3://bucket/scores.csv'])
+    """
+    words = list(arguments)
+    if not words or words[0] in COMMANDS:
+        return words
+    if words[0] == "help":
+        return [*words[1:], "--help"]
+    return ["overview", *words] if _names_data(words[0]) else words
+
+
+def _names_data(word: str) -> bool:
+    """Whether a word is standard input, an address, a file, a folder or a pattern of files."""
+    if is_stdin(word) or "://" in word:
+        return True
+    if word.startswith("-"):
+        return False
+    return os.path.exists(word) or bool(glob.glob(word))  # noqa: PTH110, PTH207 - of any text
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -128,13 +128,7 @@ def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
 
 
 def _require_trust(path: Path, content: Settings) -> None:
-    """Refuse a file that another user may have put there, or that sets where results go.
-
-    Raises
-    ------
-    UsageError
-        The message names the file, and the option that accepts it.
-    """
+    """Refuse a file that another user may have put there, or that sets where results go."""
     status = path.stat()
     user = user_id()
     if user is not None and status.st_mode & stat.S_IWOTH:

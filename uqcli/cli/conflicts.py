@@ -156,7 +156,6 @@ def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
 
 
 def _configuration(running: RunOptions) -> list[str]:
-    """Return the configuration files that may be read."""
     return [running.config] if running.config is not None else list(map(str, configuration_files()))
 
 

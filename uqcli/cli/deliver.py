@@ -111,31 +111,18 @@ def check_outputs(
         apply_checks(checks, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    digests = any(form.needs_digests for form in formats)
-    with_rules = any(form.needs_rules for form in formats)
-    provenance = _provenance(files, reads.rules, with_digests=digests, with_rules=with_rules)
-    if reads.labels is None or not digests:
-        return provenance
-    from uqcli.reports.provenance import digests_of_inputs
-
-    return replace(provenance, inputs={**provenance.inputs, **digests_of_inputs((reads.labels,))})
-
-
-def _provenance(
-    files: tuple[str, ...], models: tuple[str, ...], *, with_digests: bool, with_rules: bool
-) -> Provenance:
-    """Record the command line and, if a report shows them, digests of inputs before the run starts."""
     from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, stated_digests
 
-    line = current_line()
+    line, needs_digests = current_line(), any(form.needs_digests for form in formats)
+    labels = () if reads.labels is None else (reads.labels,)
     return Provenance(
         command=line.command,
         line=line.typed,
         configured=line.configured,
         files=files,
-        digests=digests_of(models) if with_digests else {},
-        rules=stated_digests(models) if with_rules else {},
-        inputs=digests_of_inputs(files) if with_digests else {},
+        digests=digests_of(reads.rules) if needs_digests else {},
+        rules=stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
+        inputs={**digests_of_inputs(files), **digests_of(labels)} if needs_digests else {},
     )
 
 

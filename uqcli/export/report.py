@@ -128,25 +128,19 @@ class ExportReport(OneResult):
         """Return the readable form."""
         language = f"SQL ({self.dialect})" if self.dialect else _LANGUAGES.get(self.target, str(self.target))
         rows = [("reads", ", ".join(self.inputs)), ("computes", ", ".join(self.outputs))]
-        lead = [] if self.differences is None else [self.differences.sentence()]
+        title, verdict, lead = f"Wrote the rule as {language}: {count(self.size)} bytes.", None, []
+        notes = [self.rule.in_a_sentence().rstrip(".") + "."]
+        if self.differences is None:
+            notes.append("The program was not compared with the rule: --check INPUT does that.")
+        else:
+            lead = [self.differences.sentence()]
+            verdict = Verdict(text="differs from the rule", tone="bad")
+            if self.differences.agree:
+                verdict = Verdict(text="agrees with the rule", tone="good")
         return Document(
-            title=f"Wrote the rule as {language}: {count(self.size)} bytes.",
+            title=title,
             lead=lead,
             tables=[Table(title="", header=("", "columns"), rows=rows, left=2)],
-            notes=[
-                self.rule.in_a_sentence().rstrip(".") + ".",
-                *(
-                    []
-                    if self.differences
-                    else ["The program was not compared with the rule: --check INPUT does that."]
-                ),
-            ],
-            card=HeadCard(
-                title=f"Wrote the rule as {language}: {count(self.size)} bytes.",
-                verdict=None
-                if self.differences is None
-                else Verdict(text="agrees with the rule", tone="good")
-                if self.differences.agree
-                else Verdict(text="differs from the rule", tone="bad"),
-            ),
+            notes=notes,
+            card=HeadCard(title=title, verdict=verdict),
         )

@@ -13,7 +13,7 @@ from uqcli.base.errors import GateError, MissingExtraError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.export.options import ExportRequest
-from uqcli.export.report import Differences, ExportReport
+from uqcli.export.report import ExportReport
 from uqcli.rules.codec import content_of, load_unedited
 from uqcli.rules.expressions import Formula
 from uqcli.rules.result import Result
@@ -52,7 +52,7 @@ def run(request: ExportRequest) -> Exported:
     _require(_NEEDS.get(request.to))
     facts = _facts(rule)
     program = _program(request, formula, facts)
-    differences = None
+    differences = failure = None
     if request.rows is not None:
         from uqcli.export.check import RUN_DIALECTS, compare
 
@@ -66,6 +66,8 @@ def run(request: ExportRequest) -> Exported:
         if request.to is ExportTarget.SQL:
             not_run = None if dialect is request.dialect else request.dialect
             differences = replace(differences, run_by=dialect, not_run=not_run)
+        if not differences.agree:
+            failure = GateError([f"check failed: {differences.sentence()}"])
     report = ExportReport(
         rule=rule,
         target=request.to,
@@ -75,13 +77,7 @@ def run(request: ExportRequest) -> Exported:
         size=len(program),
         differences=differences,
     )
-    return Exported(report=report, artifact=None, failure=_failure(differences), program=program)
-
-
-def _failure(differences: Differences | None) -> GateError | None:
-    if differences is None or differences.agree:
-        return None
-    return GateError([f"check failed: {differences.sentence()}"])
+    return Exported(report=report, artifact=None, failure=failure, program=program)
 
 
 def _refuse_two_kinds(formula: Formula) -> None:

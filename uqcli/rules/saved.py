@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -21,6 +21,18 @@ from uqcli.rules.expressions import Arithmetic, Column, Constant, Expression, Fo
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
+
+T = TypeVar("T")
+
+
+def given(field: T | msgspec.UnsetType) -> T | None:
+    """Return an optional field of a rule file; None if it is absent."""
+    return None if isinstance(field, msgspec.UnsetType) else field
+
+
+def absent_if_none(value: T | None) -> T | msgspec.UnsetType:
+    """Return what is saved of an optional field."""
+    return msgspec.UNSET if value is None else value
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):
@@ -100,7 +112,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def known_doubts(self) -> Sequence[str]:
         """Cautions on how it was made."""
-        return () if isinstance(self.doubts, msgspec.UnsetType) else self.doubts
+        return given(self.doubts) or ()
 
     @property
     def columns(self) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.rows import Rows
-from uqcli.boundary.drift_cells import DriftCells
+from uqcli.boundary.calibration_rows import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
 from uqcli.boundary.rule_groups import as_decided
 from uqcli.calibrate.rule import CalibratorArtifact

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, MaximiseUtility, keep_budget
 from uqcli.boundary.search.precision import Margin, precision_bound
 from uqcli.estimates.confusion import Confusion, Rate
+
+if TYPE_CHECKING:
+    from uqcli.shift.target import BinaryWeights
 
 _MAX_UTILITY: Final = 2**31
 _BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
@@ -152,6 +155,24 @@ class Constraint:
         everything = replace(fit, selected=fit.rows, true_positives=fit.positives, sums_selected=fit.sums)
         total = self._amount_of("gain", everything, positive=True)
         return gained - lost, float(gained / total) if total else None
+
+    def in_source(self, weights: BinaryWeights) -> Constraint:
+        """Convert a constraint on the target data to one on the source data, in exact fractions.
+
+        Raises
+        ------
+        UsageError
+            The constraint is max-selected or a utility, or the weight of a class is 0.
+        """
+        positive, negative = Fraction(weights.positive), Fraction(weights.negative)
+        if not positive > 0 or not negative > 0:
+            raise UsageError(
+                "a class has weight 0 in the new data", expected="a positive weight for both classes"
+            )
+        if self.rule.in_target is None:
+            options = listed(rule.options for rule in RULES.values() if rule.in_target is not None)
+            raise UsageError(f"--shift with {self.kind}", expected=options)
+        return self.rule.in_target(self, positive, negative)
 
     def values(self, positive: Bools, amounts: Ints) -> Ints:
         """Return the value of flagging each row: its gain if it is positive, else minus its cost.

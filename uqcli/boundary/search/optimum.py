@@ -6,7 +6,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.boundary.search.algorithms.hr import Recalibration, heuristic_recalibration
+from uqcli.boundary.search.algorithms.hr import SavedRecalibration, heuristic_recalibration
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
@@ -19,17 +19,17 @@ class Optimum:
 
     Attributes
     ----------
-    found
+    boundary
         None if no boundary meets the constraint with at least one true positive.
     closest
-        Nearest boundary, if ``found`` is None and there is one.
+        Nearest boundary, if ``boundary`` is None and there is one.
     recalibration
         How scores are raised before the comparison (hr only).
     """
 
     boundary: FittedBoundary | None
     closest: FittedBoundary | None = None
-    recalibration: Recalibration | None = None
+    recalibration: SavedRecalibration | None = None
 
 
 def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Optimum:

@@ -53,6 +53,19 @@ class NestedBoundaries:
     selected: Ints
     rate: Floats
 
+    @classmethod
+    def by_score(cls, cells: Cells) -> NestedBoundaries:
+        """Rank the cells of a single uncertainty bin from the highest score down, without smoothed rates."""
+        count, positives = cells.flat
+        order = np.arange(len(count))[::-1]
+        return cls(
+            order=order,
+            row=np.zeros(len(count), dtype=np.int64),
+            true_positives=np.cumsum(positives[order]),
+            selected=np.cumsum(count[order]),
+            rate=np.zeros(len(count)),
+        )
+
     def runs(self, cells: Cells) -> TopRuns:
         """Return the counts of each prefix, with the sums of amounts, in the cells that were ranked."""
         sums = None if cells.flat_sums is None else np.cumsum(cells.flat_sums[..., self.order], axis=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
@@ -10,6 +11,7 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.records import dataclass
+from uqcli.base.wording import number
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression
 
@@ -276,3 +278,8 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
 def formula_table(formula: str) -> Table:
     """Tabulate a map that is a single formula."""
     return Table(title="Map", header=("formula",), rows=[(formula,)])
+
+
+def ends_of_bins(edges: Sequence[float]) -> list[tuple[str, str]]:
+    """Format the lower and the upper end of each bin."""
+    return list(pairwise(["-", *map(number, edges), "-"]))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.wording import count, number
-from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts
+from uqcli.base.wording import count
+from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts, ends_of_bins
 from uqcli.calibrate.maps.contradictions import first, not_ascending
 from uqcli.calibrate.maps.isotonic import IsotonicMap, fit_isotonic
 from uqcli.reports.document import Table
@@ -85,15 +85,10 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its uncertainty levels."""
         del undersampled
-        edges = [None, *self.uncertainty_edges, None]
+        ends_of_levels = ends_of_bins(self.uncertainty_edges)
         rows = [
-            (
-                "-" if low is None else number(low),
-                "-" if high is None else number(high),
-                count(rows),
-                fitted.formula(),
-            )
-            for low, high, fitted, rows in zip(edges[:-1], edges[1:], self.maps, self.count, strict=True)
+            (*ends, count(rows), fitted.formula())
+            for ends, fitted, rows in zip(ends_of_levels, self.maps, self.count, strict=True)
         ]
         header = ("uncertainty from", "to", "rows", "calibration")
         return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]

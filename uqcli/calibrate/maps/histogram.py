@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.wording import count, number, share
-from uqcli.calibrate.maps.base import BaseScoreMap, Count, Fit
+from uqcli.base.wording import count, share
+from uqcli.calibrate.maps.base import BaseScoreMap, Count, Fit, ends_of_bins
 from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Constant, Expression, Steps
@@ -82,17 +82,10 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its bins."""
         del undersampled
-        edges = [None, *self.edges, None]
         rows = [
-            (
-                "-" if low is None else number(low),
-                "-" if high is None else number(high),
-                count(rows),
-                share(rate),
-                "-" if error_bound is None else f"{error_bound:.4f}",
-            )
-            for low, high, rows, rate, error_bound in zip(
-                edges[:-1], edges[1:], self.count, self.rate, self.error, strict=True
+            (*ends, count(rows), share(rate), "-" if error_bound is None else f"{error_bound:.4f}")
+            for ends, rows, rate, error_bound in zip(
+                ends_of_bins(self.edges), self.count, self.rate, self.error, strict=True
             )
         ]
         header = ("from", "to", "rows", "calibrated", f"error bound, {100 * self.confidence:g} %")

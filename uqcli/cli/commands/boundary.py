@@ -163,13 +163,7 @@ def _targets(request: BoundaryRequest) -> Result[Any, Any]:
 
 
 def _key(request: BoundaryRequest, data: DataRequest) -> str | None:
-    """Return the key of the groups: a column, the predicted class, or None.
-
-    Raises
-    ------
-    UsageError
-        An option of groups is given without groups, or groups are given with class probabilities.
-    """
+    """Return the key of the groups: a column, the predicted class, or None."""
     from uqcli.engines.request import PREDICTED
 
     if data.roles.class_columns is not None:
@@ -181,13 +175,7 @@ def _key(request: BoundaryRequest, data: DataRequest) -> str | None:
 
 
 def _frontier_file(name: str | None) -> str | None:
-    """Check the file name of the frontier, whose ending sets the format.
-
-    Raises
-    ------
-    UsageError
-        The ending is unknown, or the name is standard output.
-    """
+    """Check the file name of the frontier, whose ending sets the format."""
     from uqcli.engines.inputs import inferred_format
 
     if name is not None and (is_stdout(name) or inferred_format(name).format is None):

@@ -28,9 +28,6 @@ from uqcli.cli.priority import refuse_typed
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.report import CalibrateReport
-    from uqcli.calibrate.rule import CalibratorArtifact
-    from uqcli.rules.result import Result
 
 
 def calibrate(
@@ -79,18 +76,10 @@ def calibrate(
         parts=parts,
         resampling=resampling,
     )
-    result = _run(method, request)
+    from uqcli.calibrate.run import run, run_all_methods
+
+    result = run_all_methods(request) if method is CalibrationChoice.ALL else run(request)
     deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
-
-
-def _run(method: CalibrationChoice, request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    if method is CalibrationChoice.ALL:
-        from uqcli.calibrate.run_all import run_all_methods
-
-        return run_all_methods(request)
-    from uqcli.calibrate.run import run
-
-    return run(request)
 
 
 def _method(request: CalibrateRequest) -> CalibrationChoice:

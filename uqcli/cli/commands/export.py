@@ -66,13 +66,7 @@ _ENDINGS: Final = {
 
 
 def _refuse_other_ending(output: str | None, target: ExportTarget) -> None:
-    """Refuse the ending of another kind of program.
-
-    Raises
-    ------
-    UsageError
-        The name has one.
-    """
+    """Refuse the ending of another kind of program."""
     ending = PurePath(output or "").suffix.lower()
     if _ENDINGS.get(ending, target) is not target:
         right = next(ending for ending, program in _ENDINGS.items() if program is target)

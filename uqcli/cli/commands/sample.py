@@ -89,13 +89,7 @@ def sample(
 
 
 def _without_rule(first: str, inputs: list[str] | None) -> list[str]:
-    """Return all arguments as inputs.
-
-    Raises
-    ------
-    UsageError
-        The first is a rule file.
-    """
+    """Return all arguments as inputs."""
     if first.lower().endswith(RULE_ENDING):
         raise UsageError(
             f"'{first}' with --for certificate", expected="inputs alone", remedy="leave out the rule file"

@@ -73,13 +73,7 @@ def watch(
 
 
 def _check(request: WatchRequest, inputs: list[str] | None) -> None:
-    """Refuse options that need a state, or days.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
+    """Refuse options that need a state, or days."""
     if request.state is None:
         refuse_typed(
             ("forget", "acknowledge", "strict", "replace"), "is given without --state", remedy="add --state"

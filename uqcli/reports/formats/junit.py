@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """A test case: its kind and name, its result, and its message."""
-
     kind: Literal["gate", "promise", "run"]
     name: str
     result: Literal["passed", "failure", "skipped"]
@@ -108,7 +106,6 @@ def _xml(command: str, case: _Case) -> str:
 
 
 def _error_case(command: str, failure: Failure) -> str:
-    """Build the JUnit test case of a run that ended with an error."""
     message = escaped(str(failure))
     return (
         f'<testcase classname="uqcli.{escaped(command)}.run" name="result">\n'
@@ -117,7 +114,6 @@ def _error_case(command: str, failure: Failure) -> str:
 
 
 def _suite(command: str, counts: str, content: str) -> str:
-    """Build a JUnit file with one test suite, from its counts and its test cases."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuites name="uqcli" {counts}>\n<testsuite name="uqcli {escaped(command)}" {counts}>\n'

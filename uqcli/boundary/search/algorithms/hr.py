@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import numpy as np
 
 from uqcli.base.counts import Cells, Floats, distinct_cells
 from uqcli.base.errors import DataError
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.algorithms.st import single_threshold
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind
@@ -21,17 +21,16 @@ from uqcli.boundary.search.result import FittedBoundary, boundary_at
 _COEFFICIENT_STEPS = 100
 
 
-@dataclass(frozen=True, kw_only=True)
-class Recalibration:
-    """``score + coefficient * clip((uncertainty - low) / (high - low), 0, 1)``; score if low equals high."""
+class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
+    """Scores are raised by coefficient * clip((uncertainty - low) / (high - low), 0, 1)."""
 
     coefficient: float
     low: float
     high: float
 
 
-def recalibrated(score: Floats, uncertainty: Floats, recalibration: Recalibration) -> Floats:
-    """Raise scores by their uncertainty.
+def recalibrated(score: Floats, uncertainty: Floats, recalibration: SavedRecalibration) -> Floats:
+    """Raise scores by their uncertainty, unless low equals high.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ def recalibrated(score: Floats, uncertainty: Floats, recalibration: Recalibratio
 
     Examples
     --------
-    >>> by = Recalibration(coefficient=0.5, low=0.0, high=2.0)
+    >>> by = SavedRecalibration(coefficient=0.5, low=0.0, high=2.0)
     >>> recalibrated(np.array([0.2, 0.2]), np.array([0.0, 1.0]), by).tolist()
     [0.2, 0.45]
     """
@@ -51,7 +50,7 @@ def recalibrated(score: Floats, uncertainty: Floats, recalibration: Recalibratio
 
 def heuristic_recalibration(
     rows: Rows, constraint: Constraint
-) -> tuple[FittedBoundary, Recalibration] | None:
+) -> tuple[FittedBoundary, SavedRecalibration] | None:
     """Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score.
 
     Select the highest recall, then the fewest selected rows, then the lowest coefficient.
@@ -75,9 +74,9 @@ def heuristic_recalibration(
             expected="a narrower range",
             remedy="rescale the column",
         )
-    best: tuple[FittedBoundary, Recalibration] | None = None
+    best: tuple[FittedBoundary, SavedRecalibration] | None = None
     for step in range(_COEFFICIENT_STEPS + 1):
-        recalibration = Recalibration(coefficient=step / _COEFFICIENT_STEPS, low=low, high=high)
+        recalibration = SavedRecalibration(coefficient=step / _COEFFICIENT_STEPS, low=low, high=high)
         row = distinct_cells(rows.counts(recalibrated(score, uncertainty, recalibration)))
         cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
         tops = single_threshold(cells, constraint.goal(cells))
