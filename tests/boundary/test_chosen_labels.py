@@ -79,7 +79,7 @@ def test_no_threshold_is_below_the_scores_that_were_drawn():
     certifier, sequence = region_certifier(rows, 9.5, 0.5, 0.1)
     outcome = certifier.certify(promises_of(constraint_from(precision="0.5")), 0.1, sequence=sequence)
     assert outcome.thresholds == (9.5,)
-    assert (outcome.selected, outcome.true_positives) == (200, 200)
+    assert (outcome.tested.selected, outcome.tested.true_positives) == (200, 200)
 
 
 @pytest.mark.parametrize("precision", ["0.5", "0.8", "0.95", "0.99"])
