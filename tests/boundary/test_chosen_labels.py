@@ -43,9 +43,10 @@ def test_the_certified_threshold_is_that_of_a_loop_over_exact_tests(rows, bound,
         assert not isinstance(outcome, Certified)
         return
     assert outcome.thresholds == (threshold,)
-    assert outcome.selected == sum(score >= threshold for score, _ in rows)
-    assert outcome.true_positives == sum(positive for score, positive in rows if score >= threshold)
-    assert outcome.tested == len(rows)
+    assert outcome.tested.selected == sum(score >= threshold for score, _ in rows)
+    hits = sum(positive for score, positive in rows if score >= threshold)
+    assert outcome.tested.true_positives == hits
+    assert outcome.tested.rows == len(rows)
 
 
 @given(ROWS, st.sampled_from(["0.1", "0.4", "0.7"]), st.sampled_from([0.05, 0.2, 0.5]))
@@ -61,9 +62,11 @@ def test_the_dropped_rows_are_those_of_a_loop_over_exact_tests(rows, bound, delt
         return
     (threshold,) = outcome.thresholds
     assert [score < threshold for score, _ in rows] == [score <= highest for score, _ in rows]
-    assert outcome.selected == sum(score > highest for score, _ in rows)
-    assert outcome.true_positives == sum(positive for score, positive in rows if score > highest)
-    assert (outcome.tested, outcome.positives) == (len(rows), sum(positive for _, positive in rows))
+    assert outcome.tested.selected == sum(score > highest for score, _ in rows)
+    hits = sum(positive for score, positive in rows if score > highest)
+    assert outcome.tested.true_positives == hits
+    tested, positives = outcome.tested, sum(positive for _, positive in rows)
+    assert (tested.rows, tested.positives) == (len(rows), positives)
     (cells,) = mirrored_cells(certifier.test).rows
     place = np.searchsorted(cells.lower, [score for score, _ in rows], side="right") - 1
     assert np.bincount(place, minlength=len(cells.count)).tolist() == cells.count.tolist()
@@ -79,7 +82,7 @@ def test_no_threshold_is_below_the_scores_that_were_drawn():
     certifier, sequence = region_certifier(rows, 9.5, 0.5, 0.1)
     outcome = certifier.certify(promises_of(constraint_from(precision="0.5")), 0.1, sequence=sequence)
     assert outcome.thresholds == (9.5,)
-    assert (outcome.selected, outcome.true_positives) == (200, 200)
+    assert (outcome.tested.selected, outcome.tested.true_positives) == (200, 200)
 
 
 @pytest.mark.parametrize("precision", ["0.5", "0.8", "0.95", "0.99"])
