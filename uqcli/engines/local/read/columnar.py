@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
+from uqcli.base.running.cores import threads
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.failures import reading
@@ -41,6 +42,9 @@ RowGroups: TypeAlias = "tuple[int, list[int]]"
 
 MAX_GROUP_ROWS: Final = 1 << 21
 """Rows of a row group up to which a thread reads it whole."""
+
+_ENOUGH_GROUPS: Final = 4
+"""Row groups that keep threads busier than one reader does that hands out batches of fewer groups."""
 
 
 class ColumnarSource:
@@ -105,7 +109,7 @@ class ColumnarSource:
     def loads(
         self, columns: Sequence[str], start: int, max_rows: int
     ) -> Iterator[Callable[[], Iterator[Batch]]]:
-        """Yield functions that load row groups, where ``are_groups_small``; see ``batches``."""
+        """Yield functions that load row groups, if it ``has_groups_for_threads``; see ``batches``."""
         first, row, groups = 0, 0, list[int]()
         for index, rows in enumerate(self._group_rows):
             groups.append(index)
@@ -130,12 +134,14 @@ class ColumnarSource:
         return None if "INT96" in kinds else self._content.path  # polars reads such times otherwise
 
     @property
-    def are_groups_small(self) -> bool:
-        """Whether this is a local Parquet file whose row groups may be loaded one by one."""
+    def has_groups_for_threads(self) -> bool:
+        """Whether threads load row groups one by one: of local Parquet, small or with enough groups."""
         if self.origin.format is not FileFormat.PARQUET or not isinstance(self._content, LocalFile):
             return False
         with reading(self.origin):
-            return max(self._group_rows, default=0) <= MAX_GROUP_ROWS
+            rows = self._group_rows
+            is_shared = len(rows) >= min(threads(), _ENOUGH_GROUPS) or sum(rows) <= ROWS_PER_BATCH
+            return is_shared and max(rows, default=0) <= MAX_GROUP_ROWS
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:

@@ -31,7 +31,7 @@ def loads_of(
     if isinstance(source, CsvSource):
         loads = source.loads(columns, start, kinds)
         yield from loads if size_of(source.origin) <= _FEW_BYTES else ahead(loads)
-    elif isinstance(source, ColumnarSource) and source.are_groups_small:
+    elif isinstance(source, ColumnarSource) and source.has_groups_for_threads:
         yield from source.loads(columns, start, max_rows)
     else:
         for batch in ahead(source.batches(columns, start, max_rows)):
