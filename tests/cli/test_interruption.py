@@ -1,5 +1,6 @@
 """Tests of signals, kills and closed streams: no file is lost or left over, and errors are one line."""
 
+import errno
 import fcntl
 import json
 import os
@@ -17,6 +18,8 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM
+from uqcli.base import files
+from uqcli.base.errors import DataError
 from uqcli.base.files import OutputQueue, open_output, write_bytes
 from uqcli.base.running.interruption import changing, remove_temporaries
 
@@ -316,3 +319,26 @@ def test_concurrent_writers_of_one_output_leave_a_complete_file(single, tmp_path
         assert (process.returncode, errors) == (0, b"")
     assert hidden_files(folder) == []
     assert len(output.read_bytes().splitlines()) == 50_001
+
+
+@pytest.mark.skipif(not hasattr(os, "fdatasync"), reason="only Linux writes back early")
+def test_a_growing_file_is_written_back_and_a_failure_of_that_fails_the_output(tmp_path, monkeypatch):
+    written, output = threading.Event(), tmp_path / "o.csv"
+    monkeypatch.setattr(files, "_WRITE_BACK_SECONDS", 0.001)
+    monkeypatch.setattr(os, "fdatasync", lambda descriptor: written.set())
+    with open_output(str(output)) as stream:
+        assert written.wait(60)
+        stream.write(b"new")
+    assert output.read_bytes() == b"new"
+
+    def fail(descriptor):
+        written.set()
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    written.clear()
+    monkeypatch.setattr(os, "fdatasync", fail)
+    failing = pytest.raises(DataError, match=r"cannot write .*: Input/output error")
+    with failing, open_output(str(output)) as stream:
+        assert written.wait(60)
+        stream.write(b"newer")
+    assert (output.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (b"new", ["o.csv"])

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import BinaryIO, Final, Protocol, TextIO
 
 from uqcli.base.errors import DataError
@@ -22,6 +23,7 @@ from uqcli.base.running.interruption import Temporary
 STDIO: Final = "-"
 _STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"})
 _STDOUT_NAMES: Final = frozenset({STDIO, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
+_WRITE_BACK_SECONDS: Final = 0.5
 _closed: set[str] = set()
 
 
@@ -255,10 +257,36 @@ def _is_replaceable(path: Path) -> bool:
 def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[BinaryIO]:
     temporary = Temporary(path.parent, path.name)
     with filled(temporary) as stream:
-        yield stream
-        stream.flush()
+        with _written_back(stream.fileno()):
+            yield stream
+            stream.flush()
         sync(stream.fileno())
     settle(_Replacement(temporary=temporary, path=path, target=target), queue)
+
+
+@contextmanager
+def _written_back(descriptor: int) -> Iterator[None]:
+    """Let Linux write a large file to the disk while it grows, so that the last sync waits for little."""
+    ended, failed = Event(), list[OSError]()
+
+    def write_back() -> None:
+        try:
+            while not ended.wait(_WRITE_BACK_SECONDS):
+                os.fdatasync(descriptor)
+        except OSError as error:  # which the system tells once, so the last sync would not
+            failed.append(error)
+
+    thread = Thread(target=write_back, daemon=True)
+    if hasattr(os, "fdatasync"):
+        thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        if thread.ident is not None:
+            thread.join()
+    if failed:
+        raise failed[0]
 
 
 @contextmanager
