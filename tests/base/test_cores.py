@@ -55,6 +55,16 @@ def test_quotas_of_all_groups_limit_the_cores(tmp_path, monkeypatch, files, expe
     assert cores.usable_cores.__wrapped__() == expected
 
 
+def test_quotas_are_read_once(monkeypatch):
+    asked = []
+    monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
+    monkeypatch.setattr(cores, "group_folders", lambda controller: asked.append(controller) or [])
+    cores.usable_cores.cache_clear()
+    assert cores.threads() == cores.threads()
+    cores.usable_cores.cache_clear()
+    assert asked == ["cpu"]
+
+
 @pytest.mark.parametrize(
     ("membership", "names"),
     [
