@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar, Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,6 +46,7 @@ from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest, Inputs
+from uqcli.rules.saved import given
 from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
@@ -150,8 +150,8 @@ class Boundary(Fitted[BoundaryArtifact]):
     @property
     def review_thresholds(self) -> tuple[float | None, ...] | None:
         """Lowest reviewed score per uncertainty bin: None reviews no row there; None without a review."""
-        thresholds = self.artifact.review_thresholds
-        return None if isinstance(thresholds, msgspec.UnsetType) else tuple(thresholds)
+        thresholds = given(self.artifact.review_thresholds)
+        return None if thresholds is None else tuple(thresholds)
 
     @property
     def groups(self) -> Mapping[str, SavedGroup]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Final
 
-import msgspec
 import numpy as np
 
 from uqcli.api.columns import CLUSTER, Classes, Column, class_rows
@@ -19,6 +18,7 @@ from uqcli.base.options import OptionalResampling
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
 from uqcli.rules.codec import load_kind
+from uqcli.rules.saved import given
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run
@@ -56,8 +56,7 @@ class ShiftWeights(Fitted[ShiftArtifact]):
     @property
     def mixture_p_value(self) -> float | None:
         """p-value of "the target is a mixture of the classes" (label shift); None without an answer."""
-        p_value = self.artifact.mixture_p
-        return None if isinstance(p_value, msgspec.UnsetType) else p_value
+        return given(self.artifact.mixture_p)
 
     @property
     def intervals(self) -> dict[str, Estimate]:

@@ -66,11 +66,9 @@ def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
 
 def _initializer(cls: type) -> Any:
     """Make ``__init__`` of a data class: assign its fields in order, then call ``__post_init__``."""
-    missing = dataclasses.MISSING
-    fields = [
-        (field.name, field.init, field.default, field.default_factory) for field in dataclasses.fields(cls)
-    ]
-    positional = [field.name for field in dataclasses.fields(cls) if field.init and not field.kw_only]
+    missing, declared = dataclasses.MISSING, dataclasses.fields(cls)
+    fields = [(field.name, field.init, field.default, field.default_factory) for field in declared]
+    positional = [field.name for field in declared if field.init and not field.kw_only]
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
         if values:

@@ -121,20 +121,13 @@ def _decided(
         (_p_below, ~above & (k >= high * n), high, low),
     ):
         index = np.flatnonzero(side)
-        upper_bound = p_value(
-            inner[index],
-            outer[index],
-            k[index],
-            n[index],
-            _EXTREME_FACTOR * (1 + margin[index]),
-            enough=enough,
-        )
+        factor = _EXTREME_FACTOR * (1 + margin[index])
+        upper_bound = p_value(inner[index], outer[index], k[index], n[index], factor, enough=enough)
         rejects[index] = upper_bound * (1 + margin[index]) < alpha
-        undecided = index[~rejects[index]]
-        far, counts = inner[undecided], (k[undecided], n[undecided])
-        factor = _EXTREME_FACTOR * (1 - margin[undecided])
-        lower_bound = p_value(outer[undecided], far, *counts, factor, enough=enough)
-        accepts[undecided] = lower_bound * (1 - margin[undecided]) > alpha
+        index = index[~rejects[index]]
+        factor = _EXTREME_FACTOR * (1 - margin[index])
+        lower_bound = p_value(outer[index], inner[index], k[index], n[index], factor, enough=enough)
+        accepts[index] = lower_bound * (1 - margin[index]) > alpha
     return accepts, rejects
 
 

@@ -711,7 +711,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
         return _share_outcome(text, rate, estimate)
     clustered = measured.clusters is not None
     is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)
-    if is_precision and not isinstance(artifact.target, msgspec.UnsetType):
+    if is_precision and artifact.has_target:
         sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
     return is_kept, sentence
 

@@ -57,7 +57,7 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def units(self) -> str:
         """What dependent rows are within."""
-        return "clusters" if isinstance(self.day, msgspec.UnsetType) else "days"
+        return "clusters" if self.day is msgspec.UNSET else "days"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -702,7 +702,7 @@ class EvaluateReport(Evaluated):
 
     def _assistance(self) -> list[str]:
         """State which rates use the probabilities of rows without a label, and what they save."""
-        if isinstance(self.parameters.assisted, msgspec.UnsetType):
+        if self.parameters.assisted is msgspec.UNSET:
             return []
         measured = self.measured[0]
         unlabelled = rows_of(measured.unlabelled)

@@ -304,7 +304,7 @@ class ShiftReport(OneResult):
             "or customers (--day, --cluster)."
         )
         if test.units is not None:
-            unit = "clusters" if isinstance(self.parameters.day, msgspec.UnsetType) else "days"
+            unit = "clusters" if self.parameters.day is msgspec.UNSET else "days"
             taken = (
                 f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each "
                 "file). Intervals and the test of predicted classes take rows as independent."

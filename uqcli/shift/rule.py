@@ -21,7 +21,7 @@ from uqcli.kernels.nonconformity import Matrix
 from uqcli.reports.document import Document, Metrics, MetricValue, Table
 from uqcli.rules.classes import are_weights, columns_of_classes
 from uqcli.rules.columns import NewColumns
-from uqcli.rules.saved import Count, Saved
+from uqcli.rules.saved import Count, Saved, given
 from uqcli.shift.mixture import MIXTURE_LEVEL
 
 _MAX_ROWS = 60
@@ -65,7 +65,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
     @property
     def refuted(self) -> str:
         """Why nothing about the target data is promised with these weights; empty if it is."""
-        p_value = None if isinstance(self.mixture_p, msgspec.UnsetType) else self.mixture_p
+        p_value = given(self.mixture_p)
         if p_value is None or p_value >= MIXTURE_LEVEL:
             return ""
         tested = f"the new rows are not a mixture of the labelled classes ({p_text(p_value)})"

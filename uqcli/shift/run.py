@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import msgspec
 import numpy as np
 
 from uqcli.base import defaults
@@ -28,7 +27,7 @@ from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
 from uqcli.rules.class_rows import ClassReader
 from uqcli.rules.result import Result, keeps_doubts
-from uqcli.rules.saved import Source
+from uqcli.rules.saved import Source, absent_if_none
 from uqcli.shift.evidence import (
     BootstrapDraw,
     Evidence,
@@ -288,8 +287,8 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
         seed=request.resampling.seed if replicates else None,
         on_invalid=request.data.on_invalid,
         positive=request.data.positive_value,
-        day=msgspec.UNSET if request.day is None else request.day,
-        cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+        day=absent_if_none(request.day),
+        cluster=absent_if_none(request.cluster),
     )
 
 

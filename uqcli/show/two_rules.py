@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
 
-import msgspec
-
 from uqcli.base.defaults import VERSION
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
@@ -17,7 +15,7 @@ from uqcli.base.wording import count, ranges, rows_of, short_names
 from uqcli.boundary.rule import BoundaryArtifact, rule, rule_in_short
 from uqcli.reports.document import Document, Metrics, OneResult, Table, in_order
 from uqcli.rules.codec import content_of
-from uqcli.rules.saved import Saved
+from uqcli.rules.saved import Saved, given
 
 _IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_thresholds"})
 """Fields that the table of thresholds shows."""
@@ -188,9 +186,8 @@ def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> st
     bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
     if not review:
         return rule(saved.thresholds[bin_number], raised=saved.is_raised)
-    if isinstance(saved.review_thresholds, msgspec.UnsetType):
-        return "never"
-    return rule(saved.review_thresholds[bin_number])
+    thresholds = given(saved.review_thresholds)
+    return "never" if thresholds is None else rule(thresholds[bin_number])
 
 
 def _of_group(saved: BoundaryArtifact, name: str) -> str:

@@ -160,11 +160,7 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
     """State where the bound of an uncertified rule is from."""
     if origin == "certified" and rate == "miss":
         certificate = rule.certified
-        return (
-            "certified"
-            if certificate and not isinstance(certificate.cleared, msgspec.UnsetType)
-            else "target"
-        )
+        return "certified" if certificate and certificate.cleared is not msgspec.UNSET else "target"
     is_expected = origin == "target" and rate not in ("miss", "omission") and bound != _target(rule, rate)
     if not is_expected:
         return origin

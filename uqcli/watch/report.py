@@ -421,7 +421,7 @@ class WatchReport(OneResult):
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]
-        if not isinstance(self.state.parameters.cluster, msgspec.UnsetType):
+        if self.state.parameters.cluster is not msgspec.UNSET:
             notes.append(
                 "The rows of a customer count in the first batch that has any, and not in later ones."
             )

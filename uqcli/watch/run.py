@@ -24,7 +24,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
-from uqcli.rules.saved import Saved, Source
+from uqcli.rules.saved import Saved, Source, absent_if_none, given
 from uqcli.watch.accumulate import Units, measured_promises, with_alarms
 from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
 from uqcli.watch.days import are_dates
@@ -87,7 +87,7 @@ def _watched(
     parameters = _parameters(request, saved)
     delta = decimal("delta", parameters.delta, above=0, below=1)
     caution_confidence("--delta", float(delta))
-    cluster = None if isinstance(parameters.cluster, msgspec.UnsetType) else parameters.cluster
+    cluster = given(parameters.cluster)
     unit = parameters.day if parameters.day is not None or request.content is not None else cluster
     promises = promises_of(rule, parameters.bound, delta, unit)
     state = saved or _new_state(rule, parameters, promises)
@@ -175,15 +175,14 @@ def _parameters(request: WatchRequest, saved: WatchArtifact | None) -> WatchPara
             bound=request.bound,
             day=request.day,
             matured=request.matured or 0,
-            cluster=msgspec.UNSET if request.cluster is None else request.cluster,
+            cluster=absent_if_none(request.cluster),
         )
     for name in ("delta", "run_length", "bound", "day", "matured", "cluster"):
-        given, old = getattr(request, name), getattr(saved.parameters, name)
-        old = None if isinstance(old, msgspec.UnsetType) else old
-        if given is not None and given != old:
+        asked, old = getattr(request, name), given(getattr(saved.parameters, name))
+        if asked is not None and asked != old:
             option = name.replace("_", "-")
             of = f"of --{option} {old}" if old is not None else f"without --{option}"
-            raise UsageError(f"--{option} {given} with a state {of}", expected="the same", remedy=_OTHER)
+            raise UsageError(f"--{option} {asked} with a state {of}", expected="the same", remedy=_OTHER)
     return saved.parameters
 
 
@@ -247,8 +246,8 @@ def _with_rows(
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
     is_kept, has_days = request.content is not None, parameters.day is not None
     old = {batch.name: batch for batch in state.batches}
-    if not isinstance(parameters.cluster, msgspec.UnsetType):
-        data = data.clustered_by(parameters.cluster)
+    if (cluster := given(parameters.cluster)) is not None:
+        data = data.clustered_by(cluster)
     with key_named_by(parameters.day, "--day"):
         counted = count_promises(
             data,

@@ -87,7 +87,7 @@ class SavedBatch(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def name(self) -> str:
         """Its day, or else its digest."""
-        return str(self.digest if isinstance(self.day, msgspec.UnsetType) else self.day)
+        return str(self.digest if self.day is msgspec.UNSET else self.day)
 
 
 class WatchArtifact(Saved, frozen=True, kw_only=True):

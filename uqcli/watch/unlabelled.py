@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-import msgspec
 import numpy as np
 
 from uqcli.base import defaults
@@ -24,7 +23,7 @@ from uqcli.engines.predictions import outside as outside_of
 from uqcli.estimates.flagged_rows import flagged_interval
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
-from uqcli.rules.saved import Saved
+from uqcli.rules.saved import Saved, given
 from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
 from uqcli.shift.target_weights import SavedShift, load_shift, target_weights_of
 from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
@@ -42,7 +41,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     UsageError, DataError
         The rule has no reference, or the rows cannot be read.
     """
-    if not isinstance(rule, BoundaryArtifact) or isinstance(rule.reference, msgspec.UnsetType):
+    if not isinstance(rule, BoundaryArtifact) or (reference := given(rule.reference)) is None:
         raise UsageError(
             "rows without labels, and a rule without counts of its calibration rows",
             expected="a label column, or a boundary that was fitted on rows by this version",
@@ -56,14 +55,14 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         expectation = Expectation(request.calibrator, rule, request.shift)
     by_day = DriftCells(len(rule.thresholds))
     batches = open_engine(data.engine).batches(data)
-    count = np.zeros_like(np.array(rule.reference.count, dtype=np.int64))
+    count = np.zeros_like(np.array(reference.count, dtype=np.int64))
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     flagged_before, rows_before = rule.fit.flagged
     selected = outside = 0
     for rows in _naming_days(batches, request.day):
         scored = rows.usable()
         weight = scored.weights()  # an engine may pool equal rows
-        places = rule.reference.places(edges, scored.score, scored.uncertainty)
+        places = reference.places(edges, scored.score, scored.uncertainty)
         np.add.at(count, places, weight)
         if request.day is not None:
             by_day.add(scored.groups[request.day], places, weight)
@@ -73,7 +72,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             expectation.add(scored.score, flagged, weight)
         outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
     total = int(count.sum())
-    old = np.array(rule.reference.count, dtype=np.int64)
+    old = np.array(reference.count, dtype=np.int64)
     if request.day is None:
         drift_p, untested = homogeneity(old.ravel(), count.ravel()).p_value, ""
     else:
@@ -121,10 +120,11 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
     texts
         Distinct texts of the column of days.
     """
-    reference = rule.reference
-    assert not isinstance(reference, msgspec.UnsetType)  # its caller refuses such rules
+    reference = given(rule.reference)
+    assert reference is not None  # its caller refuses such rules
+    between = given(reference.between)
     has_units = day in (rule.columns.get("cluster"), rule.columns.get("day"))
-    if not has_units or isinstance(reference.between, msgspec.UnsetType):
+    if not has_units or between is None:
         reason = f"how much its calibration rows vary between days is unknown; fit it with --day {day}"
         return MixtureTest(p_value=None, reason=reason)
     if texts != new.present and rule.columns.get("cluster") == day:
@@ -132,8 +132,7 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
         return MixtureTest(p_value=None, reason=reason)
     cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
     np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
-    covariance = np.array(reference.between.covariance)
-    return same_shares(old, covariance, reference.between.units, new)
+    return same_shares(old, np.array(between.covariance), between.units, new)
 
 
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
@@ -150,7 +149,8 @@ class Expectation:
 
     def __init__(self, path: str, rule: BoundaryArtifact, shift: SavedShift | None) -> None:
         calibrator = load_kind(path, CalibratorArtifact)
-        if isinstance(calibrator.calibration_counts, msgspec.UnsetType):
+        counts = given(calibrator.calibration_counts)
+        if counts is None:
             raise UsageError(
                 f"'{path}' has no calibration counts by score",
                 expected="a calibrator of scores that this version fitted",
@@ -163,12 +163,10 @@ class Expectation:
                 expected=f"column '{decided_by}'" if decided_by else "a rule of one score",
                 remedy="fit a calibrator for this rule",
             )
-        self._calibration = calibrator.calibration_counts.counts
+        self._calibration = counts.counts
         positive = calibrator.parameters.positive
         self._target = None if shift is None else target_weights_of(load_shift(shift), positive)
-        thresholds = set(rule.thresholds)
-        if not isinstance(rule.groups, msgspec.UnsetType):
-            thresholds.update(*(group.thresholds for group in rule.groups.values()))
+        thresholds = set(rule.thresholds).union(*(group.thresholds for group in rule.group_rules.values()))
         self._has_one_threshold = len(thresholds) == 1
         self._flagged, self._everything = PooledScores(), PooledScores()
 
