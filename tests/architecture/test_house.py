@@ -221,7 +221,6 @@ def test_top_level_contains_the_expected_files():
     assert {line.split("/")[0] for line in listed.stdout.splitlines()} == expected
 
 
-@pytest.mark.thorough
 def test_doctests_pass():
     process = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--doctest-modules", str(PACKAGE)],

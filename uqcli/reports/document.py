@@ -56,8 +56,8 @@ def metric_rows(columns: Iterable[Sequence[Metric]]) -> list[tuple[str, ...]]:
 
     Examples
     --------
-    >>> metric_rows([[Metric("rows", "rows", 1400, count)], [Metric("rows", "rows", 9, count)]])
-    [('rows', '1,400', '9')]
+    >>> metric_rows([[Metric("rows", "rows", 1400)], [Metric("rows", "rows", 9)]])
+    [('rows', '1400', '9')]
     """
     return [
         (metrics[0].label, *(metric.cell() for metric in metrics)) for metrics in zip(*columns, strict=True)

@@ -486,12 +486,12 @@ def _metrics_table(overall: GroupResult) -> Table:
 
 
 def format_metric(name: str, metric: MetricValue) -> str:
-    """Format a metric with its interval; percentages have two decimals.
+    """Format a metric with its interval: TCE in percent with two decimals, the others as proportions.
 
     Examples
     --------
     >>> format_metric("tce", 12.3456), format_metric("ece", 0.5)
-    ('12.35 %', '0.5000')
+    ('12.35 %', '0.500')
     """
     unit = " %" if name.startswith("tce") and metric is not None else ""
     if isinstance(metric, Estimate):
