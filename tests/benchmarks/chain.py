@@ -46,8 +46,7 @@ if __name__ == "__main__":
 
     pools.pool_of = measured(pools.pool_of)
     from uqcli import __main__ as program
-    from uqcli.cli.process import leave
 
-    leave.end_at_once = report
+    program._leave = report
     sys.argv[0] = "uqcli"
     program.main()
