@@ -115,6 +115,20 @@ def test_groups_have_a_table_a_figure_and_claims(uqcli, files, tmp_path):
     assert "region = 9: precision &gt;= 0.7" in (tmp_path / "r.xml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("parts", "tested_in"),
+    [(("--by", "region"), "groups"), (("--by", "region", "--audit", "region"), "groups and segments")],
+)
+def test_of_several_bounds_the_tested_one_is_named(uqcli, files, parts, tested_in):
+    bounds = ("--precision", "0.7", "--recall", "0.1", "--max-fpr", "0.4")
+    assert uqcli("boundary", "fit.csv", *bounds, "-q", "-o", "rule.json").code == 0
+    run = uqcli("evaluate", "rule.json", "test.csv", *parts, "--json")
+    assert (
+        f"only precision >= 0.7 is tested in {tested_in}; "
+        "false-positive rate <= 0.4 and recall >= 0.1 are tested on all rows together."
+    ) in run.json["notes"]
+
+
 def test_groups_of_two_rules_are_refused(uqcli, files):
     assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
     outcome = uqcli("evaluate", "rule.json", "rule.json", "test.csv", "--by", "region")

@@ -16,6 +16,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
 from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share, short_names
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
+from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import UNKNOWN
 from uqcli.estimates.estimate import Estimate, direction, interval
@@ -301,11 +302,11 @@ class Evaluated:
             Further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
-        listed = [
+        results = [
             {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
             for name, _, measured in self.results
         ]
-        single = {"metrics": listed[0]["metrics"]} if len(listed) == 1 else {}
+        single = {"metrics": results[0]["metrics"]} if len(results) == 1 else {}
         if self.difference is not None:
             single = {"metrics": {"difference": plain(self.difference.metrics())}}
         parts: dict[str, Any] = {}
@@ -315,7 +316,7 @@ class Evaluated:
         if self.audit is not None:
             parts["audit"] = self.audit.payload()
             notes = [self.audit.lead(), *notes]
-        return {**head, **single, "results": listed, **parts, "notes": list(notes)}
+        return {**head, **single, "results": results, **parts, "notes": list(notes)}
 
     def _metrics_of_parts(self) -> Metrics:
         return {
@@ -643,10 +644,26 @@ class EvaluateReport(Evaluated):
             *([self.alike] if self.alike else []),
             *self._same_counts(),
             *self._label_cautions(),
+            *self._untested_bounds(),
             *self._refuted(),
             *self._few_clusters(),
             *self._heavy_tails(),
             *self.uncorrected_tests(),
+        ]
+
+    def _untested_bounds(self) -> list[str]:
+        """Caution that groups and segments are tested for the first of several bounds."""
+        parts = [
+            *(["groups"] if self.by_group is not None and self.by_group.worst is not None else []),
+            *(["segments"] if self.audit is not None else []),
+        ]
+        first, *others = self.results[0][1].constraint.parsed().bounds
+        if not parts or not others:
+            return []
+        untested = listed((bound.text() for bound in others), "and")
+        return [
+            f"only {first.text()} is tested in {listed(parts, 'and')}; "
+            f"{untested} {'is' if len(others) == 1 else 'are'} tested on all rows together."
         ]
 
     def _refuted(self) -> list[str]:
