@@ -37,7 +37,7 @@ def test_an_option_overrides_configured_options_that_it_excludes(uqcli, configur
     configure("[boundary]\ncost = 1\n")
     monkeypatch.delenv("UQCLI_BOUNDARY_MAX_FPR")
     assert constraint_of(uqcli(*BOUNDARY, "--gain", "2"))[0] == "utility"
-    assert uqcli(*BOUNDARY, "--recall", "0.5", "--max-fpr", "0.5").code == 2
+    assert uqcli(*BOUNDARY, "--gain", "2", "--recall", "0.5").code == 2
     assert constraint_of(uqcli(*BOUNDARY, "--recall", "0.01", "--precision", "0.5")) == ("precision", "0.5")
 
 
