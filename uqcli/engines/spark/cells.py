@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from uqcli.base.counts import Bools, Floats
 from uqcli.base.records import dataclass
 from uqcli.engines.spark.check import Span
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import totals
 from uqcli.engines.spark.read import Column, Frame
 
@@ -60,8 +61,6 @@ class FunctionCounter:
 
     def cell_counts(self, rows: Frame) -> Frame:
         """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         from uqcli.engines.spark import worker
 
         work = worker.cells_counted(self.low, self.shift, self.size, self.parts, self.amounts)
@@ -101,8 +100,6 @@ class ExpressionCounter:
 
     def cell_counts(self, rows: Frame) -> Frame:
         """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         return (
             rows.withColumn("cell", self._cell())
             .groupBy("cell")
@@ -111,8 +108,6 @@ class ExpressionCounter:
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
         """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         return (
             rows.withColumn("cell", self._cell())
             .filter(F.col("cell").isin(np.flatnonzero(flagged).tolist()))
@@ -121,8 +116,6 @@ class ExpressionCounter:
 
     def _cell(self) -> Column:
         """Return the cell index, monotone in v despite rounding; halves avoid infinite differences."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         width = self.high / 2 - self.low / 2
         scale = (self.size - 3) / width if width > 0 else 0.0
         inner = F.lit(1).cast("long")

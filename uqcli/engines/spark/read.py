@@ -180,6 +180,12 @@ def _require_local_text(name: str) -> None:
     require_text(head, name)
 
 
+def only_row(frame: Frame) -> dict[str, Any]:
+    """Collect the only row of an aggregation."""
+    row: dict[str, Any] = frame.toArrow().to_pylist()[0]
+    return row
+
+
 def quoted(name: str) -> str:
     """Quote a column name for expressions."""
     return "`" + name.replace("`", "``") + "`"

@@ -12,6 +12,7 @@ from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummar
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, WeightedGroupSize, checked
 from uqcli.engines.spark.distinct import distinct_rows
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import groups_of, pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
@@ -94,8 +95,6 @@ def _blocks(counts: ValueCounts) -> ValueCounts:
 
 def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
     """Return the checked rows of one group of a key column; spans stay those of all rows."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     size = _sizes_of(checked, column)[name]
     inside = F.col(checked.keys[column]) == F.lit(name)
     return replace(
@@ -112,8 +111,6 @@ def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
 
 def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, WeightedGroupSize]:
     """Count the rows of every group of a key column, in one pass."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     if column not in checked.sizes:
         key = checked.keys[column]
         totals = {

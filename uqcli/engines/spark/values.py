@@ -10,6 +10,7 @@ from uqcli.base.records import dataclass
 from uqcli.engines import refusals
 from uqcli.engines.classes import class_spellings, positive_spellings
 from uqcli.engines.request import INPUT
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 
 _TEXTS: Final = ("string", "varchar", "char")
@@ -49,8 +50,6 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     DataError
         It is neither numeric nor text.
     """
-    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
-
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
@@ -68,8 +67,6 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
     DataError
         It is neither Boolean, numeric nor text, and no positive text is given.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     kind, column = _kind(source, name), F.col(quoted(name))
     if positive_value is not None:
         return _label_by_text(column, kind, positive_value)
@@ -93,8 +90,6 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     """Parse a column of class labels as class indices, compared as text."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     column = F.col(quoted(name))
     if _kind(source, name) in _FLOATS:
         column = F.when(~F.isnan(column), column)
@@ -121,8 +116,6 @@ def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
     DataError
         It is neither text, numeric nor Boolean.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
@@ -145,8 +138,6 @@ def _kind(source: ClusterInput, name: str) -> str:
 
 
 def _number_of_text(text: Column) -> Parsed:
-    from pyspark.sql import functions as F  # noqa: N812
-
     lower = F.lower(text)
     infinite = F.when(lower.startswith("-"), F.lit(float("-inf"))).otherwise(F.lit(float("inf")))
     value = (
@@ -159,8 +150,6 @@ def _number_of_text(text: Column) -> Parsed:
 
 
 def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
-    from pyspark.sql import functions as F  # noqa: N812
-
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
@@ -178,18 +167,12 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
 
 
 def _stripped(column: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.regexp_replace(column, r"^\s+|\s+$", "")
 
 
 def _without_sign_of_zero(column: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return column + F.lit(0.0)
 
 
 def _no_text() -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.lit(None).cast("string")
