@@ -19,7 +19,7 @@ from uqcli.boundary.rule_groups import as_decided
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
-from uqcli.engines.predictions import outside as outside_of
+from uqcli.engines.probabilities import outside as outside_of
 from uqcli.estimates.flagged_rows import flagged_interval
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of

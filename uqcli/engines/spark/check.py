@@ -351,7 +351,7 @@ class Check:
         return F.abs(total - F.lit(1.0))
 
     def outside(self, ranges: Mapping[str, tuple[float, float]]) -> Column:
-        """Whether a usable row has a number outside its range (see uqcli.engines.predictions.outside)."""
+        """Whether a usable row has a number outside its range (see uqcli.engines.probabilities.outside)."""
         beyond = []
         for role, (low, high) in ranges.items():
             if role == "score" and self.roles.classes:

@@ -12,7 +12,7 @@ from uqcli.base.counts import Feature, Ints
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
-from uqcli.engines.predictions import levels_of
+from uqcli.engines.probabilities import levels_of
 from uqcli.engines.protocol import ReadRows, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked

@@ -27,16 +27,14 @@ from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
 from uqcli.engines.columns import identifying_columns, require_columns, without_optional
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
-from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
-from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.check.rows import CheckedRows, RowChecker
 from uqcli.engines.local.check.values import number_kinds
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.loads import Load, loads_of
-from uqcli.engines.local.read.open import open_sources
+from uqcli.engines.local.read.open import Load, loads_of, open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
-from uqcli.engines.predictions import levels_of, predictions
+from uqcli.engines.probabilities import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles

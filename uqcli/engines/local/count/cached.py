@@ -17,7 +17,7 @@ from uqcli.base.running.cores import threads
 from uqcli.base.running.memory import kept_bytes, note_read_again, rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.check.checked import CheckedRows
+from uqcli.engines.local.check.rows import CheckedRows
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import widened
 from uqcli.engines.local.count.part import Part, joined, part_of

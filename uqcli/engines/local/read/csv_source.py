@@ -21,9 +21,8 @@ from uqcli.engines.local.read.csv_text import (
     read_header,
     read_texts,
 )
-from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.first_line import require_names
+from uqcli.engines.local.read.first_line import delimiter_name, recognised, require_names
 from uqcli.engines.local.read.partitioned import (
     block_with_keys,
     dialect_with_keys,

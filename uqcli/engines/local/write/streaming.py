@@ -30,7 +30,7 @@ from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
-from uqcli.engines.predictions import outside
+from uqcli.engines.probabilities import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 
 
