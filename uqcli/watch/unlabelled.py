@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, PooledScores
 from uqcli.base.errors import UsageError
-from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.rows import Rows
 from uqcli.boundary.calibration_rows import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
