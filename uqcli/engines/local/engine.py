@@ -17,21 +17,21 @@ from uqcli.engines.local.check.rows import CheckedRows
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.streams import digest_of
-from uqcli.engines.protocol import Columns, Expected, Keys, ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import Columns, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest, FeatureRequest
 
 
 class LocalEngine:
     """Reads files on this machine in batches."""
 
-    def expected(self, request: DataRequest) -> Expected | None:
+    def expected(self, request: DataRequest) -> tuple[int, int] | None:
         """Estimate the size of the inputs; None if one is a stream or compressed text."""
         if not all(origin.regular for origin in origins_of(request)):
             return None  # opening would consume a stream
         with opened(request) as (sources, roles):
             rows = [source.rows_expected() for source in sources]
         sizes = [row for row in rows if row is not None]
-        return Expected(rows=sum(sizes), classes=len(roles.classes)) if len(sizes) == len(rows) else None
+        return (sum(sizes), len(roles.classes)) if len(sizes) == len(rows) else None
 
     def table(self, request: DataRequest) -> LocalTable:
         """Return the table of the request's rows."""

@@ -86,20 +86,14 @@ class CheckedFrame:
         or 0, or the class index; 0 without a label), ``w`` (long), ``g0``, ... (string) for keys, and
         ``a0``, ... (long) for amounts, in units times weight. For predictions, also ``score`` (double) and
         ``class`` (string).
-    roles
-        Roles with expanded patterns.
     names, keys, features
         Column of each role, key, or feature of known levels.
     unnormalised
         See uqcli.engines.protocol.ReadRows.
     rows
         Number of rows, unweighted.
-    size
-        Total weight.
     usable
         Columns ``y``, ``w``, ``g0``, ... of all usable rows, whatever their weight.
-    amounts
-        Columns of amounts.
     levels
         Sorted group texts of the keys queried so far.
     sizes

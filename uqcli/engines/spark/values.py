@@ -95,11 +95,11 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
         column = F.when(~F.isnan(column), column)
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
-    spellings = class_spellings(classes)
-    if spellings.ignores_case:
+    index_by_text, ignores_case = class_spellings(classes)
+    if ignores_case:
         text = F.lower(text)
     matched_class = None
-    for spelling, class_index in spellings.index_by_text.items():
+    for spelling, class_index in index_by_text.items():
         matched_class = (F if matched_class is None else matched_class).when(
             text == spelling, F.lit(class_index)
         )
@@ -153,9 +153,8 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
-    spellings = positive_spellings(positive_value)
-    compared = lower if spellings.ignores_case else text
-    positive = F.coalesce(compared.isin(*spellings.index_by_text), F.lit(False))
+    spellings, ignores_case = positive_spellings(positive_value)
+    positive = F.coalesce((lower if ignores_case else text).isin(*spellings), F.lit(False))
     if kind in _TEXTS:
         null = (null | lower.rlike(_INFINITE)) & ~positive
     if kind in _FLOATS:

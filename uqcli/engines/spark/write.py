@@ -23,10 +23,13 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
 from uqcli.base.running.interruption import register_cleanup
+from uqcli.engines import refusals
 from uqcli.engines.column_types import joined_type
+from uqcli.engines.columns import require_same_columns
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import Roles
+from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.read import ClusterInput, Frame, only_row, opened, quoted
@@ -118,21 +121,13 @@ def _columns(
     """Return the columns to keep, with their types; those of columns that are replaced do not matter."""
     from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 
-    first, *other_inputs = inputs
     for cluster_input in inputs:
         if len(set(cluster_input.columns)) < len(cluster_input.columns):
             raise DataError(
                 f"column names of {cluster_input.display_name} are not unique", remedy="rename them"
             )
-    for other_input in other_inputs:
-        differing = set(first.columns) ^ set(other_input.columns)
-        if differing and not union:
-            raise DataError(
-                f"columns of {other_input.display_name} differ from "
-                f"{first.display_name}: {', '.join(sorted(differing))}",
-                expected="the same columns in every input",
-                remedy="give --union to fill missing ones with nulls",
-            )
+    if not union:
+        require_same_columns([(source.display_name, source.columns) for source in inputs])
     types: dict[str, list[tuple[str, pa.DataType]]] = {}
     for cluster_input in inputs:
         for column in to_arrow_schema(cluster_input.frame.schema):
@@ -150,15 +145,10 @@ def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> F
 
 def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
     """Add the rule's columns, and rename all to their final names."""
-    from uqcli.engines.spark import worker
-
     added = request.added
     existing = [name for name in added.types if name in columns]
     if existing and not request.overwrite:
-        raise UsageError(
-            f"column '{existing[0]}' already exists in the input",
-            remedy="give --prefix P for another name, or --overwrite to replace the column",
-        )
+        raise refusals.existing_column(existing[0])
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),

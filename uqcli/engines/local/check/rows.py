@@ -90,12 +90,6 @@ class RowChecker:
 
     Parameters
     ----------
-    roles
-        Required columns.
-    positive_value
-        Text of the positive label; None for 0/1 and true/false.
-    on_invalid
-        Action on unusable rows.
     first_row
         Number of rows before the first batch.
     narrow

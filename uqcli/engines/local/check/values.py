@@ -124,12 +124,10 @@ def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bo
         series = series.fill_nan(None)
     text = series.cast(pl.String).str.strip_chars()
     null = (_without_value(text) & ~text.is_in(list(classes)).fill_null(value=False)).to_numpy()
-    spellings = class_spellings(classes)
-    if spellings.ignores_case:
+    index_by_text, ignores_case = class_spellings(classes)
+    if ignores_case:
         text = text.str.to_lowercase()
-    class_index = text.replace_strict(
-        dict(spellings.index_by_text), default=-1, return_dtype=pl.Int64
-    ).to_numpy()
+    class_index = text.replace_strict(index_by_text, default=-1, return_dtype=pl.Int64).to_numpy()
     return np.maximum(class_index, 0), null, (class_index < 0) & ~null
 
 
@@ -151,9 +149,9 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
     null = _without_value(text)
-    spellings = positive_spellings(positive_value)
-    compared = text.str.to_lowercase() if spellings.ignores_case else text
-    positive = compared.is_in(list(spellings.index_by_text)).fill_null(value=False)
+    spellings, ignores_case = positive_spellings(positive_value)
+    compared = text.str.to_lowercase() if ignores_case else text
+    positive = compared.is_in(list(spellings)).fill_null(value=False)
     if isinstance(series.dtype, _TEXT_TYPES):
         null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
     if series.dtype.is_float():

@@ -25,11 +25,6 @@ _MAX_CHARACTERS: Final = 40
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
     """Return another delimiter that yields all needed columns; None if none does or the given one yields any.
 
-    Parameters
-    ----------
-    needed
-        Column names or patterns.
-
     Examples
     --------
     >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
@@ -70,18 +65,9 @@ def columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
 def require_names(
     header: str, following: bytes, name: str, needed: Sequence[str], delimiter: str, *, typed: bool
 ) -> None:
-    """Refuse a first line that holds none of the needed columns and shows why.
+    """Refuse a first line that holds none of the needed columns or patterns, if it shows why.
 
-    Parameters
-    ----------
-    following
-        Bytes after the first line.
-    name
-        Name of the input for messages.
-    needed
-        Column names or patterns.
-    typed
-        Whether the delimiter was given as an option.
+    ``following`` are the bytes after it; the delimiter may have been typed.
 
     Raises
     ------

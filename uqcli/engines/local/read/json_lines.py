@@ -47,8 +47,6 @@ class JsonBlock:
 
     Attributes
     ----------
-    name
-        File name for messages.
     text
         One object per line, without blank lines or surrounding blanks.
     first_row

@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import math
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -18,7 +19,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.files import stdin_bytes
 from uqcli.base.operating_system import has_bytes
 from uqcli.base.running.concurrency import is_abandoned
-from uqcli.base.running.interruption import temporary_path
+from uqcli.base.running.interruption import Temporary
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.failures import copying, reading
 from uqcli.stores.content import Content
@@ -146,11 +147,6 @@ def are_streams_reusable() -> bool:
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
     """Open an input that can be read once; its first bytes may reveal Parquet.
 
-    Parameters
-    ----------
-    stack
-        Closes the stream.
-
     Returns
     -------
     The input with its detected format, and its stream.
@@ -190,7 +186,9 @@ class _Rejoined:
 
 def _room_for_a_copy(stack: ExitStack) -> Path:
     with copying(None):
-        return stack.enter_context(temporary_path(None, "uqcli-input"))
+        temporary = Temporary(Path(tempfile.gettempdir()), "uqcli-input")
+    stack.callback(temporary.remove)
+    return Path(temporary.path)
 
 
 def copied(stream: BinaryIO, stack: ExitStack) -> Path:

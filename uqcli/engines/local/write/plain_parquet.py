@@ -24,7 +24,7 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.source import Batch, OpenedInput
 from uqcli.engines.local.write.layout import plan_layout
-from uqcli.engines.local.write.streaming import added_up, computed_rows, summary_of
+from uqcli.engines.local.write.streaming import added_up, computed_rows
 from uqcli.engines.protocol import StreamRequest, StreamSummary
 from uqcli.stores.output import can_queue, open_output
 
@@ -134,7 +134,7 @@ class _Decided:
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
         new = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:
-            self._parts.append((first_row, replace(summary_of(new), unknown=checker.unknown)))
+            self._parts.append((first_row, replace(new.summary, unknown=checker.unknown)))
             self._done += len(rest)
             report_progress("reading", self._done, "rows", self._done / max(1, sum(self.sizes)))
         rows = rest.with_columns(new.added)
