@@ -206,12 +206,6 @@ def can_queue(target: str) -> bool:
         return False
 
 
-def write_bytes(target: str, content: bytes) -> None:
-    """Write a whole file at once (see open_output)."""
-    with open_output(target) as stream:
-        stream.write(content)
-
-
 @contextmanager
 def writing_errors(target: str, where: str = "") -> Iterator[None]:
     """Convert OSError to a DataError that names the output and, if given, where it is written temporarily."""

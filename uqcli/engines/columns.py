@@ -74,7 +74,7 @@ _MOST_IDENTIFYING: Final = 3
 
 
 def resolved_roles(roles: Roles, inputs: Sequence[tuple[str, Sequence[str]]]) -> Roles:
-    """Resolve roles with the columns of the inputs, and check that each has every required column once.
+    """Decide on optional columns by those of the inputs, and check that each has every required one once.
 
     Parameters
     ----------
@@ -85,12 +85,12 @@ def resolved_roles(roles: Roles, inputs: Sequence[tuple[str, Sequence[str]]]) ->
     ------
     MissingColumnError, DataError
         A column is missing (the message suggests similar names), or appears twice.
-    LabelTwiceError, UsageError
-        The column of the labels also has another role, or see ``Roles.expanded``.
+    LabelTwiceError
+        The column of the labels also has another role.
     """
-    source, first = inputs[0]
     columns = [columns for _, columns in inputs]
-    roles = _without_optional(roles.expanded(first, source), columns).adopted(columns)
+    roles = _without_optional(roles, columns).adopted(columns)
+    _require_label_alone(roles)
     for name, columns_of_input in inputs:
         _require_columns(columns_of_input, name, roles)
     return roles
@@ -107,7 +107,6 @@ def _without_optional(roles: Roles, inputs: Sequence[Sequence[str]]) -> Roles:
 
 
 def _require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
-    _require_label_alone(roles)
     times = Counter(columns)
     for role, name in roles.column_by_role().items():
         if name not in times:

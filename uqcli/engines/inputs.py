@@ -365,7 +365,7 @@ _FIGURE_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 def ending_of_another_format(name: str, own: str) -> str:
-    """Return the ending of a name if it is one of rows, reports, figures or archives but ``own``; else empty.
+    """Return the ending of a name if it is one of rows, reports, figures or archives but ``own``, else empty.
 
     Examples
     --------

@@ -81,8 +81,8 @@ def opened(
     inputs = tuple(input_of(session, name, request.read) for name in request.inputs)
     if join is not None:
         inputs = join(session, inputs, request)
-    named = [(source.display_name, source.columns) for source in inputs]
-    return inputs, resolved_roles(request.roles, named)
+    roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
+    return inputs, resolved_roles(roles, [(source.display_name, source.columns) for source in inputs])
 
 
 def columns_of(request: DataRequest) -> Columns:

@@ -219,7 +219,7 @@ def _with_timeout(work: Any) -> None:
 
 @contextmanager
 def spark_errors(doing: str) -> Iterator[None]:
-    """Convert errors of the cluster or the connection to a one-line DataError, "cannot" do something.
+    """Convert errors of the cluster or the connection to a one-line DataError that names what failed.
 
     Raises
     ------

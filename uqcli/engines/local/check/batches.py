@@ -409,8 +409,9 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
         if request.joined is not None and request.roles.label is not None:
             labels = Labels(request.joined, request.roles.label, request.read)
             sources = tuple(LabelledInput(source, labels) for source in sources)
+        roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         named = [(source.origin.display_name, source.columns) for source in sources]
-        yield sources, resolved_roles(request.roles, named)
+        yield sources, resolved_roles(roles, named)
 
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:

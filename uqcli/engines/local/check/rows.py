@@ -112,8 +112,8 @@ class RowChecker:
     """
 
     roles: Roles
-    positive_value: str | None
     on_invalid: OnInvalid
+    positive_value: str | None = None
     first_row: int = 0
     narrow: bool = False
     is_joined: bool = False

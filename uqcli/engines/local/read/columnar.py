@@ -197,7 +197,7 @@ class ColumnarSource:
         is_remote = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
         with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=is_remote) as parquet:
-            groups = self._group_rows
+            groups = [parquet.metadata.row_group(index).num_rows for index in range(parquet.num_row_groups)]
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]

@@ -121,16 +121,11 @@ class _Decided:
         )
 
     def _batch(self, frame: pl.DataFrame) -> pl.DataFrame:
-        request, place = self._request, frame.get_column(_PLACE)
+        request, data, place = self._request, self._request.data, frame.get_column(_PLACE)
         first_row = int(place[0]) if len(place) else 0
         rest = frame.drop(_PLACE)
-        checker = RowChecker(
-            roles=request.data.roles,
-            positive_value=None,
-            on_invalid=request.data.on_invalid,
-            first_row=first_row,
-        )
-        needed = pl.DataFrame([rest.get_column(name) for name in request.data.roles.columns()])
+        checker = RowChecker(roles=data.roles, on_invalid=data.on_invalid, first_row=first_row)
+        needed = pl.DataFrame([rest.get_column(name) for name in data.roles.columns()])
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
         new = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:

@@ -53,10 +53,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
         first_row = 0
         for input_index, source in enumerate(sources):
             checker = RowChecker(
-                roles=request.data.roles,
-                positive_value=None,
-                on_invalid=request.data.on_invalid,
-                first_row=first_row,
+                roles=request.data.roles, on_invalid=request.data.on_invalid, first_row=first_row
             )
             row = 0
             for block in ahead(source.blocks()):
