@@ -53,16 +53,13 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     DataError
         The target cannot be written.
     """
-    from polars import CompatLevel
-
     from uqcli.engines.inputs import format_of, inferred_format
+    from uqcli.engines.local.arrow import table_of
     from uqcli.engines.local.write.sinks import CsvForm, open_sink
 
-    level = CompatLevel.oldest()
-    schema = empty.to_arrow(compat_level=level).schema
     delimiter = inferred_format(output.target).delimiter
     form = CsvForm(delimiter=delimiter, line_end=b"\n", header=None, added=0)
     output_format = format_of(output.target, output.file_format)
-    with open_sink(output.target, output_format, schema, form, output.queue) as sink:
+    with open_sink(output.target, output_format, table_of(empty).schema, form, output.queue) as sink:
         for frame in frames:
-            sink.write(frame.to_arrow(compat_level=level))
+            sink.write(table_of(frame))

@@ -18,6 +18,7 @@ from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.column_types import joined_type
 from uqcli.engines.columns import require_same_columns
+from uqcli.engines.local.arrow import table_of
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
@@ -90,7 +91,7 @@ class Layout:
                 )
                 for name, role in role_by_column.items()
             )
-        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return table_of(frame)
 
 
 def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
