@@ -20,8 +20,9 @@ import pytest
 from tests.cli.conftest import PROGRAM
 from uqcli.base import files
 from uqcli.base.errors import DataError
-from uqcli.base.files import OutputQueue, open_output, write_bytes
+from uqcli.base.files import OutputQueue, open_output
 from uqcli.base.running.interruption import changing, remove_temporaries
+from uqcli.stores.output import write_bytes
 
 EXIT_CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129, signal.SIGXCPU: 152}
 

@@ -10,7 +10,6 @@ import pytest
 from uqcli.base.running import memory as machine
 from uqcli.engines import memory
 from uqcli.engines.local import engine as local
-from uqcli.engines.protocol import Expected
 
 ROWS = 3000
 LIMITS = {"memory.current": "memory.max", "memory.usage_in_bytes": "memory.limit_in_bytes"}
@@ -57,7 +56,7 @@ def rows(tmp_path):
 def set_large_files(monkeypatch, rows):
     """Pretend that files have this many rows, on a machine with 8 GiB of memory."""
     monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
-    monkeypatch.setattr(local.LocalEngine, "expected", lambda *_: Expected(rows=rows, classes=2))
+    monkeypatch.setattr(local.LocalEngine, "expected", lambda *_: (rows, 2))
 
 
 def arguments_for(arguments, name):
@@ -93,7 +92,7 @@ def test_few_distinct_scores_are_not_refused(uqcli, rows, tmp_path, monkeypatch)
 def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
     expected = []
     monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
-    monkeypatch.setattr(memory, "needed_bytes", lambda need, _: expected.append(need.rows) or 0)
+    monkeypatch.setattr(memory, "needed_bytes", lambda _, rows, __: expected.append(rows) or 0)
     assert uqcli("calibrate", f"d.{ending}", "--method", "mist", "-q").code == 0
     assert expected[0] == pytest.approx(ROWS, rel=0.02)
 
@@ -137,11 +136,10 @@ def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkey
 
 
 def test_many_kept_rows_add_to_the_estimate(monkeypatch):
-    need, expected = memory.RANKED, Expected(rows=10**9, classes=2)
     monkeypatch.setattr(memory, "kept_bytes", lambda: 832_000_000)
-    least = memory.needed_bytes(expected, need)
+    least = memory.needed_bytes(memory.RANKED, 10**9, 2)
     monkeypatch.setattr(memory, "kept_bytes", lambda: 10**11)
-    assert memory.needed_bytes(expected, need) == least + 8 * 10**9 - 832_000_000
+    assert memory.needed_bytes(memory.RANKED, 10**9, 2) == least + 8 * 10**9 - 832_000_000
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
 path, times = sys.argv[1], int(sys.argv[2])
 for _ in range(times):
-    with locked(path) as state:
-        count = int(state.content or b"0")
+    with locked(path) as content:
+        count = int(content or b"0")
         time.sleep(0.001)
         write_bytes(path, b"%d" % (count + 1))
 """
@@ -47,25 +47,25 @@ def test_a_kill_leaves_the_old_state_or_the_new_one(tmp_path):
         os.kill(run.pid, signal.SIGKILL)
         run.wait()
         assert int(path.read_text()) >= 7
-        with locked(str(path)) as locked_state:
-            assert locked_state.content == path.read_bytes()
+        with locked(str(path)) as content:
+            assert content == path.read_bytes()
 
 
 def test_a_missing_state_is_empty_and_stays_missing_unless_written(tmp_path):
     path = tmp_path / "state"
-    with locked(str(path)) as locked_state:
-        assert locked_state.content == b""
+    with locked(str(path)) as content:
+        assert content == b""
     assert not path.exists()
-    with locked(str(path)) as locked_state:
-        write_bytes(locked_state.path, b"1")
+    with locked(str(path)):
+        write_bytes(str(path), b"1")
     assert path.read_bytes() == b"1"
 
 
 def test_a_link_stays_and_its_target_is_replaced(tmp_path):
     (tmp_path / "real").write_text("1")
     (tmp_path / "link").symlink_to("real")
-    with locked(str(tmp_path / "link")) as locked_state:
-        write_bytes(locked_state.path, locked_state.content + b"2")
+    with locked(str(tmp_path / "link")) as content:
+        write_bytes(str(tmp_path / "link"), content + b"2")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "12"
 

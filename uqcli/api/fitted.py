@@ -299,8 +299,8 @@ class Fitted(Generic[ModelT]):
         )
         with ExitStack() as stack:
             if state is not None:
-                locked_state = stack.enter_context(locked(state))
-                request = replace(request, state=state, content=locked_state.content)
+                content = stack.enter_context(locked(state))
+                request = replace(request, state=state, content=content)
             result = watch(request)
             if state is not None and result.artifact is not None:
                 write_bytes(state, encode(result.artifact))

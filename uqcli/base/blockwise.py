@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.cores import threads
 
-S = TypeVar("S")
 T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]
 """Counts of any width; sums are 64 bits wide."""

@@ -12,7 +12,7 @@ from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
 
 Matrix: TypeAlias = NDArray[np.float64]
-"""Class probabilities, shape (rows, C)."""
+"""Matrix, such as class probabilities of shape (rows, C)."""
 
 
 @dataclass(frozen=True, kw_only=True)

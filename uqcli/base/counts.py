@@ -7,7 +7,8 @@ are left-closed and right-open; the last one is closed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final
@@ -90,21 +91,18 @@ class RangeCounts:
     sums: Ints | None = None
 
     @classmethod
-    def from_counts(cls, counts: ValueCounts) -> RangeCounts:
-        """Convert value counts: each range is a single value."""
-        exact = np.ones(len(counts.value), dtype=np.bool_)
-        return cls(
-            value=counts.value,
-            count=counts.count,
-            positives=counts.positives,
-            exact=exact,
-            sums=counts.sums,
-        )
-
-    @classmethod
     def from_parts(cls, parts: Sequence[ValueCounts]) -> tuple[RangeCounts, ...]:
-        """Convert the counts of each part, then append those of all parts merged."""
-        return tuple(cls.from_counts(counts) for counts in (*parts, merge(parts)))
+        """Convert the counts of each part and append those of all parts; each range is a single value."""
+        return tuple(
+            cls(
+                value=counts.value,
+                count=counts.count,
+                positives=counts.positives,
+                exact=np.ones(len(counts.value), dtype=np.bool_),
+                sums=counts.sums,
+            )
+            for counts in (*parts, merge(parts))
+        )
 
     @property
     def counts(self) -> ValueCounts:
@@ -374,6 +372,15 @@ def run_starts(ordered: Numbers) -> Ints:
     return np.flatnonzero(is_start)
 
 
+def row_starts(columns: Iterable[Numbers], rows: int) -> Ints:
+    """Find the positions at which any column of sorted rows changes its value."""
+    is_start = np.zeros(rows, dtype=np.bool_)
+    is_start[:1] = True
+    for column in columns:
+        is_start[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(is_start)
+
+
 def bin_of(value: Floats, edges: Floats) -> Ints:
     """Return the bin of each value: the number of edges at or below it.
 
@@ -433,7 +440,7 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
         Ascending; duplicates give empty cells.
     """
     starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
-    positives = _sums_between(counts.positives, starts)
+    positives = np.diff(_cumulative(counts.positives)[starts])
     nonempty = np.flatnonzero(positives)
     with_positives = np.flatnonzero(counts.positives)
     lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
@@ -456,11 +463,6 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
         sums=sums,
         sums_below=sums_below,
     )
-
-
-def _sums_between(amount: Ints, starts: Ints) -> Ints:
-    """Compute the exact sums between adjacent positions."""
-    return np.diff(_cumulative(amount)[starts])
 
 
 def _cumulative(amount: Ints) -> Ints:
@@ -491,3 +493,24 @@ def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
     """Concatenate sums of amounts; None without amounts."""
     present = [part for part in parts if part is not None]
     return np.concatenate(present, axis=-1) if present else None
+
+
+@dataclass
+class PooledScores:
+    """Rows by score, merged whenever the new parts outgrow the merged one: each row is sorted a few times."""
+
+    parts: list[ValueCounts] = field(default_factory=list)
+    unmerged: int = 0
+
+    def add(self, score: Floats, weight: Ints | None = None) -> None:
+        """Add rows; float64 and int64, shape (n,)."""
+        part = pool(score, np.zeros(len(score), dtype=np.bool_), weight)
+        self.parts.append(part)
+        self.unmerged += len(part.value)
+        if self.unmerged > len(self.parts[0].value):
+            self.counts()
+
+    def counts(self) -> ValueCounts:
+        """Return the rows so far, of which there is at least a part."""
+        self.parts, self.unmerged = [merge(self.parts)], 0
+        return self.parts[0]

@@ -6,6 +6,7 @@ exact number of every command is therefore parsed here.
 
 from __future__ import annotations
 
+import operator
 import re
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -41,14 +42,7 @@ def decimal(
 ) -> Fraction:
     """Parse a decimal of at least 0 as an exact fraction.
 
-    Parameters
-    ----------
-    name
-        Name for messages.
-    above, below, at_most
-        Further bounds; None for none.
-    unit
-        What was typed after the number, for messages.
+    Its messages begin with ``name``; ``unit`` is what was typed after the number.
 
     Raises
     ------
@@ -61,15 +55,12 @@ def decimal(
     Fraction(1, 10)
     """
     value = Fraction(text) if _DECIMAL.fullmatch(text) else None
-    if value is not None and _within(value, above=above, below=below, at_most=at_most):
+    stated = (("above", operator.gt, above), ("below", operator.lt, below), ("at most", operator.le, at_most))
+    relations = [(words, holds, bound) for words, holds, bound in stated if bound is not None]
+    if value is not None and all(holds(value, bound) for _, holds, bound in relations):
         return value
-    bounds = [
-        f"{relation} {bound}{unit}"
-        for relation, bound in (("above", above), ("below", below), ("at most", at_most))
-        if bound is not None
-    ]
-    if above is None:
-        bounds.insert(0, "of at least 0")
+    bounds = [] if above is not None else ["of at least 0"]
+    bounds += [f"{words} {bound}{unit}" for words, _, bound in relations]
     digits = ""
     share = _share_meant(text, most=Fraction(1) if at_most == 1 else Fraction(1, 2))
     remedy = f"did you mean {share}?" if share and 1 in (at_most, below) else ""
@@ -129,29 +120,21 @@ def _share_meant(text: str, *, most: Fraction) -> str:
     return f"{float(share):g}" if 0 < share <= most else ""
 
 
-def _within(value: Fraction, *, above: int | None, below: int | None, at_most: int | None) -> bool:
-    return (
-        (above is None or value > above)
-        and (below is None or value < below)
-        and (at_most is None or value <= at_most)
-    )
-
-
 def _shortened(text: str) -> str:
     return text if len(text) <= 2 * MAX_DIGITS else f"{text[:MAX_DIGITS]}..."
 
 
-def size(name: str, text: str, maximum: int = MAX_BINS) -> int:
+def size(name: str, text: str) -> int:
     """Parse a number of bins, or of rows per bin.
 
     Raises
     ------
     UsageError
-        It is not a whole number from 1 to ``maximum``.
+        It is not a whole number from 1 to ``MAX_BINS``.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
-        raise UsageError(f"{name} is '{_shortened(text)}'", expected=f"a whole number from 1 to {maximum:,}")
-    return check_size(name, int(text), maximum)
+        raise UsageError(f"{name} is '{_shortened(text)}'", expected=f"a whole number from 1 to {MAX_BINS:,}")
+    return check_size(name, int(text))
 
 
 def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:

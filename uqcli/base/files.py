@@ -174,14 +174,9 @@ def check_results_stream(target: str | None, remedy: str = "give -o FILE") -> No
 
 @contextmanager
 def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
-    """Open a target for writing bytes; a regular file appears only if the block succeeds.
+    """Open a path, or ``-``, for writing bytes; a regular file appears only if the block succeeds.
 
-    Parameters
-    ----------
-    target
-        A path, or ``-`` for standard output.
-    queue
-        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+    It waits in a queue for ``commit``, if there is one, and else is renamed into place at once.
 
     Raises
     ------
@@ -209,12 +204,6 @@ def can_queue(target: str) -> bool:
         return target != STDIO and _is_replaceable(Path(target))
     except (OSError, ValueError):
         return False
-
-
-def write_bytes(target: str, content: bytes) -> None:
-    """Write a whole file at once (see open_output)."""
-    with open_output(target) as stream:
-        stream.write(content)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Estimates with intervals: bootstrap for metrics, exact for proportions."""
+"""Checks of confidence levels and of numbers of resamples."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Feature, Floats, Ints, ValueCounts, pool
+from uqcli.base.counts import Bools, Feature, Floats, Ints, ValueCounts, pool, row_starts
 from uqcli.base.records import dataclass
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -31,8 +31,6 @@ class Rows:
         Multiplicity of each row; a row of weight 0 is ignored.
     groups : int64, shape (n,), by column
         Group index of each row.
-    features
-        Feature columns by name.
     position : int64, shape (n,), or None if not requested
         Row positions over all inputs.
     valid : bool, shape (n,), or None if all are
@@ -133,11 +131,7 @@ class Rows:
         weight = rows.weights()
         present = np.flatnonzero(weight)
         order = present[_sorted([key[present] for key in keys])]
-        starts_row = np.zeros(len(order), dtype=np.bool_)
-        starts_row[:1] = True
-        for key in keys:
-            starts_row[1:] |= key[order][1:] != key[order][:-1]
-        starts = np.flatnonzero(starts_row)
+        starts = row_starts((key[order] for key in keys), len(order))
         distinct = replace(rows, position=None).select(order[starts])
         return replace(distinct, weight=np.add.reduceat(weight[order], starts))
 

@@ -61,12 +61,7 @@ def number_in_words(value: float | None) -> str:
 
 
 def percent(value: float | None, digits: int | None = None) -> str:
-    """Format a proportion as a percentage for a headline, "-" if undefined.
-
-    Parameters
-    ----------
-    digits
-        Decimals; by default as many as the value needs, more near 0 and 1.
+    """Format a proportion as a percentage for a headline, with the decimals that it needs; "-" if undefined.
 
     Examples
     --------

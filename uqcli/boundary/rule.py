@@ -47,7 +47,7 @@ from uqcli.boundary.search.constraint import (
 )
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
-from uqcli.engines.predictions import predictions
+from uqcli.engines.probabilities import predictions
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
 from uqcli.estimates.confusion import Confusion

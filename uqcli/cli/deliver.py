@@ -280,16 +280,17 @@ def _with_outputs(
     provenance: Provenance, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
 ) -> Provenance:
     """Add the rules and rows to be written, or the reason why none is written."""
-    from uqcli.reports.provenance import digest_of, output_name, stated_digest
+    from hashlib import sha256
+
+    from uqcli.reports.provenance import output_name, stated_digest
 
     if stopped and (is_fitted or provenance.rows_to):
         return replace(provenance, rows_to="", unwritten="none was written: the run failed")
     if is_fitted and not saved:
         return replace(provenance, unwritten="none was written: --output was not given")
-    written = {} if stopped else {output_name(name): digest_of(content) for name, content in saved.items()}
-    rules = {
-        output_name(name): stated_digest(content) or "" for name, content in saved.items() if not stopped
-    }
+    outputs = {} if stopped else {output_name(name): content for name, content in saved.items()}
+    written = {name: sha256(content).hexdigest() for name, content in outputs.items()}
+    rules = {name: stated_digest(content) or "" for name, content in outputs.items()}
     return replace(provenance, digests={**provenance.digests, **written}, rules={**provenance.rules, **rules})
 
 

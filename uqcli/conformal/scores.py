@@ -9,9 +9,10 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.choices import ConformalMethod
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
-from uqcli.kernels.nonconformity import Matrix, sets_below, true_label_scores
+from uqcli.kernels.nonconformity import sets_below, true_label_scores
 
 
 @dataclass(frozen=True, kw_only=True)

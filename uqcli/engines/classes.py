@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Final
 
 from uqcli.base.counts import texts_by_level
-from uqcli.base.records import dataclass
 
-SUM_TOLERANCE = 1e-3
+SUM_TOLERANCE: Final = 1e-3
 """Tolerance of the sum of class probabilities from 1."""
 
-ROUNDING_TOLERANCE = 1e-6
+ROUNDING_TOLERANCE: Final = 1e-6
 """Tolerance of a probability outside [0, 1], for 32-bit softmax."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Spellings:
-    """Accepted label texts.
+def class_spellings(classes: Sequence[str]) -> tuple[dict[str, int], bool]:
+    """Return the class index of each accepted text, and whether texts are compared in lower case.
 
-    Attributes
-    ----------
-    index_by_text
-        Class index by text.
-    ignores_case
-        Whether texts are compared in lower case.
+    0 and 1, or false and true, accept each other's spellings.
     """
-
-    index_by_text: Mapping[str, int]
-    ignores_case: bool
-
-
-def class_spellings(classes: Sequence[str]) -> Spellings:
-    """Return the accepted texts of classes; 0 and 1, or false and true, accept each other's spellings."""
     index_by_text = {name: index for index, name in enumerate(classes)}
     index_by_spelling = {_other_spelling(name): index for name, index in index_by_text.items()}
     truths = {"false": 0, "0": 0, "true": 1, "1": 1}
@@ -40,20 +27,22 @@ def class_spellings(classes: Sequence[str]) -> Spellings:
         index_by_text = {
             spelling: int(truths[classes[1].lower()] == truth) for spelling, truth in truths.items()
         }
-    return Spellings(index_by_text=index_by_spelling | index_by_text, ignores_case=is_binary)
+    return index_by_spelling | index_by_text, is_binary
 
 
-def positive_spellings(positive: str) -> Spellings:
-    """Return the accepted texts of the positive label, those that name the same group or part.
+def positive_spellings(positive: str) -> tuple[tuple[str, ...], bool]:
+    """Return the accepted texts of the positive label, and whether texts are compared in lower case.
+
+    The texts are those that name the same group or part.
 
     Examples
     --------
-    >>> list(positive_spellings("2").index_by_text), positive_spellings("True").ignores_case
-    (['2', '2.0'], True)
+    >>> positive_spellings("2"), positive_spellings("True")
+    ((('2', '2.0'), False), (('true',), True))
     """
     is_truth = positive.lower() in {"true", "false"}
     name = positive.lower() if is_truth else positive
-    return Spellings(index_by_text=dict.fromkeys(texts_by_level((name,))[name], 1), ignores_case=is_truth)
+    return texts_by_level((name,))[name], is_truth
 
 
 def expected_classes(classes: Sequence[str]) -> str:

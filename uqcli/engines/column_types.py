@@ -42,12 +42,7 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 
 
 def joined_type(name: str, kinds: Sequence[tuple[str, pa.DataType]]) -> pa.DataType:
-    """Return the type of a column that several inputs have.
-
-    Parameters
-    ----------
-    kinds
-        Name of each input, for messages, and the column's type there.
+    """Return the type of a column that several inputs have, from their names and its types there.
 
     Raises
     ------

@@ -12,22 +12,15 @@ from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import quote
-from uqcli.engines.request import Roles, listing
+from uqcli.base.wording import first_of
+from uqcli.engines.request import Roles
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
 
 
 class MissingColumnError(DataError):
-    """A required column is missing.
-
-    Attributes
-    ----------
-    role
-        Its role.
-    is_misspelt
-        Whether a column has a similar name.
-    """
+    """A required column of a role is missing; one with a similar name may be it."""
 
     def __init__(self, role: str, found: str, *, expected: str, remedy: str, is_misspelt: bool) -> None:
         super().__init__(found, expected=expected, remedy=remedy)
@@ -36,13 +29,7 @@ class MissingColumnError(DataError):
 
 
 class LabelTwiceError(UsageError):
-    """The column of the labels also has another role.
-
-    Attributes
-    ----------
-    role
-        The other role.
-    """
+    """The column of the labels also has another role."""
 
     def __init__(self, role: str, column: str) -> None:
         super().__init__(
@@ -72,13 +59,7 @@ def _option_of(role: str) -> str:
 
 
 def identifying_columns(inputs: Sequence[Sequence[str]], roles: Roles) -> tuple[str, ...]:
-    """Return columns in which equal rows of several inputs may be recognised: an id, or a few others.
-
-    Parameters
-    ----------
-    inputs
-        Columns of each input.
-    """
+    """Return columns in which equal rows of several inputs may be recognised: an id, or a few others."""
     read = {*_SCORED, *roles.all_numbers().values(), roles.label, roles.weight}
     shared = sorted(set(inputs[0]).intersection(*inputs[1:]) - read)
     ids = [name for name in shared if name.lower() == "id" or name.lower().endswith("_id")]
@@ -92,29 +73,13 @@ _MOST_IDENTIFYING: Final = 3
 """Reading more columns would take longer than the command."""
 
 
-def without_optional(roles: Roles, inputs: Sequence[Sequence[str]]) -> Roles:
-    """Drop an optional uncertainty that no input has; a column with a similar name may be it.
+def resolved_roles(roles: Roles, inputs: Sequence[tuple[str, Sequence[str]]]) -> Roles:
+    """Decide on optional columns by those of the inputs, and check that each has every required one once.
 
     Parameters
     ----------
     inputs
-        Columns of each input.
-    """
-    name = roles.numbers.get("uncertainty")
-    if not roles.may_lack_uncertainty or name is None:
-        return roles
-    if any(name in columns or _similar(name, columns) for columns in inputs):
-        return roles
-    return roles.without("uncertainty")
-
-
-def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
-    """Check that every required column exists exactly once.
-
-    Parameters
-    ----------
-    source
-        Name of the input for messages.
+        Name of each input, for messages, and its columns.
 
     Raises
     ------
@@ -123,7 +88,25 @@ def require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     LabelTwiceError
         The column of the labels also has another role.
     """
+    columns = [columns for _, columns in inputs]
+    roles = _without_optional(roles, columns).adopted(columns)
     _require_label_alone(roles)
+    for name, columns_of_input in inputs:
+        _require_columns(columns_of_input, name, roles)
+    return roles
+
+
+def _without_optional(roles: Roles, inputs: Sequence[Sequence[str]]) -> Roles:
+    """Drop an optional uncertainty that no input has; a column with a similar name may be it."""
+    name = roles.numbers.get("uncertainty")
+    if not roles.may_lack_uncertainty or name is None:
+        return roles
+    if any(name in columns or _similar(name, columns) for columns in inputs):
+        return roles
+    return roles.without("uncertainty")
+
+
+def _require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     times = Counter(columns)
     for role, name in roles.column_by_role().items():
         if name not in times:
@@ -191,7 +174,7 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
         option = f"{option}, or give --proba {quote(pattern)} for class probabilities"
     return MissingColumnError(
         role,
-        f"no column '{name}' in {source}, which has {listing(columns)}",
+        f"no column '{name}' in {source}, which has {first_of(columns, 12)}",
         expected="",
         remedy=f"{guess}{option}",
         is_misspelt=bool(names),
@@ -210,14 +193,31 @@ def _class_pattern(columns: Sequence[str]) -> str:
     return f"{prefix}*" if number > 1 else ""
 
 
-def shared_names(inputs: Sequence[Sequence[str]]) -> list[str]:
-    """Return the columns that all inputs have, in the order of the first, without those that it repeats.
+def require_same_columns(inputs: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Refuse inputs of different columns.
 
     Parameters
     ----------
     inputs
-        Columns of each input.
+        Name of each input, for messages, and its columns.
+
+    Raises
+    ------
+    DataError
+        An input has other columns than the first.
     """
+    (first_source, first), *others = inputs
+    for source, columns in others:
+        if differing := set(first) ^ set(columns):
+            raise DataError(
+                f"columns of {source} differ from {first_source}: {', '.join(sorted(differing))}",
+                expected="the same columns in every input",
+                remedy="give --union to fill missing ones with nulls",
+            )
+
+
+def shared_names(inputs: Sequence[Sequence[str]]) -> list[str]:
+    """Return the columns that all inputs have, in the order of the first, without those that it repeats."""
     shared = set(inputs[0]).intersection(*inputs[1:])
     return [name for name in inputs[0] if name in shared and inputs[0].count(name) == 1]
 

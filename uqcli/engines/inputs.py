@@ -46,10 +46,6 @@ class InputFile:
 
     Attributes
     ----------
-    name
-        Name for messages.
-    content
-        Its content; None for standard input.
     compression
         ``gzip``, ``zstd`` or None; for text formats only.
     regular
@@ -89,15 +85,7 @@ class InputFile:
 
 @dataclass(frozen=True, kw_only=True)
 class InputFrame:
-    """A data frame in memory, with the interface of an input file.
-
-    Attributes
-    ----------
-    regular
-        Whether it can be read more than once.
-    name
-        Name for messages.
-    """
+    """A data frame in memory, with the interface of an input file."""
 
     frame: pl.DataFrame
     regular: bool = True
@@ -377,12 +365,7 @@ _FIGURE_SUFFIXES: Final = (".png", ".svg", ".pdf")
 
 
 def ending_of_another_format(name: str, own: str) -> str:
-    """Return the ending of a name if it is that of rows, reports, figures or archives; empty otherwise.
-
-    Parameters
-    ----------
-    own
-        The right ending.
+    """Return the ending of a name if it is one of rows, reports, figures or archives but ``own``, else empty.
 
     Examples
     --------

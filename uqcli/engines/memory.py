@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -12,7 +11,6 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.running.memory import available_bytes, kept_bytes
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import Expected
 from uqcli.engines.request import DataRequest
 
 _PROGRAM_BYTES: Final = 300 << 20
@@ -30,14 +28,10 @@ class Need:
 
     Attributes
     ----------
-    description
-        Name for messages.
     bytes_per_row
         Measured on distinct rows.
     instead
         Alternative that works for any number of rows.
-    bytes_per_class
-        Bytes per row and class.
     pooled
         Whether rows of equal scores are pooled.
     """
@@ -92,28 +86,29 @@ def require_memory(data: DataRequest, need: Need) -> None:
     DataError
         The estimated rows of the inputs need more memory than is free.
     """
-    rows = data.without("uncertainty")  # not needed here; there may be several columns or none
-    free, expected = available_bytes(), open_engine(data.engine).expected(rows)
-    if free is None or expected is None or needed_bytes(expected, need) <= free:
+    data = data.without("uncertainty")  # not needed here; there may be several columns or none
+    free, expected = available_bytes(), open_engine(data.engine).expected(data)
+    if free is None or expected is None or needed_bytes(need, *expected) <= free:
         return
+    rows, classes = expected
     if need.pooled:
-        expected = replace(expected, rows=min(expected.rows, _distinct_expected(rows)))
-    needed = needed_bytes(expected, need)
+        rows = min(rows, _distinct_expected(data))
+    needed = needed_bytes(need, rows, classes)
     if needed <= free:
         return
     raise DataError(
-        f"about {expected.rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
+        f"about {rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
         f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
         expected="fewer rows, or more memory",
         remedy=need.instead,
     )
 
 
-def needed_bytes(expected: Expected, need: Need) -> int:
+def needed_bytes(need: Need, rows: int, classes: int) -> int:
     """Estimate the memory, within 50 % of the measured one; it was measured with few rows kept in memory."""
-    bytes_per_row = need.bytes_per_row + need.bytes_per_class * expected.classes
-    kept = min(expected.rows * _KEPT_BYTES_PER_ROW, kept_bytes())
-    return _PROGRAM_BYTES + expected.rows * bytes_per_row + max(0, kept - KEPT_BYTES)
+    bytes_per_row = need.bytes_per_row + need.bytes_per_class * classes
+    kept = min(rows * _KEPT_BYTES_PER_ROW, kept_bytes())
+    return _PROGRAM_BYTES + rows * bytes_per_row + max(0, kept - KEPT_BYTES)
 
 
 def _distinct_expected(data: DataRequest) -> int:

@@ -44,7 +44,22 @@ def reusable_streams() -> AbstractContextManager[None]:
 
 
 def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
-    """Write frames in order (see uqcli.engines.local.write.generated)."""
-    from uqcli.engines.local.write.generated import write_frames
+    """Write frames of the columns of ``empty`` in order; a regular file appears only when all are written.
 
-    write_frames(frames, empty, output)
+    The format is CSV unless the output or its name implies another one.
+
+    Raises
+    ------
+    DataError
+        The target cannot be written.
+    """
+    from uqcli.engines.inputs import format_of, inferred_format
+    from uqcli.engines.local.arrow import table_of
+    from uqcli.engines.local.write.sinks import CsvForm, open_sink
+
+    delimiter = inferred_format(output.target).delimiter
+    form = CsvForm(delimiter=delimiter, line_end=b"\n", header=None, added=0)
+    output_format = format_of(output.target, output.file_format)
+    with open_sink(output.target, output_format, table_of(empty).schema, form, output.queue) as sink:
+        for frame in frames:
+            sink.write(table_of(frame))

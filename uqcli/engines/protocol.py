@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
 
 from uqcli.base.choices import FileFormat
-from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, containing_ranks
 from uqcli.base.files import STDIO, OutputQueue
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -78,8 +79,6 @@ class ReadRows:
     ----------
     rows
         With groups numbered in the order of their names.
-    classes
-        Class names.
     group_names
         Sorted group texts of each key column.
     unnormalised
@@ -154,10 +153,6 @@ class StreamRequest:
     ----------
     data
         Rows to read; no label is needed.
-    added
-        Columns to add.
-    overwrite
-        Whether to replace existing columns of these names.
     union
         Whether inputs may differ in their other columns.
     only
@@ -193,22 +188,6 @@ class StreamSummary:
     texts: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
     unknown: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Expected:
-    """Estimated size of the inputs before reading.
-
-    Attributes
-    ----------
-    rows
-        Estimated number of rows.
-    classes
-        Number of class probability columns.
-    """
-
-    rows: int
-    classes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -312,11 +291,6 @@ class Table(Protocol):
         """Return the table of the rows of one group of a key column.
 
         It answers as a table of the same request on inputs that hold only these rows, none of them dropped.
-
-        Parameters
-        ----------
-        name
-            One of ``groups(column)``.
         """
 
     def edges(
@@ -329,6 +303,8 @@ class Table(Protocol):
         ranks
             Function from the number of rows of a part to 0-based ranks.
         """
+        query = partial(containing_ranks, ranks=ranks)
+        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
     def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
@@ -361,8 +337,6 @@ class CheckedBatches(Protocol):
     ----------
     roles
         Roles with expanded patterns; known after the first batch.
-    dropped
-        Number of dropped rows.
     levels
         Group index by text, for each key column.
     unnormalised
@@ -388,8 +362,11 @@ class CheckedBatches(Protocol):
 class Engine(Protocol):
     """Reads and counts rows."""
 
-    def expected(self, request: DataRequest) -> Expected | None:
-        """Estimate the size of the inputs; None if unknown before reading, or if another machine has them."""
+    def expected(self, request: DataRequest) -> tuple[int, int] | None:
+        """Estimate the rows of the inputs, and count their columns of class probabilities.
+
+        None if the rows are unknown before reading, or if another machine has them.
+        """
 
     def table(self, request: DataRequest) -> Table:
         """Return the table of the request's rows; nothing is read before the first query."""

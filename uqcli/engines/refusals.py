@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from uqcli.base.defaults import MAX_ROWS
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.engines.request import LabelsFile
 
@@ -42,8 +42,6 @@ def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tup
 
     Parameters
     ----------
-    column
-        Their column.
     decimal
         Decimal mark of the input; None if ``--decimal`` does not apply to it.
     """
@@ -149,14 +147,10 @@ def no_match(labels: LabelsFile) -> DataError:
 def unused_labels(labels: LabelsFile, unused: int, shared: int) -> list[str]:
     """Note labels that belong to no row, or to several."""
     sentences = []
-    if unused:
-        subject = "1 label" if unused == 1 else f"{unused:,} labels"
-        sentences.append(f"{subject} of '{labels.file}' belong{'s' if unused == 1 else ''} to no row.")
-    if shared:
-        subject = "1 label" if shared == 1 else f"{shared:,} labels"
-        sentences.append(
-            f"{subject} of '{labels.file}' belong{'s' if shared == 1 else ''} to several rows each."
-        )
+    for count, where in ((unused, "to no row"), (shared, "to several rows each")):
+        subject, ending = ("1 label", "s") if count == 1 else (f"{count:,} labels", "")
+        if count:
+            sentences.append(f"{subject} of '{labels.file}' belong{ending} {where}.")
     return sentences
 
 
@@ -193,10 +187,7 @@ def no_positive(value: str, column: str) -> DataError:
 def unusable_values(found: str, *, cut: bool = False) -> DataError:
     """Create the error for missing or non-finite values, as ``found`` describes.
 
-    Parameters
-    ----------
-    cut
-        Whether the file looks truncated; then no row may be dropped.
+    No row may be dropped if the file looks truncated.
     """
     return DataError(
         found,
@@ -206,13 +197,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
 
 
 def unnormalised(found: str, deviation: float) -> DataError:
-    """Create the error for class probabilities that do not add up to 1, as ``found`` describes.
-
-    Parameters
-    ----------
-    deviation
-        Largest distance of a sum from 1.
-    """
+    """Create the error for class probabilities whose sums differ from 1, by this deviation at most."""
     remedy = "give the columns of all classes with --proba"
     if deviation < _ROUNDED_SUM:
         remedy = "write more digits, or divide the probabilities of each row by their sum"
@@ -244,6 +229,14 @@ def too_heavy(column: str) -> DataError:
         f"column '{column}' adds up to more than {MAX_ROWS}",
         expected="fewer rows by weight",
         remedy="take a random sample of the rows, with their weights",
+    )
+
+
+def existing_column(name: str) -> UsageError:
+    """Create the error for an added column that the input has already."""
+    return UsageError(
+        f"column '{name}' already exists in the input",
+        remedy="give --prefix P for another name, or --overwrite to replace the column",
     )
 
 

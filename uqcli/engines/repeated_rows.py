@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints, run_starts
+from uqcli.base.counts import Floats, Ints, row_starts, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -69,11 +69,7 @@ def are_copies(rows: Rows) -> bool:
     count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
     order = np.lexsort(list(reversed(values)))
-    starts_value: Bools = np.zeros(len(order), dtype=np.bool_)
-    starts_value[:1] = True
-    for value in values:
-        starts_value[1:] |= value[order][1:] != value[order][:-1]
-    starts = np.flatnonzero(starts_value)
+    starts = row_starts((value[order] for value in values), len(order))
     size, positives = (
         np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))
     )
@@ -346,9 +342,7 @@ class SharedRows:
         labels = np.concatenate([self.label[kept], label[sampled]])[order]
         count = np.concatenate([self.rows[kept], np.ones(added, dtype=np.int64)])[order]
         keys, sources = keys[order], sources[order]
-        is_new = np.ones(len(keys), dtype=np.bool_)
-        is_new[1:] = (keys[1:] != keys[:-1]) | (sources[1:] != sources[:-1])
-        starts = np.flatnonzero(is_new)
+        starts = row_starts((keys, sources), len(keys))
         self.key, self.source = keys[starts], sources[starts]
         self.label, self.rows = np.minimum.reduceat(labels, starts), np.add.reduceat(count, starts)
 

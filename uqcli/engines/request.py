@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -12,6 +12,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
+from uqcli.base.wording import first_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,8 +81,6 @@ class FeatureRequest:
         Whether values are text even if they look like numbers; None to infer.
     levels
         Levels of the feature, once known.
-    option
-        Option that names the column.
     """
 
     name: str
@@ -149,12 +148,7 @@ class ClassColumns:
         return dict(zip(names, matched.values(), strict=True))
 
     def renaming(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Map known classes to columns.
-
-        Parameters
-        ----------
-        known
-            Columns of the rule, by class, in its order.
+        """Map the known classes of a rule, given with its columns in its order, to columns.
 
         Raises
         ------
@@ -289,7 +283,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         if not set(matched) & set(columns):
             raise DataError(
                 f"no column of {source} matches '{self.pattern}'",
-                expected=f"columns such as {listing(columns)}",
+                expected=f"columns such as {first_of(columns, 12)}",
                 remedy="check the pattern and its quoting",
             )
         return replace(self, numbers={**self.numbers, **{name: name for name in matched}}, pattern=None)
@@ -328,14 +322,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         has_both = "score" in self.numbers and "uncertainty" in self.numbers
         return has_both and self.label is not None and self.weight is None and self.cluster is None
 
-    def adopted(self, inputs: Iterable[Sequence[str]]) -> Roles:
-        """Use the cluster column of the rule, if that is wanted and all inputs have it.
-
-        Parameters
-        ----------
-        inputs
-            Columns of each input.
-        """
+    def adopted(self, inputs: Sequence[Sequence[str]]) -> Roles:
+        """Use the cluster column of the rule, if that is wanted and the columns of all inputs have it."""
         name = self.fitted_clusters
         if not self.adopts or name is None or self.cluster is not None:
             return self
@@ -405,12 +393,8 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     ----------
     inputs
         INPUT arguments in order, read as one table.
-    roles
-        Required columns.
     positive_value
         Text of the positive label, or None for 0/1 and true/false.
-    engine
-        Engine that reads them.
     spark
         Address of the cluster for the Spark engine; None for ``SPARK_REMOTE``, or a local server.
     frame
@@ -465,13 +449,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return self.on_invalid is OnInvalid.DROP or self.labels is not None
 
     def clustered_by(self, column: str | None, *, days: bool = False) -> DataRequest:
-        """Return a copy whose rows depend on each other within the groups of a column, if one is given.
-
-        Parameters
-        ----------
-        days
-            Whether it is a column of days.
-        """
+        """Return a copy whose rows depend on each other within the groups of a column, or within days."""
         if column is None:
             return self
         roles = replace(self.roles, keys=(*self.roles.keys, column), cluster=column, days=days)
@@ -495,9 +473,3 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
 def dependence(*, days: bool) -> str:
     """Return the role of the key of dependent rows, which is also the name of its option."""
     return "day" if days else "cluster"
-
-
-def listing(columns: Sequence[str]) -> str:
-    """List up to 12 names, and the number of others."""
-    listed = ", ".join(columns[:12])
-    return f"{listed} and {len(columns) - 12} more" if len(columns) > 12 else listed

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of
+from uqcli.base.counts import Floats, Ints, PooledScores, ValueCounts, bin_of
 from uqcli.base.errors import DataError
-from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.engines.open import open_engine

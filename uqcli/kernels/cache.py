@@ -45,12 +45,7 @@ def cache_directory(folder: Path) -> Path | None:
     """Choose the directory of machine code, and make it; None if none is trusted.
 
     It is only read from an absolute directory that we own and nobody else may write. Candidates:
-    NUMBA_CACHE_DIR if set, else the directory beside the sources, else one in the home directory.
-
-    Parameters
-    ----------
-    folder
-        Directory of Python's own bytecode cache.
+    NUMBA_CACHE_DIR if set, else the folder of Python's own bytecode cache, else one in the home directory.
     """
     directory = os.environ.get("NUMBA_CACHE_DIR")
     if directory:

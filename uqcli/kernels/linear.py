@@ -7,11 +7,9 @@ own, which is the same on every CPU.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats
-
-Matrix = NDArray[np.float64]
 
 _MAX_SWEEPS = 30
 _EIGENVALUE_TOLERANCE = 1e-15

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.kernels.compile import kernel
-
-Matrix = NDArray[np.float64]
 
 _SCORE_STEPS, _SET_STEPS = 5, 16
 """Estimated cost per probability in Python, in steps of ``Kernel.run``: matrices are slow to index."""
@@ -70,7 +68,7 @@ def fill_true_label_scores(
         result[i] = min(1.0, score)
 
 
-def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> NDArray[np.bool_]:
+def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> Bools:
     """Return the prediction set of each row: the labels whose score is at most their threshold.
 
     Parameters

@@ -12,7 +12,7 @@ from uqcli.kernels.pooling import Keys
 
 
 def _part_arrays(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
-    unsigned = _unsigned(keys)
+    unsigned = unsigned_of(keys)
     offset = np.maximum(keys, keys.dtype.type(low)).view(unsigned)
     offset -= np.array(low, dtype=keys.dtype).view(unsigned)
     range_index = np.minimum(offset >> unsigned(shift), unsigned(len(first) - 1)).astype(np.int64)
@@ -77,12 +77,13 @@ def count_parts(
             count[group * size + part] += 1
 
 
-def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
+def unsigned_of(keys: Keys) -> type[np.unsignedinteger[Any]]:
+    """Return the unsigned integers as wide as keys."""
     return np.uint32 if keys.dtype == np.int32 else np.uint64
 
 
 def _split_arrays(keys: Keys, first: Ints, parts: Ints, start: Keys, shift: Ints, index: Ints) -> None:
-    unsigned = _unsigned(keys)
+    unsigned = unsigned_of(keys)
     inside = np.flatnonzero(parts[index] > 1)
     old_index = index[inside]
     index[:] = first[index]

@@ -87,12 +87,8 @@ def _usual_columns(request: OverviewRequest, columns: Columns, roles: Sequence[s
 def _negative(positive: str | None, labels: Sequence[str]) -> tuple[str, ...]:
     if positive is None:
         return ()
-    spellings = positive_spellings(positive)
-    return tuple(
-        label
-        for label in labels
-        if (label.lower() if spellings.ignores_case else label) not in spellings.index_by_text
-    )
+    spellings, ignores_case = positive_spellings(positive)
+    return tuple(label for label in labels if (label.lower() if ignores_case else label) not in spellings)
 
 
 def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...]) -> tuple[str, ...]:

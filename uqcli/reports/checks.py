@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
+from uqcli.base.wording import first_of
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Metrics, Table
 
@@ -173,15 +174,15 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
     if isinstance(metric, Mapping):
         raise UsageError(
             f"--fail-if: '{check.path}' is a group of metrics",
-            expected=f"one of {_listing(f'{check.path}.{path}' for path in _paths(metric))}",
+            expected=f"one of {first_of([f'{check.path}.{path}' for path in _paths(metric)], _MAX_NAMES)}",
         )
     if metric is _MISSING:
         from difflib import get_close_matches
 
-        meant = get_close_matches(check.path.lower(), list(_paths(metrics)), n=1)
+        meant = get_close_matches(check.path.lower(), _paths(metrics), n=1)
         raise UsageError(
             f"--fail-if: no metric '{check.path}'",
-            expected=f"one of {_listing(_paths(metrics))}",
+            expected=f"one of {first_of(_paths(metrics), _MAX_NAMES)}",
             remedy=f"did you mean {meant[0]}?" if meant else "",
         )
     return None if metric is None else float(metric)
@@ -211,12 +212,6 @@ def _metric_at(path: str, value: Any) -> Any:
                 if metric is not _MISSING:
                     return metric
     return _MISSING
-
-
-def _listing(paths: Iterable[str]) -> str:
-    names = list(paths)
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def _paths(metrics: Metrics) -> list[str]:

@@ -33,8 +33,6 @@ class Metric:
         Name in JSON, for ``--fail-if``, and in ``.csv`` and ``.prom`` files.
     label
         Name in tables and at the head of a page; empty if neither shows it.
-    form
-        Function that formats it.
     """
 
     key: str
@@ -182,8 +180,6 @@ class Claim:
     ----------
     met
         None if it is undecided.
-    sentence
-        Sentence that states it.
     about_new_data
         Whether it is about new data; a number of alerts is a target on the calibration set only.
     """
@@ -204,13 +200,7 @@ Tone = Literal["good", "bad", "neutral"]
 
 @dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """Verdict on a result in a few words.
-
-    Attributes
-    ----------
-    tone
-        Whether it is good news, bad news, or neither.
-    """
+    """Verdict on a result in a few words."""
 
     text: str
     tone: Tone = "neutral"
@@ -331,8 +321,6 @@ class Document:
         The answer, if the title does not give it.
     cautions
         Cautions of this result, the most important first.
-    notes
-        Details.
     next
         The next command to run; {rule} stands for the rule file.
     others

@@ -12,17 +12,7 @@ from uqcli.base.records import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Error of a run.
-
-    Attributes
-    ----------
-    command
-        Name as typed.
-    exit_code
-        Exit code of the process.
-    found, expected, remedy
-        Parts of the error line; empty if missing.
-    """
+    """Error of a run of a command as it was typed, with the parts of its line; empty if missing."""
 
     command: str
     exit_code: int

@@ -11,11 +11,10 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from uqcli.base.errors import MissingExtraError, UsageError
 from uqcli.base.escaping import printable, visible
-from uqcli.base.records import dataclass
 from uqcli.reports.document import Figure, HoverText, Report
 
 if TYPE_CHECKING:
@@ -156,7 +155,7 @@ def render(figure: Figure, file_format: str) -> bytes:
 
 def _draw(
     figure: Figure, file_format: str, size: tuple[float, float]
-) -> tuple[bytes, list[_HoverArea], dict[str, Frame]]:
+) -> tuple[bytes, list[str], dict[str, Frame]]:
     """Draw a figure; also return its areas with texts, and the frames of its named axes."""
     require_drawing()
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[file_format]
@@ -238,26 +237,8 @@ def _escape_texts(canvas: Canvas) -> None:
             artist.set_text(escaped)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _HoverArea:
-    """Rectangle in an SVG picture, in points from its upper left corner, and its text."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class Frame:
-    """Axes in an SVG picture: ends in points (x from left, y from bottom to top) and the values there."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
-    x_values: tuple[float, float]
-    y_values: tuple[float, float]
-
+Frame: TypeAlias = dict[str, tuple[float, float]]
+"""Axes in an SVG picture: ends in points (x from left, y from bottom to top), and the values there."""
 
 _SMALLEST: Final = 8.0
 """Least width and height of an area with a text, in points."""
@@ -269,19 +250,17 @@ def _points(canvas: Canvas, axes: Axes, x: float, y: float) -> tuple[float, floa
     return float(across), float(72 * canvas.get_figheight() - up)
 
 
-def _hover_area(canvas: Canvas, hover: HoverText) -> _HoverArea:
-    """Convert an area to points; clip it to its axes, and enlarge it if it is too small to point at."""
+def _hover_area(canvas: Canvas, hover: HoverText) -> str:
+    """Return an area as a rectangle of SVG, within its axes, and large enough to point at."""
     low, high = (sorted(ends) for ends in (hover.axes.get_xlim(), hover.axes.get_ylim()))
     x = [min(max(end, low[0]), low[1]) for end in hover.x]
     y = [min(max(end, high[0]), high[1]) for end in hover.y]
     (left, bottom), (right, top) = (_points(canvas, hover.axes, *ends) for ends in zip(x, y, strict=True))
     across, down = (max(0.0, (_SMALLEST - size) / 2) for size in (right - left, bottom - top))
-    return _HoverArea(
-        left=left - across,
-        top=top - down,
-        width=right - left + 2 * across,
-        height=bottom - top + 2 * down,
-        text=hover.text,
+    width, height = right - left + 2 * across, bottom - top + 2 * down
+    return (
+        f'<rect x="{left - across:.1f}" y="{top - down:.1f}" width="{width:.1f}" height="{height:.1f}">'
+        f"<title>{html.escape(visible(hover.text))}</title></rect>\n"
     )
 
 
@@ -289,7 +268,8 @@ def _frame(canvas: Canvas, axes: Axes) -> Frame:
     (left, bottom), (right, top) = (
         _points(canvas, axes, *ends) for ends in zip(axes.get_xlim(), axes.get_ylim(), strict=True)
     )
-    return Frame(x=(left, right), y=(bottom, top), x_values=axes.get_xlim(), y_values=axes.get_ylim())
+    ends = {"x": (left, right), "y": (bottom, top)}
+    return ends | {"x_values": axes.get_xlim(), "y_values": axes.get_ylim()}
 
 
 _OUTLINE: Final = re.compile(r'(?<= d=")[^"]+')
@@ -307,19 +287,11 @@ def to_svg(figure: Figure) -> str:
 def to_page_svg(figure: Figure, prefix: str, *, narrow: bool = False) -> tuple[str, dict[str, Frame]]:
     """Draw a figure as a short SVG element whose areas have texts; also return the frames of its named axes.
 
-    Parameters
-    ----------
-    prefix
-        Beginning of the element's identifiers, which are unique in a page.
+    Its identifiers begin with a prefix that is unique in a page.
     """
     size = (NARROW, figure.narrow_height) if narrow else (figure.width, figure.height)
     picture, areas, frames = _draw(figure, "svg", size)
-    rectangles = "".join(
-        f'<rect x="{area.left:.1f}" y="{area.top:.1f}" width="{area.width:.1f}" height="{area.height:.1f}">'
-        f"<title>{html.escape(visible(area.text))}</title></rect>\n"
-        for area in areas
-    )
-    hover = f'<g class="values" fill="none" pointer-events="all">\n{rectangles}</g>\n' if areas else ""
+    hover = f'<g class="values" fill="none" pointer-events="all">\n{"".join(areas)}</g>\n' if areas else ""
     return f"{_short(_element(picture), prefix).removesuffix('</svg>')}{hover}</svg>", frames
 
 

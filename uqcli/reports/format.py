@@ -41,8 +41,6 @@ class Format:
 
     Attributes
     ----------
-    render
-        Function that renders a report.
     failed
         Function that renders the error of a run without a report. A signal may call it at any time, so it
         imports nothing.

@@ -30,8 +30,6 @@ class Provenance:
 
     Attributes
     ----------
-    command
-        Name of the command.
     line
         Command line, without options that do not change results.
     configured
@@ -95,11 +93,6 @@ class Provenance:
             ]
         total = None if None in row_counts else sum(rows_of_file or 0 for rows_of_file in row_counts)
         return [f"{count(len(names))} files, the first {names[0]}, the last {names[-1]}{_row_suffix(total)}"]
-
-
-def digest_of(content: bytes) -> str:
-    """Return the SHA-256 in hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def stated_digest(content: bytes) -> str | None:

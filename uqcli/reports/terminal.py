@@ -24,15 +24,9 @@ _TABLE_LINES: Final = 8
 def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
     """Print a document on one screen, with the colours and the width of the terminal, if it is one.
 
-    The last tables are shortened to fit. rich receives texts, never markup, since names from the data may
-    look like markup.
-
-    Parameters
-    ----------
-    end
-        Last line: written files and the next command.
-    verbose
-        Whether to print details, all cautions and whole tables.
+    The last tables are shortened to fit, unless details, all cautions and whole tables are asked for. ``end``
+    is the last line: written files and the next command. rich receives texts, never markup, since names from
+    the data may look like markup.
     """
     from rich.console import Console
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import classes_of, probabilities
 from uqcli.engines.request import DataRequest
-from uqcli.kernels.nonconformity import Matrix
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.saved import Source
 

@@ -9,7 +9,7 @@ import numpy as np
 from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints, bin_of
 from uqcli.base.records import dataclass
-from uqcli.engines.predictions import most_probable
+from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning.edges import equal_ranks
 from uqcli.shift.mixture import MixtureTest, UnitCounts, mixture_test
 

@@ -11,13 +11,13 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
+from uqcli.base.class_counts import Matrix
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.wording import p_text
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.estimates.estimate import Estimate, interval
-from uqcli.kernels.nonconformity import Matrix
 from uqcli.reports.document import Document, Metrics, MetricValue, Table
 from uqcli.rules.classes import are_weights, columns_of_classes
 from uqcli.rules.columns import NewColumns

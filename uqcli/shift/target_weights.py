@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.engines.probabilities import BINARY
-from uqcli.kernels.nonconformity import Matrix
 from uqcli.rules.codec import load_kind
 from uqcli.rules.result import inherit_doubts
 from uqcli.shift.rule import ShiftArtifact

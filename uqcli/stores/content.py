@@ -49,13 +49,7 @@ class Seekable(Content, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalFile:
-    """A file, a FIFO or a device.
-
-    Attributes
-    ----------
-    regular
-        Whether it can be opened more than once.
-    """
+    """A file, a FIFO or a device."""
 
     path: Path
     regular: bool

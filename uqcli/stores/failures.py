@@ -45,15 +45,7 @@ _STORE_ERROR: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
 
 
 def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
-    """Convert an error to a DataError if a store caused it; None if the content may be the cause.
-
-    Parameters
-    ----------
-    name
-        Address for messages.
-    doing
-        Failed action, as a verb.
-    """
+    """Convert an error to a DataError if a store caused it; None if the content may be the cause."""
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
         return no_object(name, doing)
     text = " ".join(str(error).split())

@@ -15,10 +15,6 @@ class Entry:
 
     Attributes
     ----------
-    name
-        Name within its tree.
-    basename
-        Last part of the name.
     is_folder, is_file
         Both are False for a device.
     """

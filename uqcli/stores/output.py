@@ -45,14 +45,9 @@ def _writable(target: str) -> Address:
 
 @contextmanager
 def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[BinaryIO]:
-    """Open a target for writing bytes; a file or an object appears only if the block succeeds.
+    """Open a path, ``-`` or an address for writing bytes (see uqcli.base.files).
 
-    Parameters
-    ----------
-    target
-        A path, ``-`` for standard output, or the address of an object.
-    queue
-        Queue in which a regular file or an object waits for ``commit``; None puts it into place at once.
+    A file or an object appears only if the block succeeds; with a queue, at its ``commit``.
 
     Raises
     ------

@@ -14,7 +14,6 @@ from typing import Final
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin, is_stdout
 from uqcli.base.operating_system import IS_WINDOWS, NO_WAIT, has_lock
-from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
 
@@ -24,20 +23,11 @@ LOCK_TIMEOUT_SECONDS: Final = 60.0
 _POLL_SECONDS: Final = 0.05
 
 
-@dataclass(frozen=True, kw_only=True)
-class State:
-    """Content of the file when it was locked; empty if it did not exist.
-
-    Write to ``path`` to replace it, at once or at commit (see ``open_output``).
-    """
-
-    path: str
-    content: bytes
-
-
 @contextmanager
-def locked(name: str) -> Iterator[State]:
-    """Lock a file until the block ends.
+def locked(name: str) -> Iterator[bytes]:
+    """Lock a file until the block ends, and yield its content; empty if it did not exist.
+
+    Write to its name to replace it, at once or at commit (see ``open_output``).
 
     The lock is on the file itself, so that no lock file is left behind. Windows cannot replace a locked file:
     there it is on a file beside it, which is removed afterwards. If the file is replaced or removed during
@@ -67,7 +57,7 @@ def locked(name: str) -> Iterator[State]:
     if is_new or IS_WINDOWS:
         register_cleanup(remove)
     try:
-        yield State(path=name, content=content)
+        yield content
     finally:
         if is_new or IS_WINDOWS:
             remove()

@@ -9,9 +9,8 @@ from typing import Final
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, PooledScores
 from uqcli.base.errors import UsageError
-from uqcli.base.pooled_scores import PooledScores
 from uqcli.base.rows import Rows
 from uqcli.boundary.calibration_rows import DriftCells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
@@ -19,7 +18,7 @@ from uqcli.boundary.rule_groups import as_decided
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
-from uqcli.engines.predictions import outside as outside_of
+from uqcli.engines.probabilities import outside as outside_of
 from uqcli.estimates.flagged_rows import flagged_interval
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of

@@ -11,7 +11,6 @@ import hashlib
 import os
 import secrets
 import stat
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -65,12 +64,7 @@ def replacing(target: str) -> Iterator[None]:
 class Temporary:
     """A registered temporary file in its target's directory, locked while its process lives.
 
-    Parameters
-    ----------
-    directory
-        Directory in which it is created.
-    name
-        Name of the target; leftovers of the same target are removed.
+    Leftovers of files with the same name are removed.
     """
 
     def __init__(self, directory: Path, name: str) -> None:
@@ -131,24 +125,6 @@ class Temporary:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
-
-
-@contextmanager
-def temporary_path(directory: Path | None, name: str) -> Iterator[Path]:
-    """Yield the path of a registered, locked temporary file; remove it afterwards.
-
-    Parameters
-    ----------
-    directory
-        None for the system's temporary directory.
-    name
-        Name of the target: leftovers of the same target whose process is dead are removed.
-    """
-    temporary = Temporary(Path(tempfile.gettempdir()) if directory is None else directory, name)
-    try:
-        yield Path(temporary.path)
-    finally:
-        temporary.remove()
 
 
 def _prefix(name: str) -> str:

@@ -19,23 +19,13 @@ def set_receiver(receiver: Receiver | None) -> None:
 
 
 def report_progress(task: str, done: int, unit: str, share: float | None) -> None:
-    """Report the progress of a task.
-
-    Parameters
-    ----------
-    task
-        Task, such as ``reading``; another name is another task.
-    done
-        Amount done, in ``unit``.
-    share
-        From 0 to 1; None if unknown.
-    """
+    """Report the progress of a task: what is done, and its share from 0 to 1, or None if unknown."""
     for receiver in _receivers:
         receiver(task, done, unit, share)
 
 
-def with_progress(items: Iterable[T], task: str, total: int, unit: str = "draws") -> Iterator[T]:
-    """Yield the items, reporting progress after each.
+def with_progress(items: Iterable[T], task: str, total: int) -> Iterator[T]:
+    """Yield the results of draws, reporting progress after each.
 
     Examples
     --------
@@ -44,4 +34,4 @@ def with_progress(items: Iterable[T], task: str, total: int, unit: str = "draws"
     """
     for done, item in enumerate(items, start=1):
         yield item
-        report_progress(task, done, unit, done / max(total, 1))
+        report_progress(task, done, "draws", done / max(total, 1))

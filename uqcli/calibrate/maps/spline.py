@@ -13,10 +13,10 @@ from uqcli.calibrate.maps.penalised import PENALTY, penalty_note
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 
 if TYPE_CHECKING:
+    from uqcli.base.class_counts import Matrix
     from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
-    from uqcli.kernels.splines import Matrix
 
 
 INNER_KNOTS: Final = 5

@@ -16,11 +16,11 @@ from uqcli.reports.document import Table
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, clipped, let, minus, sigmoid
 
 if TYPE_CHECKING:
+    from uqcli.base.class_counts import Matrix
     from uqcli.base.counts import Floats, Ints
     from uqcli.base.rows import Rows
     from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.calibrate.scale import Scale
-    from uqcli.kernels.splines import Matrix
 
 _KNOTS: Final = 17
 """Knots of the normal scores of the uncertainty."""

@@ -67,8 +67,7 @@ def watch(
     )
     with ExitStack() as stack:
         if request.state is not None:
-            state = stack.enter_context(locked(request.state))
-            request = replace(request, content=state.content)
+            request = replace(request, content=stack.enter_context(locked(request.state)))
         deliver(run(request), reporting, provenance=provenance, output=request.state, plot=plotting.plot)
 
 

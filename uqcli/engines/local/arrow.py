@@ -18,6 +18,11 @@ def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
     return array
 
 
+def table_of(frame: pl.DataFrame) -> pa.Table:
+    """Convert to an Arrow table, of types that every version of Arrow has."""
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
 def bytes_of(value: bytes) -> pa.Scalar:
     """Return the binary scalar."""
     return arrow_of(pl.Series([value], dtype=pl.Binary))[0]

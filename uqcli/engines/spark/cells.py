@@ -3,45 +3,27 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats
+from uqcli.base.counts import Bools
 from uqcli.base.records import dataclass
+from uqcli.engines.local.count.keys import keys_of
+from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import Span
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import totals
 from uqcli.engines.spark.read import Column, Frame
 
 
-class Counter(Protocol):
-    """Counts rows of a counting frame (see pooling) in ``parts * size`` cells.
-
-    The cell index increases with the value within a part; each part is offset by ``size``.
-    """
-
-    @property
-    def size(self) -> int:
-        """Number of cells per part."""
-
-    @property
-    def amounts(self) -> list[str]:
-        """Columns that are summed along with counts."""
-
-    def cell_counts(self, rows: Frame) -> Frame:
-        """Count by cell: n, p (rows and positive rows, by weight), low and high (smallest and largest value).
-
-        With amounts also s0, ...: the sum of each over all rows, then over positive rows.
-        """
-
-    def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """Return part, value, y, w and amounts of the rows in flagged cells; bool, shape (parts * size,)."""
-
-
 @dataclass(frozen=True)
 class FunctionCounter:
-    """Cells of equal key width, counted by Python functions on the workers."""
+    """Cells of equal key width, counted by Python functions on the workers.
+
+    Rows of a counting frame (see pooling) are counted in ``parts * size`` cells. The cell index increases
+    with the value within a part; each part is offset by ``size``.
+    """
 
     low: int
     shift: int
@@ -52,18 +34,17 @@ class FunctionCounter:
     @classmethod
     def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> FunctionCounter:
         """Return the cells that are narrow where most values are."""
-        low, high = _keys(np.array([span.low, span.high])).tolist()
+        low, high = keys_of(np.array([span.low, span.high])).tolist()
         shift = 0
         while ((high - low) >> shift) + 2 > size:
             shift += 1
         return cls(low, shift, ((high - low) >> shift) + 2, parts, amounts)
 
     def cell_counts(self, rows: Frame) -> Frame:
-        """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
+        """Count by cell: n, p (rows and positive rows, by weight), low and high (smallest and largest value).
 
-        from uqcli.engines.spark import worker
-
+        With amounts also s0, ...: the sum of each over all rows, then over positive rows.
+        """
         work = worker.cells_counted(self.low, self.shift, self.size, self.parts, self.amounts)
         sums = [f"s{index}" for index in range(2 * len(self.amounts))]
         schema = ", ".join([worker.CELLS_SCHEMA, *(f"{name} long" for name in sums)])
@@ -75,9 +56,7 @@ class FunctionCounter:
         )
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """See Counter."""
-        from uqcli.engines.spark import worker
-
+        """Return part, value, y, w and amounts of the rows in flagged cells; bool, shape (parts * size,)."""
         flags = np.packbits(flagged)
         work = worker.cells_opened(self.low, self.shift, self.size, self.amounts, flags)
         schema = ", ".join([worker.ROWS_SCHEMA, *(f"{name} long" for name in self.amounts)])
@@ -100,9 +79,7 @@ class ExpressionCounter:
         return cls(span.low, span.high, size, amounts)
 
     def cell_counts(self, rows: Frame) -> Frame:
-        """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
-
+        """See FunctionCounter."""
         return (
             rows.withColumn("cell", self._cell())
             .groupBy("cell")
@@ -110,9 +87,7 @@ class ExpressionCounter:
         )
 
     def opened(self, rows: Frame, flagged: Bools) -> Frame:
-        """See Counter."""
-        from pyspark.sql import functions as F  # noqa: N812
-
+        """See FunctionCounter."""
         return (
             rows.withColumn("cell", self._cell())
             .filter(F.col("cell").isin(np.flatnonzero(flagged).tolist()))
@@ -121,8 +96,6 @@ class ExpressionCounter:
 
     def _cell(self) -> Column:
         """Return the cell index, monotone in v despite rounding; halves avoid infinite differences."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         width = self.high / 2 - self.low / 2
         scale = (self.size - 3) / width if width > 0 else 0.0
         inner = F.lit(1).cast("long")
@@ -137,7 +110,5 @@ class ExpressionCounter:
         return cell.cast("long") + F.col("part") * F.lit(self.size)
 
 
-def _keys(value: Floats) -> NDArray[np.int64]:
-    """Return the order-preserving integer keys of numbers."""
-    bits = value.view(np.int64)
-    return np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
+Counter: TypeAlias = FunctionCounter | ExpressionCounter
+"""Counts rows by cell, and opens cells."""

@@ -32,9 +32,9 @@ from uqcli.engines.repeated_rows import (
     shared_caution,
 )
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
-from uqcli.engines.spark.expressions import pairwise, sum_in_order
+from uqcli.engines.spark.expressions import F, pairwise
 from uqcli.engines.spark.joined import with_labels
-from uqcli.engines.spark.read import ClusterInput, Column, Frame, opened, quoted, together
+from uqcli.engines.spark.read import ClusterInput, Column, Frame, only_row, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
 
@@ -86,20 +86,14 @@ class CheckedFrame:
         or 0, or the class index; 0 without a label), ``w`` (long), ``g0``, ... (string) for keys, and
         ``a0``, ... (long) for amounts, in units times weight. For predictions, also ``score`` (double) and
         ``class`` (string).
-    roles
-        Roles with expanded patterns.
     names, keys, features
         Column of each role, key, or feature of known levels.
     unnormalised
         See uqcli.engines.protocol.ReadRows.
     rows
         Number of rows, unweighted.
-    size
-        Total weight.
     usable
         Columns ``y``, ``w``, ``g0``, ... of all usable rows, whatever their weight.
-    amounts
-        Columns of amounts.
     levels
         Sorted group texts of the keys queried so far.
     sizes
@@ -136,7 +130,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):
         frame = check.converted(check.frame(inputs))
-        answers = frame.agg(*check.aggregations()).toArrow().to_pylist()[0]
+        answers = only_row(frame.agg(*check.aggregations()))
     check.judge(answers)
     result = check.result(frame, answers)
     if result.summary.unlabelled:
@@ -156,26 +150,16 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
 
 def _repeated(checked: CheckedFrame) -> str:
     """Return the caution if most rows repeat the score and the uncertainty of another row."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     names = [checked.names[role] for role in ("score", "uncertainty")]
     with spark_errors("look for repeated rows"):
         pairs = checked.frame.groupBy(*names).agg(F.count(F.lit(1)).alias("rows"))
-        (answer,) = (
-            pairs.agg(
-                F.count(F.lit(1)).alias("pairs"),
-                F.sum(F.when(F.col("rows") > 1, F.col("rows")).otherwise(0)).alias("repeated"),
-            )
-            .toArrow()
-            .to_pylist()
-        )
+        repeated = F.sum(F.when(F.col("rows") > 1, F.col("rows")).otherwise(0)).alias("repeated")
+        answer = only_row(pairs.agg(F.count(F.lit(1)).alias("pairs"), repeated))
     return repeated_caution(int(answer["pairs"]), int(answer["repeated"] or 0), checked.rows)
 
 
 def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> None:
     """Caution if several inputs contain the same rows, as the local engine does."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     columns = identifying_columns([source.columns for source in inputs], check.roles)
     shared = SharedRows(columns=columns, inputs=len(inputs))
     keys = [f"c{index}" for index in range(len(columns))]
@@ -210,24 +194,19 @@ def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> Non
         )
         low = F.when(F.col("shared"), F.col("low"))
         same = F.col("shared") & (F.col("low") == F.col("high"))
-        (answer,) = (
-            by_key.agg(
-                F.count(F.lit(1)).alias("keys"),
-                F.count(low).alias("shared"),
-                F.sum(F.when(same, 1).otherwise(0)).alias("same_label"),
-                F.countDistinct(low).alias("labels"),
-            )
-            .toArrow()
-            .to_pylist()
+        totals = by_key.agg(
+            F.count(F.lit(1)).alias("keys"),
+            F.count(low).alias("shared"),
+            F.sum(F.when(same, 1).otherwise(0)).alias("same_label"),
+            F.countDistinct(low).alias("labels"),
         )
+        answer = only_row(totals)
     if caution_text := shared_caution(columns, **{name: int(value or 0) for name, value in answer.items()}):
         caution(caution_text)
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     """Return the summary of weights, from a sample if there are many values."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     summary, names = WeightSummary(), list(checked.names.values())
     odd = F.col("w") * (F.col("y") % 2)
     totals = (F.count(F.lit(1)).alias("rows"), F.sum("w").alias("size"))
@@ -294,8 +273,6 @@ class Check:
         self, source: ClusterInput, kept_columns: Sequence[str], types: Mapping[str, DataType]
     ) -> Frame:
         """Parse the required columns of an input, with the unreadable values of each."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         columns: list[Column] = []
         for role, name in self.roles.all_numbers().items():
             parsed = number_of(source, name)
@@ -354,8 +331,6 @@ class Check:
         return column_by_name if self.roles.weight is None else {**column_by_name, "w": self.roles.weight}
 
     def _usable(self) -> Column:
-        from pyspark.sql import functions as F  # noqa: N812
-
         present = [F.col(column).isNotNull() for column in ("y", *self.keys.values())]
         return pairwise(and_, [*present, *map(_is_finite, self._numbers())])
 
@@ -365,14 +340,12 @@ class Check:
 
     def _deviation(self) -> Column:
         """Compute |sum p - 1| of a row's class probabilities, added in the order that all engines use."""
-        from pyspark.sql import functions as F  # noqa: N812
-
-        return F.abs(sum_in_order([F.col(name) for name in self._probabilities()]) - F.lit(1.0))
+        probabilities = F.array(*map(F.col, self._probabilities()))
+        total = F.aggregate(probabilities, F.lit(0.0), lambda total, value: total + value)
+        return F.abs(total - F.lit(1.0))
 
     def outside(self, ranges: Mapping[str, tuple[float, float]]) -> Column:
-        """Whether a usable row has a number outside its range (see uqcli.engines.predictions.outside)."""
-        from pyspark.sql import functions as F  # noqa: N812
-
+        """Whether a usable row has a number outside its range (see uqcli.engines.probabilities.outside)."""
         beyond = []
         for role, (low, high) in ranges.items():
             if role == "score" and self.roles.classes:
@@ -384,8 +357,6 @@ class Check:
 
     def unknown(self) -> Column:
         """Whether a usable row has a text that is no level of its feature."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         conditions = [
             F.col(self.features[feature.name]) == len(feature.levels or ()) for feature in self.roles.features
         ]
@@ -393,8 +364,6 @@ class Check:
 
     def aggregations(self) -> list[Column]:
         """Return the aggregations over all rows."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         usable = F.col("ok")
         conditions = {"rows": F.lit(True), "usable": usable, "positives": usable & (F.col("y") == 1)}
         conditions |= {"positive": F.col("y") == 1, "null_y": F.col("y").isNull() & F.col("by").isNull()}
@@ -553,15 +522,11 @@ class Check:
 
     def clipped(self) -> list[Column]:
         """Return the numeric columns, probabilities clipped to [0, 1]."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         inside = self._probabilities()
         return [_clipped(name).alias(name) if name in inside else F.col(name) for name in self.names.values()]
 
     def result(self, frame: Frame, answers: Mapping[str, Any]) -> CheckedFrame:
         """Return the usable rows of positive weight."""
-        from pyspark.sql import functions as F  # noqa: N812
-
         weight = F.lit(1) if self.roles.weight is None else F.col("w")
         present = F.col("ok") if self.roles.weight is None else F.col("ok") & (weight > 0)
         names, numbers, keys = self._counted(), self.clipped(), self.keys
@@ -605,8 +570,6 @@ class Check:
 
 def level_of(text: Column, levels: Sequence[str]) -> Column:
     """Return the index of a text among known levels, their number for other texts, -1 if missing; double."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     code_by_text = codes_of_texts(levels)
     position = F.array_position(F.array(*map(F.lit, code_by_text)), text)  # counted from 1, 0 for other texts
     codes = F.array(F.lit(len(levels)), *map(F.lit, code_by_text.values()))
@@ -615,14 +578,10 @@ def level_of(text: Column, levels: Sequence[str]) -> Column:
 
 def _clipped(name: str) -> Column:
     """Clip a class probability to [0, 1]."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.greatest(F.least(F.col(name), F.lit(1.0)), F.lit(0.0))
 
 
 def _is_finite(name: str) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     column = F.col(name)
     return column.isNotNull() & ~F.isnan(column) & (F.abs(column) != float("inf"))
 
@@ -640,8 +599,6 @@ def with_predictions(frame: Frame, probabilities: Sequence[Column], classes: Seq
     Arrays keep the plan shallow for any number of classes. A row without a label keeps a null ``y``. A row of
     unusable probabilities is no error here.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     frame = frame.withColumn("probabilities", F.array(*probabilities))
     frame = frame.withColumn(SCORE, F.array_max("probabilities"))
     # the position of the first of equal probabilities, counted from 1

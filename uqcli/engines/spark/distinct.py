@@ -12,11 +12,13 @@ from uqcli.base.counts import Feature, Ints
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
-from uqcli.engines.predictions import levels_of
+from uqcli.engines.probabilities import levels_of
 from uqcli.engines.protocol import ReadRows, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import require_same
+from uqcli.engines.spark.read import only_row
 from uqcli.engines.spark.session import session_of, spark_errors
 
 R = TypeVar("R")
@@ -33,8 +35,6 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     DataError
         There are too many distinct rows to collect, or the inputs have changed.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     numbers = [*checked.names.values(), *checked.features.values()]
     names = [*numbers, *checked.amounts, "y", *checked.keys.values()]
     single = checked.frame
@@ -44,7 +44,7 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     max_rows = MAX_NUMBERS // (len(names) + 1)
     with spark_errors("bring rows together"):
         if checked.rows > max_rows:
-            size = int(grouped.agg(F.count(F.lit(1)).alias("rows")).toArrow().to_pylist()[0]["rows"])
+            size = int(only_row(grouped.agg(F.count(F.lit(1)).alias("rows")))["rows"])
             _refuse_many(size, max_rows)
         table = grouped.toArrow()
     columns = {name: table.column(name).to_numpy() for name in (*numbers, *checked.amounts, "y", "w")}

@@ -12,16 +12,7 @@ from uqcli.engines.spark.write import stream_through
 
 
 class SparkEngine:
-    """Counts on the cluster.
-
-    Parameters
-    ----------
-    expressions
-        Whether to count by SQL expressions only; None to test whether the workers run functions.
-    """
-
-    def __init__(self, *, expressions: bool | None = None) -> None:
-        self._expressions = expressions
+    """Counts on the cluster."""
 
     def expected(self, request: DataRequest) -> None:
         """Return None: the cluster's memory is not this machine's, and collected data has its own limits."""
@@ -29,7 +20,7 @@ class SparkEngine:
 
     def table(self, request: DataRequest) -> SparkTable:
         """Return the table of the request's rows."""
-        return SparkTable(request, expressions=self._expressions)
+        return SparkTable(request)
 
     def rows(self, request: DataRequest) -> ReadRows:
         """Collect distinct rows with their weights, up to a limit."""

@@ -9,7 +9,8 @@ from uqcli.base.running.cautions import caution
 from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import DataRequest
-from uqcli.engines.spark.read import ClusterInput, input_of, quoted, together
+from uqcli.engines.spark.expressions import F
+from uqcli.engines.spark.read import ClusterInput, input_of, only_row, quoted, together
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import text_of
 
@@ -30,8 +31,6 @@ def with_labels(
     DataError
         A column is missing, an id is empty or repeated, or no label belongs to a row.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     labels, column = request.joined, request.roles.label
     if labels is None or column is None:
         return inputs
@@ -46,22 +45,13 @@ def with_labels(
     with spark_errors("join the labels"):
         times = by_id.groupBy(_KEY).count()
         wrong = times.filter(F.col(_KEY).isNull() | (F.col("count") > 1))
-        problem = wrong.agg(F.sum("count").alias("rows"), F.min(_KEY).alias("id")).toArrow().to_pylist()[0]
+        problem = only_row(wrong.agg(F.sum("count").alias("rows"), F.min(_KEY).alias("id")))
         if problem["rows"]:
             raise repeated_ids(labels, problem["rows"], problem["id"])
         used = together([frame.select(_KEY) for frame in keyed]).groupBy(_KEY).count()
-        unused, shared = (F.col("count").isNull(), F.col("count") > 1)
-        counts = (
-            by_id.join(used, _KEY, "left")
-            .agg(
-                *(
-                    F.count(F.when(is_so, 1)).alias(name)
-                    for name, is_so in (("none", unused), ("many", shared))
-                )
-            )
-            .toArrow()
-            .to_pylist()[0]
-        )
+        kinds = {"none": F.col("count").isNull(), "many": F.col("count") > 1}
+        numbers = [F.count(F.when(is_so, 1)).alias(name) for name, is_so in kinds.items()]
+        counts = only_row(by_id.join(used, _KEY, "left").agg(*numbers))
         if counts["none"] == times.count():
             raise no_match(labels)
     for sentence in unused_labels(labels, counts["none"], counts["many"]):

@@ -15,8 +15,8 @@ from uqcli.base.errors import DataError
 from uqcli.engines import refusals
 from uqcli.engines.protocol import Partition
 from uqcli.engines.spark.check import CheckedFrame
-from uqcli.engines.spark.expressions import pairwise
-from uqcli.engines.spark.read import Column, Frame
+from uqcli.engines.spark.expressions import F, pairwise
+from uqcli.engines.spark.read import Column, Frame, only_row
 from uqcli.engines.spark.session import spark_errors
 
 MAX_VALUES: Final = 1 << 24
@@ -28,8 +28,6 @@ MAX_GROUPS: Final = 1 << 20
 
 def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
     """Select the columns v (values of the role), y, w, amounts, and part (index of each row's part)."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     frame, part_index = checked.frame, F.lit(0).cast("long")
     for index, column in enumerate(by.groups):
         names = groups_of(checked, column)
@@ -83,15 +81,11 @@ def parts_of(checked: CheckedFrame, by: Partition) -> int:
 
 def _bin_of(uncertainty: Column, edges: Floats) -> Column:
     """Return the uncertainty bin of each row: the number of edges at or below it."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     return pairwise(add, [(uncertainty >= F.lit(edge)).cast("long") for edge in edges.tolist()])
 
 
 def totals(amounts: Sequence[str]) -> list[Column]:
     """Aggregate a counting frame: n, p, and sums s0, ... of amounts over all and positive rows."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     positive = [F.sum(F.col(name) * F.col("y")) for name in amounts]
     sums = [*(F.sum(name) for name in amounts), *positive]
     return [
@@ -125,11 +119,9 @@ def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCou
 
 def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> tuple[ValueCounts, ...]:
     """Pool rows with columns part, value, y, w and amounts; ``max_values`` bounds their distinct values."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     grouped = rows.groupBy("part", "value").agg(*totals(amounts))
     if max_values > MAX_VALUES:
-        values = int(grouped.agg(F.count(F.lit(1)).alias("values")).toArrow().to_pylist()[0]["values"])
+        values = int(only_row(grouped.agg(F.count(F.lit(1)).alias("values")))["values"])
         if values > MAX_VALUES:
             raise DataError(
                 f"there are {values:,} distinct values to collect",

@@ -108,10 +108,7 @@ def count_ranges(
 ) -> tuple[RangeCounts, ...]:
     """Return the counts of a column in each part, then of all rows, exact wherever a query needs it.
 
-    Parameters
-    ----------
-    expressions
-        Whether workers cannot run Python functions.
+    Workers that cannot run Python functions count by expressions.
     """
     n_parts = parts_of(checked, by)
     if checked.rows <= max(ROWS_PER_PART, n_parts * MIN_CELLS):

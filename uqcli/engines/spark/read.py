@@ -14,7 +14,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
-from uqcli.engines.columns import require_columns, shared_names, without_optional
+from uqcli.engines.columns import resolved_roles, shared_names
 from uqcli.engines.inputs import inferred_format, refuse_local_table
 from uqcli.engines.protocol import Columns
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
@@ -41,12 +41,8 @@ class ClusterInput:
 
     Attributes
     ----------
-    name
-        Name as given.
     types
         Spark type of each column in order; of a repeated name, the last.
-    columns
-        All column names, in order.
     """
 
     name: str
@@ -67,12 +63,7 @@ Join: TypeAlias = "Callable[[SparkSession, tuple[ClusterInput, ...], DataRequest
 def opened(
     session: SparkSession, request: DataRequest, join: Join | None = None
 ) -> tuple[tuple[ClusterInput, ...], Roles]:
-    """Open the inputs, each with every required column.
-
-    Parameters
-    ----------
-    join
-        Adds the labels of a second file; None if no label is needed.
+    """Open the inputs, each with every required column; ``join`` adds the labels of a second file.
 
     Raises
     ------
@@ -91,11 +82,7 @@ def opened(
     if join is not None:
         inputs = join(session, inputs, request)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)
-    roles = without_optional(roles, [source.columns for source in inputs])
-    roles = roles.adopted(source.columns for source in inputs)
-    for cluster_input in inputs:
-        require_columns(cluster_input.columns, cluster_input.display_name, roles)
-    return inputs, roles
+    return inputs, resolved_roles(roles, [(source.display_name, source.columns) for source in inputs])
 
 
 def columns_of(request: DataRequest) -> Columns:
@@ -178,6 +165,12 @@ def _require_local_text(name: str) -> None:
             with Path(name).open("rb") as stream:
                 head = stream.read(SIGNATURE_BYTES)
     require_text(head, name)
+
+
+def only_row(frame: Frame) -> dict[str, Any]:
+    """Collect the only row of an aggregation."""
+    row: dict[str, Any] = frame.toArrow().to_pylist()[0]
+    return row
 
 
 def quoted(name: str) -> str:

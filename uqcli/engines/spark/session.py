@@ -45,12 +45,7 @@ _runs_functions: dict[int, bool] = {}
 
 
 def session_of(url: str | None) -> SparkSession:
-    """Return the session of a cluster, created once.
-
-    Parameters
-    ----------
-    url
-        ``sc://host:port``; None for SPARK_REMOTE, and without that a local server.
+    """Return the session of ``sc://host:port``, else of SPARK_REMOTE, else of a local server; created once.
 
     Raises
     ------
@@ -224,12 +219,7 @@ def _with_timeout(work: Any) -> None:
 
 @contextmanager
 def spark_errors(doing: str) -> Iterator[None]:
-    """Convert errors of the cluster or the connection to a one-line DataError.
-
-    Parameters
-    ----------
-    doing
-        Failed action, as the verb after "cannot".
+    """Convert errors of the cluster or the connection to a one-line DataError that names what failed.
 
     Raises
     ------

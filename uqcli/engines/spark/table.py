@@ -2,49 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 
-from uqcli.base.counts import Ints, RangeCounts, ValueCounts, containing_ranks, merge
+from uqcli.base.counts import RangeCounts, ValueCounts, merge
 from uqcli.base.rows import Rows
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
+from uqcli.engines.protocol import Partition, RangeQuery, SourceSummary, Table
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, WeightedGroupSize, checked
 from uqcli.engines.spark.distinct import distinct_rows
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import groups_of, pooled_by
 from uqcli.engines.spark.ranges import count_ranges
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 from uqcli.kernels.pava import isotonic_sums
 
 
-class SparkTable:
+class SparkTable(Table):
     """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table).
 
     Parameters
     ----------
-    expressions
-        See uqcli.engines.spark.engine.SparkEngine.
     rows
         The rows to count; None to check those of the request at the first query.
     """
 
-    def __init__(
-        self, request: DataRequest, *, expressions: bool | None, rows: CheckedFrame | None = None
-    ) -> None:
+    def __init__(self, request: DataRequest, rows: CheckedFrame | None = None) -> None:
         self._request = request
-        self._expressions_option = expressions
         self._rows = rows
 
     @cached_property
     def _checked(self) -> CheckedFrame:
         return self._rows or checked(session_of(self._request.spark), self._request)
-
-    @cached_property
-    def _expressions(self) -> bool:
-        if self._expressions_option is not None:
-            return self._expressions_option
-        return not runs_functions(session_of(self._request.spark))
 
     @property
     def summary(self) -> SourceSummary:
@@ -57,19 +47,12 @@ class SparkTable:
 
     def only(self, column: str, name: str) -> SparkTable:
         """Return the table of the rows of one group of a key column."""
-        rows = group_of(self._checked, column, name)
-        return SparkTable(self._request, expressions=self._expressions_option, rows=rows)
-
-    def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
-    ) -> tuple[ValueCounts, ...]:
-        """Return the counts of a column in each part, exact at given ranks."""
-        query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
+        return SparkTable(self._request, group_of(self._checked, column, name))
 
     def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows."""
-        return count_ranges(self._checked, role, by, query, expressions=self._expressions)
+        rows, has_functions = self._checked, runs_functions(session_of(self._request.spark))
+        return count_ranges(rows, role, by, query, expressions=not has_functions)
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
         """Compute the exact tie-pooled counts of a column in each part."""
@@ -94,8 +77,6 @@ def _blocks(counts: ValueCounts) -> ValueCounts:
 
 def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
     """Return the checked rows of one group of a key column; spans stay those of all rows."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     size = _sizes_of(checked, column)[name]
     inside = F.col(checked.keys[column]) == F.lit(name)
     return replace(
@@ -112,8 +93,6 @@ def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
 
 def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, WeightedGroupSize]:
     """Count the rows of every group of a key column, in one pass."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     if column not in checked.sizes:
         key = checked.keys[column]
         totals = {

@@ -10,6 +10,7 @@ from uqcli.base.records import dataclass
 from uqcli.engines import refusals
 from uqcli.engines.classes import class_spellings, positive_spellings
 from uqcli.engines.request import INPUT
+from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.read import ClusterInput, Column, quoted
 
 _TEXTS: Final = ("string", "varchar", "char")
@@ -49,8 +50,6 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     DataError
         It is neither numeric nor text.
     """
-    from pyspark.sql import functions as F  # noqa: N812  as everybody calls it
-
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
@@ -68,8 +67,6 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
     DataError
         It is neither Boolean, numeric nor text, and no positive text is given.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     kind, column = _kind(source, name), F.col(quoted(name))
     if positive_value is not None:
         return _label_by_text(column, kind, positive_value)
@@ -93,18 +90,16 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     """Parse a column of class labels as class indices, compared as text."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     column = F.col(quoted(name))
     if _kind(source, name) in _FLOATS:
         column = F.when(~F.isnan(column), column)
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
-    spellings = class_spellings(classes)
-    if spellings.ignores_case:
+    index_by_text, ignores_case = class_spellings(classes)
+    if ignores_case:
         text = F.lower(text)
     matched_class = None
-    for spelling, class_index in spellings.index_by_text.items():
+    for spelling, class_index in index_by_text.items():
         matched_class = (F if matched_class is None else matched_class).when(
             text == spelling, F.lit(class_index)
         )
@@ -121,8 +116,6 @@ def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
     DataError
         It is neither text, numeric nor Boolean.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
@@ -145,8 +138,6 @@ def _kind(source: ClusterInput, name: str) -> str:
 
 
 def _number_of_text(text: Column) -> Parsed:
-    from pyspark.sql import functions as F  # noqa: N812
-
     lower = F.lower(text)
     infinite = F.when(lower.startswith("-"), F.lit(float("-inf"))).otherwise(F.lit(float("inf")))
     value = (
@@ -159,14 +150,11 @@ def _number_of_text(text: Column) -> Parsed:
 
 
 def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
-    from pyspark.sql import functions as F  # noqa: N812
-
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
-    spellings = positive_spellings(positive_value)
-    compared = lower if spellings.ignores_case else text
-    positive = F.coalesce(compared.isin(*spellings.index_by_text), F.lit(False))
+    spellings, ignores_case = positive_spellings(positive_value)
+    positive = F.coalesce((lower if ignores_case else text).isin(*spellings), F.lit(False))
     if kind in _TEXTS:
         null = (null | lower.rlike(_INFINITE)) & ~positive
     if kind in _FLOATS:
@@ -178,18 +166,12 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
 
 
 def _stripped(column: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.regexp_replace(column, r"^\s+|\s+$", "")
 
 
 def _without_sign_of_zero(column: Column) -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return column + F.lit(0.0)
 
 
 def _no_text() -> Column:
-    from pyspark.sql import functions as F  # noqa: N812
-
     return F.lit(None).cast("string")

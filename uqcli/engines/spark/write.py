@@ -23,12 +23,16 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
 from uqcli.base.running.interruption import register_cleanup
+from uqcli.engines import refusals
 from uqcli.engines.column_types import joined_type
+from uqcli.engines.columns import require_same_columns
 from uqcli.engines.inputs import format_of
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import Roles
+from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import Check
-from uqcli.engines.spark.read import ClusterInput, Frame, opened, quoted
+from uqcli.engines.spark.expressions import F
+from uqcli.engines.spark.read import ClusterInput, Frame, only_row, opened, quoted
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
 from uqcli.stores.address import is_stored
 
@@ -49,8 +53,6 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     DataError
         Inputs differ or are unusable, the output exists, or the job failed.
     """
-    from pyspark.sql import functions as F  # noqa: N812
-
     target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
@@ -62,7 +64,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         frame = check.frame(inputs, kept_columns=tuple(columns), types=columns if len(inputs) > 1 else {})
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
         unknown = F.sum(F.when(check.unknown(), 1).otherwise(0)).cast("long").alias("unknown")
-        answers = frame.agg(*check.aggregations(), outside, unknown).toArrow().to_pylist()[0]
+        answers = only_row(frame.agg(*check.aggregations(), outside, unknown))
     check.refuse_values(answers)
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
@@ -119,21 +121,13 @@ def _columns(
     """Return the columns to keep, with their types; those of columns that are replaced do not matter."""
     from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
 
-    first, *other_inputs = inputs
     for cluster_input in inputs:
         if len(set(cluster_input.columns)) < len(cluster_input.columns):
             raise DataError(
                 f"column names of {cluster_input.display_name} are not unique", remedy="rename them"
             )
-    for other_input in other_inputs:
-        differing = set(first.columns) ^ set(other_input.columns)
-        if differing and not union:
-            raise DataError(
-                f"columns of {other_input.display_name} differ from "
-                f"{first.display_name}: {', '.join(sorted(differing))}",
-                expected="the same columns in every input",
-                remedy="give --union to fill missing ones with nulls",
-            )
+    if not union:
+        require_same_columns([(source.display_name, source.columns) for source in inputs])
     types: dict[str, list[tuple[str, pa.DataType]]] = {}
     for cluster_input in inputs:
         for column in to_arrow_schema(cluster_input.frame.schema):
@@ -144,8 +138,6 @@ def _columns(
 
 def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:
     """Select kept columns, numbers, and whether a row is usable."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     columns = [F.col(f"c{index}") for index in range(kept_columns)]
     prepared = frame.select(*columns, *check.clipped(), *check.features.values(), "ok")
     return prepared.filter("ok") if drop else prepared
@@ -153,17 +145,10 @@ def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> F
 
 def _computed(frame: Frame, columns: Sequence[str], check: Check, request: StreamRequest) -> Frame:
     """Add the rule's columns, and rename all to their final names."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    from uqcli.engines.spark import worker
-
     added = request.added
     existing = [name for name in added.types if name in columns]
     if existing and not request.overwrite:
-        raise UsageError(
-            f"column '{existing[0]}' already exists in the input",
-            remedy="give --prefix P for another name, or --overwrite to replace the column",
-        )
+        raise refusals.existing_column(existing[0])
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),
         roles=dict(check.names),
@@ -203,19 +188,15 @@ def _schema(frame: Frame, kept_columns: int, added: AddedColumns) -> StructType:
 
 def _selected(frame: Frame, added: AddedColumns) -> int:
     """Count true values among the added columns, as written."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     truths = [name for name, kind in added.types.items() if kind == "bool"]
     if not truths:
         return 0
     sums = [F.sum(F.col(quoted(name)).cast("long")).alias(f"s{index}") for index, name in enumerate(truths)]
-    return sum(count or 0 for count in frame.agg(*sums).toArrow().to_pylist()[0].values())
+    return sum(count or 0 for count in only_row(frame.agg(*sums)).values())
 
 
 def _count_texts(frame: Frame, added: AddedColumns) -> dict[str, int]:
     """Count the added texts, as written."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     texts: dict[str, int] = {}
     for name in (name for name, kind in added.types.items() if kind == "text"):
         counts = frame.groupBy(F.col(quoted(name)).alias("text")).count().toArrow().to_pylist()

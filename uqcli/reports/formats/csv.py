@@ -23,15 +23,7 @@ _HEADER: Final = ("command", "key", "value", "low", "high")
 
 
 def to_csv(command: str, by_artifact: Mapping[str, Metrics], *, is_up: bool) -> str:
-    """Build a table of all metrics.
-
-    Parameters
-    ----------
-    by_artifact
-        Metrics by rule file; the key '' is for a single result, or for all rule files together.
-    is_up
-        Whether the run came to a result.
-    """
+    """Build a table of all metrics, by rule file, or under '' for a single result or all files together."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(_HEADER)

@@ -34,15 +34,7 @@ def to_junit(
     failure: Failure | None,
     digests: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
-    """Build a file with one test suite.
-
-    Parameters
-    ----------
-    failure
-        Error of the run; None if there is a result.
-    digests
-        Digests of rule files and inputs, by description.
-    """
+    """Build a file with one test suite; the digests are those of rule files and inputs, by description."""
     cases = [*map(_check_case, checks), *_claim_cases(document)]
     if not cases and failure is None:
         cases = [_Case(kind="run", name="result", result="passed", message="")]

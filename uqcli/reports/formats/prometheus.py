@@ -56,12 +56,8 @@ def to_prometheus(
 ) -> str:
     """Build all metrics as gauges, each family once.
 
-    Parameters
-    ----------
-    by_artifact
-        Metrics by rule file; the key '' is for a single result, or for all rule files together.
-    rules
-        Digests of the rule files that were read or written, by name.
+    Metrics are by rule file, or under '' for a single result or all rule files together. ``rules`` are the
+    digests of the rule files that were read or written, by name.
     """
     families: dict[str, list[_Sample]] = {}
     for name, digest in rules.items():

@@ -12,13 +12,7 @@ from uqcli.reports.failure import escaped
 
 
 def operating_point_section(document: Document, line: str) -> str:
-    """Build the section; empty if there is no choice.
-
-    Parameters
-    ----------
-    line
-        Command line of the run.
-    """
+    """Build the section, with command lines like that of the run; empty if there is no choice."""
     points = document.operating_points() if document.operating_points is not None else None
     if points is None:
         return ""

@@ -7,7 +7,6 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -42,16 +41,8 @@ def to_html(
 ) -> str:
     """Render a report as a self-contained HTML page, with its provenance at the end.
 
-    Parameters
-    ----------
-    heading
-        Title that the user chose; the answer then stands below it.
-    line
-        Command line of the run, from which those of other operating points are made.
-    step
-        Next step, in words or as a command line.
-    names
-        Names of the inputs and of the rule files read, for the card.
+    The answer stands below a heading that the user chose. The command lines of other operating points are
+    made from ``line``, that of the run, and ``names`` stand for files on the card.
     """
     card = document.card or HeadCard(title=document.title)
     choice = "" if document.operating_points is None else operating_point_section(document, line)
@@ -137,8 +128,7 @@ def _figure(figure: Figure, position: int) -> str:
     for name in ("wide", "narrow"):
         picture, frames = to_page_svg(figure, f"{name[0]}{position}-", narrow=name == "narrow")
         has_values |= 'class="values"' in picture
-        data = {gid: asdict(frame) for gid, frame in frames.items()}
-        chosen = f' data-frames="{escaped(json.dumps(data))}"' if data else ""
+        chosen = f' data-frames="{escaped(json.dumps(frames))}"' if frames else ""
         shapes += (
             f'<div class="picture {name}" role="img" aria-label="{escaped(figure.title)}"{chosen}>\n'
             f"{picture}\n</div>\n"

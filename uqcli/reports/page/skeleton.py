@@ -10,13 +10,7 @@ _NO_SCRIPTS: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def html_page(title: str, style: str, content: str, *, script: str = "", policy: str = _NO_SCRIPTS) -> str:
-    """Build an HTML page that loads nothing.
-
-    Parameters
-    ----------
-    policy
-        Content security policy, which must allow the script.
-    """
+    """Build an HTML page that loads nothing; its content security policy must allow the script."""
     scripts = f"<script>{script}</script>\n" if script else ""
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

@@ -25,18 +25,16 @@ from uqcli.base.running.concurrency import Turns, parallel_map
 from uqcli.base.running.rows_read import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
-from uqcli.engines.columns import identifying_columns, require_columns, without_optional
+from uqcli.engines.columns import identifying_columns, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
-from uqcli.engines.local.check.checked import CheckedRows
 from uqcli.engines.local.check.joined import LabelledInput, Labels
-from uqcli.engines.local.check.rows import RowChecker
+from uqcli.engines.local.check.rows import CheckedRows, RowChecker
 from uqcli.engines.local.check.values import number_kinds
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.loads import Load, loads_of
-from uqcli.engines.local.read.open import open_sources
+from uqcli.engines.local.read.open import Load, loads_of, open_sources
 from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
-from uqcli.engines.predictions import levels_of, predictions
+from uqcli.engines.probabilities import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
@@ -50,13 +48,7 @@ _Sign: TypeAlias = "tuple[Rows | None, tuple[_Hashes, Ints] | None, tuple[Rows, 
 
 
 class _Signs:
-    """Signs that rows depend on each other, or are counted twice.
-
-    Parameters
-    ----------
-    shared
-        Summary of the rows that several inputs share.
-    """
+    """Signs that rows depend on each other, or are counted twice."""
 
     def __init__(self, roles: Roles, shared: SharedRows) -> None:
         self._weights = None if roles.weight is None else WeightSummary()
@@ -285,14 +277,8 @@ class LocalBatches:
     ) -> Iterator[tuple[int, list[S] | None]]:
         """Yield the index of an input with some of its batches, checked, in order; None at its end.
 
-        Group texts are numbered in the order of the rows, whichever thread reads them first.
-
-        Parameters
-        ----------
-        begin
-            Function that makes the checker of a batch.
-        shared
-            Columns that are compared as text.
+        Group texts are numbered in the order of the rows, whichever thread reads them first. Shared columns
+        are compared as text.
         """
         kinds = number_kinds(self.roles, self._request.positive_value)
         kinds = {name: kinds[name] for name in columns if name in kinds and name not in shared}
@@ -333,13 +319,7 @@ class LocalBatches:
             yield from parallel_map(checked, enumerate(items))
 
     def first(self, limit: int, more: Sequence[str]) -> Iterator[tuple[Rows, pl.DataFrame]]:
-        """Iterate over the usable ones among the first rows, without cautions on them.
-
-        Parameters
-        ----------
-        more
-            Columns that are returned as they are.
-        """
+        """Iterate over the usable ones among the first rows, and more of their columns, without cautions."""
         with opened(self._request) as (sources, roles):
             self.roles = roles
             self._key_types = key_types(sources, roles)
@@ -430,11 +410,8 @@ def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Role
             labels = Labels(request.joined, request.roles.label, request.read)
             sources = tuple(LabelledInput(source, labels) for source in sources)
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
-        roles = without_optional(roles, [source.columns for source in sources])
-        roles = roles.adopted(source.columns for source in sources)
-        for source in sources:
-            require_columns(source.columns, source.origin.display_name, roles)
-        yield sources, roles
+        named = [(source.origin.display_name, source.columns) for source in sources]
+        yield sources, resolved_roles(roles, named)
 
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:

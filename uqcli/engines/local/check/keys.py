@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from uqcli.base.counts import Ints
 from uqcli.base.rows import Rows
@@ -61,13 +62,7 @@ def columns_of(request: DataRequest) -> Columns:
 
 
 def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
-    """Join rows, and group them by more key columns; dates and times by day, rows without a value in -1.
-
-    Parameters
-    ----------
-    parts
-        Rows, and their keys.
-    """
+    """Join rows, and group them by keys beside them; dates and times by day, rows without a value in -1."""
     rows, frames = zip(*parts, strict=True)
     groups = {}
     for name in (*keys.dates, *keys.others):
@@ -95,8 +90,6 @@ def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
 
 def _may_be_key(source: OpenedInput, name: str) -> bool:
     """Whether a column has a type of keys; texts of CSV and JSON may be anything."""
-    import pyarrow as pa
-
     if not isinstance(source, ColumnarSource):
         return True
     kind = source.arrow_schema.field(name).type

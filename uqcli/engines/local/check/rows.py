@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 import polars as pl
@@ -19,14 +19,61 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
-from uqcli.engines.local.check.checked import CheckedRows
-from uqcli.engines.local.check.classes import class_of_labels, sum_of_probabilities
 from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts, number_column
-from uqcli.engines.local.check.values import labels_of, numbers_of, placeholder_in, unreadable
+from uqcli.engines.local.check.values import (
+    class_of_labels,
+    labels_of,
+    numbers_of,
+    placeholder_in,
+    unreadable,
+)
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckedRows:
+    """Checked rows of one batch.
+
+    Attributes
+    ----------
+    rows
+        Without positions; with the features that can be encoded batch by batch.
+    raw
+        Raw columns of the other features.
+    first_row
+        Position of the batch's first row over all inputs.
+    kept_indices : int64, shape (n,), or None
+        Positions in the batch of the rows kept; None for all.
+    """
+
+    rows: Rows
+    raw: Mapping[str, tuple[pl.Series, pl.Series]]
+    first_row: int
+    kept_indices: Ints | None = None
+
+    def usable(self) -> CheckedRows:
+        """Select the valid rows."""
+        valid = self.rows.valid
+        if valid is None:
+            return self
+        mask = pl.Series(valid)
+        return CheckedRows(
+            rows=self.rows.usable(),
+            raw={
+                name: (column.filter(mask), numbers.filter(mask))
+                for name, (column, numbers) in self.raw.items()
+            },
+            first_row=self.first_row,
+            kept_indices=np.flatnonzero(valid),
+        )
+
+    def with_positions(self) -> Rows:
+        """Return the rows with their positions over all inputs."""
+        positions = np.arange(len(self.rows)) if self.kept_indices is None else self.kept_indices
+        return replace(self.rows, position=self.first_row + positions)
 
 
 @dataclass
@@ -43,12 +90,6 @@ class RowChecker:
 
     Parameters
     ----------
-    roles
-        Required columns.
-    positive_value
-        Text of the positive label; None for 0/1 and true/false.
-    on_invalid
-        Action on unusable rows.
     first_row
         Number of rows before the first batch.
     narrow
@@ -71,8 +112,8 @@ class RowChecker:
     """
 
     roles: Roles
-    positive_value: str | None
     on_invalid: OnInvalid
+    positive_value: str | None = None
     first_row: int = 0
     narrow: bool = False
     is_joined: bool = False
@@ -299,11 +340,11 @@ class RowChecker:
                     text = pl.Series(value).cast(pl.String)
                     advice = "probabilities between 0 and 1", "check --proba"
                     raise unreadable(batch, column, text, outside, advice)
-        deviation = np.where(valid, np.abs(sum_of_probabilities(numbers) - 1), 0.0)
+        deviation = np.where(valid, np.abs(_sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(deviation.max(initial=0.0)))
         if (deviation > SUM_TOLERANCE).any():
             row = int(np.argmax(deviation))
-            total = sum_of_probabilities(numbers)[row]
+            total = _sum_of_probabilities(numbers)[row]
             problem = f"class probabilities add up to {total:g} in {batch.location(row)}"
             raise refusals.unnormalised(problem, float(deviation[row]))
 
@@ -345,3 +386,13 @@ class RowChecker:
             return
         tally = self._tallies.setdefault((column, kind), _Tally(0, batch.location(int(np.argmax(mask)))))
         tally.count += count
+
+
+def _sum_of_probabilities(values_by_role: Mapping[str, Floats]) -> Floats:
+    """Compute the sum of each row's class probabilities; shape (rows,)."""
+    probabilities = [value for role, value in values_by_role.items() if role.startswith(PROBA)]
+    total = probabilities[0].copy()
+    with np.errstate(invalid="ignore"):  # infinities in invalid rows
+        for probability in probabilities[1:]:
+            total += probability
+    return total

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 import polars as pl
 
-from uqcli.base.counts import Bools, Floats
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.engines import refusals
-from uqcli.engines.classes import positive_spellings
-from uqcli.engines.local.check.classes import without_value
+from uqcli.engines.classes import class_spellings, positive_spellings
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.request import Roles
@@ -87,7 +87,7 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars().str.to_lowercase()
         digits = batch.pointed(text).replace({"true": "1", "false": "0"})
-        null = without_value(text).to_numpy()
+        null = _without_value(text).to_numpy()
         parsed = digits.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     elif series.dtype.is_integer() and not series.null_count():
         parsed = series.to_numpy()
@@ -110,6 +110,32 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
     return positive, null
 
 
+def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bools, Bools]:
+    """Return the class index of each label, compared as text.
+
+    Returns
+    -------
+    class_index : int64, shape (rows,)
+        Index in ``classes``; 0 if the label is null or unknown.
+    null, unknown : bool, shape (rows,)
+        Rows without a label, and rows with an unknown label.
+    """
+    if series.dtype.is_float():
+        series = series.fill_nan(None)
+    text = series.cast(pl.String).str.strip_chars()
+    null = (_without_value(text) & ~text.is_in(list(classes)).fill_null(value=False)).to_numpy()
+    index_by_text, ignores_case = class_spellings(classes)
+    if ignores_case:
+        text = text.str.to_lowercase()
+    class_index = text.replace_strict(index_by_text, default=-1, return_dtype=pl.Int64).to_numpy()
+    return np.maximum(class_index, 0), null, (class_index < 0) & ~null
+
+
+def _without_value(text: pl.Series) -> pl.Series:
+    """Return the mask of label texts that are null, empty or "nan" (the number NaN in other formats)."""
+    return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
+
+
 def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
     """Return the first of the texts, by their order, that are not positive and may mean a missing label."""
     series = batch.column(column)
@@ -122,10 +148,10 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
 
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
-    null = without_value(text)
-    spellings = positive_spellings(positive_value)
-    compared = text.str.to_lowercase() if spellings.ignores_case else text
-    positive = compared.is_in(list(spellings.index_by_text)).fill_null(value=False)
+    null = _without_value(text)
+    spellings, ignores_case = positive_spellings(positive_value)
+    compared = text.str.to_lowercase() if ignores_case else text
+    positive = compared.is_in(list(spellings)).fill_null(value=False)
     if isinstance(series.dtype, _TEXT_TYPES):
         null = (null | text.str.to_lowercase().is_in(_INFINITIES)) & ~positive
     if series.dtype.is_float():

@@ -17,7 +17,7 @@ from uqcli.base.running.cores import threads
 from uqcli.base.running.memory import kept_bytes, note_read_again, rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.check.checked import CheckedRows
+from uqcli.engines.local.check.rows import CheckedRows
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import widened
 from uqcli.engines.local.count.part import Part, joined, part_of
@@ -86,18 +86,13 @@ class CachedRows(CountedRows):
 
     request: DataRequest
     only: Mapping[str, str] = field(default_factory=dict, init=False)
+    beyond: int = field(default=0, init=False)
     _parts: list[Part] = field(default_factory=list)
     _columns: dict[str, ColumnSummary] = field(default_factory=dict)
     _batches: LocalBatches | None = None
     _cached: int = 0
-    _beyond: int = 0
     _by: Partition = ALL_ROWS
     _summary: SourceSummary | None = None
-
-    @property
-    def beyond(self) -> int:
-        """Number of rows beyond the memory limit."""
-        return self._beyond
 
     @property
     def keeps_uncertainty(self) -> bool:
@@ -131,7 +126,7 @@ class CachedRows(CountedRows):
         """Drop the cache, but keep the summary of the first pass."""
         self._summary = self.read().summary
         self._parts, self._columns, self._batches = [], {}, None
-        self._cached = self._beyond = 0
+        self._cached = self.beyond = 0
         self._by = ALL_ROWS
 
     def remaining(self) -> Iterator[Part]:
@@ -142,7 +137,7 @@ class CachedRows(CountedRows):
         ):
             rows_read += part.rows
             yield self._aligned(part)
-        if rows_read != self._beyond:
+        if rows_read != self.beyond:
             raise refusals.inputs_changed()
 
     def read(self) -> LocalBatches:
@@ -166,23 +161,23 @@ class CachedRows(CountedRows):
         store, limit = _Store(), kept_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
         for part, end_position in _of_similar_size(self._summarised(batches)):
             used += part.bytes
-            if not self._beyond and (used <= limit or not batches.repeatable):
+            if not self.beyond and (used <= limit or not batches.repeatable):
                 self._parts.append(store.part(part))
                 self._cached = end_position
             else:
-                self._beyond += part.rows
+                self.beyond += part.rows
                 if not keep:
                     store.settle()
-                    self._beyond += sum(cached.rows for cached in self._parts)
+                    self.beyond += sum(cached.rows for cached in self._parts)
                     self._parts, self._cached, store = [], 0, _Store()
             yield part
         store.settle()
-        if not self._parts and not self._beyond:
+        if not self._parts and not self.beyond:
             raise refusals.no_weight()
         if self._summary not in (None, batches.summary):
             raise refusals.inputs_changed()
-        if self._beyond and keep:
-            note_read_again(self._beyond, limit)
+        if self.beyond and keep:
+            note_read_again(self.beyond, limit)
         self._parts = [self._aligned(part) for part in self._parts]
         self._batches = batches
 

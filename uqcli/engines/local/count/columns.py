@@ -10,7 +10,8 @@ import numpy as np
 
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
-from uqcli.engines.local.count.keys import Keys, keys_of, values_of
+from uqcli.engines.local.count.keys import keys_of, values_of
+from uqcli.kernels.pooling import Keys
 
 _SAMPLE_SIZE = 512
 """Values sampled per part to estimate a column's distribution."""

@@ -20,13 +20,6 @@ class GroupRows(CountedRows):
 
     The copies keep the uncertainty after they are divided by it. Otherwise each group would read the files
     again.
-
-    Parameters
-    ----------
-    whole
-        Rows of all groups.
-    parts
-        Rows of the group that are in memory, undivided.
     """
 
     def __init__(self, whole: CountedRows, column: str, name: str, parts: list[Part]) -> None:
@@ -37,16 +30,11 @@ class GroupRows(CountedRows):
         self._parts = parts
         self._by = ALL_ROWS
         in_memory = sum(part.rows for part in parts)
-        self._beyond = self.read().size_of(self.only).counted - in_memory
+        self.beyond = self.read().size_of(self.only).counted - in_memory
         self._columns: dict[str, ColumnSummary] = {}
-        for part in [] if self._beyond else parts:
+        for part in [] if self.beyond else parts:
             for role, keys in part.keys.items():
                 self._columns.setdefault(role, ColumnSummary()).add(ColumnSummary.of(keys))
-
-    @property
-    def beyond(self) -> int:
-        """Number of rows that are not in memory."""
-        return self._beyond
 
     @property
     def keeps_uncertainty(self) -> bool:

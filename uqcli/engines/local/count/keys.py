@@ -1,4 +1,4 @@
-"""Order-preserving integer keys of floating-point numbers."""
+"""Order-preserving integer keys of floating-point numbers: int32 for 32 bits, int64 for 64 bits."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats
-
-Keys = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
-"""int32 for 32-bit numbers, int64 for 64-bit numbers."""
+from uqcli.kernels.pooling import Keys
 
 
 def keys_of(value: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Keys:

@@ -16,7 +16,8 @@ from uqcli.base.counts import Floats, Ints, NarrowInts, indices_by_bin, narrow_b
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.engines.local.count.keys import Keys, keys_of, widened
+from uqcli.engines.local.count.keys import keys_of, widened
+from uqcli.kernels.pooling import Keys
 from uqcli.kernels.ranges import count_rows
 from uqcli.kernels.sides import by_group, by_side
 

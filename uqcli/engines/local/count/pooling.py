@@ -15,11 +15,11 @@ from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.memory import kept_bytes
-from uqcli.engines.local.count.keys import Keys, values_of, widened
+from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
-from uqcli.kernels.pooling import merge, pool, ranges_of
+from uqcli.kernels.pooling import Keys, merge, pool, ranges_of
 from uqcli.kernels.sides import by_group
 
 ROWS_PER_RANGE, _MOST_RANGES, _SAMPLED_KEYS = 1 << 19, 256, 1 << 14
@@ -312,13 +312,10 @@ def _pooled(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
     if _are_weighted(parts):
         return _weighted(parts)
     ordered, positive = in_order(parts, width)
-    count, positives = (np.empty(len(ordered), _count_type(len(ordered))) for _ in range(2))
+    count_type: type[np.signedinteger] = np.int32 if len(ordered) <= _MAX_INT32_ROWS else np.int64
+    count, positives = (np.empty(len(ordered), count_type) for _ in range(2))
     size = pool.run(len(ordered) // ROWS_PER_STEP, ordered, positive, ordered, count, positives)
     return KeyCounts(key=ordered[:size], count=count[:size], positives=positives[:size])
-
-
-def _count_type(rows: int) -> type[np.signedinteger]:
-    return np.int32 if rows <= _MAX_INT32_ROWS else np.int64
 
 
 def _are_weighted(parts: Sequence[KeyRows]) -> bool:

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -20,12 +19,13 @@ from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import Keys, between, keys_of, values_of
+from uqcli.engines.local.count.keys import between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
-from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows
+from uqcli.kernels.pooling import Keys
+from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows, unsigned_of
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""
@@ -63,10 +63,6 @@ class Ranges:
         Binary logarithm of the range width.
     first, fine : int64, shape (ranges,)
         Index of the first part of each range, and binary logarithm of its part width.
-    smallest_key
-        Smallest key of all.
-    width
-        Key type.
     """
 
     low: int
@@ -185,7 +181,7 @@ class _Split:
 
     def cut(self, ranges: _SplitRanges) -> _SplitRanges:
         """Return the ranges after the split."""
-        unsigned = _unsigned(ranges.starts)
+        unsigned = unsigned_of(ranges.starts)
         starts, ends, shifts = (
             np.repeat(values, self.parts) for values in (ranges.starts, ranges.ends, self.shift)
         )
@@ -200,10 +196,6 @@ class _Split:
             ends=np.where(unsplit | is_last, ends, last.view(ends.dtype)),
             splits=(*ranges.splits, self),
         )
-
-
-def _unsigned(keys: Keys) -> type[np.unsignedinteger[Any]]:
-    return np.uint32 if keys.dtype == np.int32 else np.uint64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -316,14 +308,7 @@ class _Table:
 
 
 def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery) -> tuple[RangeCounts, ...]:
-    """Return the counts of a column in each group, then of all rows, exact wherever a query needs it.
-
-    Parameters
-    ----------
-    query
-        Function from the counts so far (of each group, then of all rows) to the ranges to open; called again
-        until it selects none.
-    """
+    """Return the counts of a column in each group, then of all rows (see ``Table.range_counts``)."""
     parts = rows.parts(by)
     if rows.size <= max(ROWS_PER_PART, parts * MIN_RANGES):
         return RangeCounts.from_parts(pooled_by(rows, role, by))

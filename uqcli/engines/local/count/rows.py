@@ -30,10 +30,13 @@ class CountedRows(ABC):
         Request of all rows.
     only
         Group text of each key column that the rows are limited to.
+    beyond
+        Number of rows that are not in memory; known after ``read``.
     """
 
     request: DataRequest
     only: Mapping[str, str]
+    beyond: int
     _parts: list[Part]
     _by: Partition
 
@@ -47,11 +50,6 @@ class CountedRows(ABC):
         """Number of rows, unweighted."""
         self.read()
         return self.beyond + sum(part.rows for part in self._parts)
-
-    @property
-    @abstractmethod
-    def beyond(self) -> int:
-        """Number of rows that are not in memory."""
 
     @property
     @abstractmethod

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from uqcli.base.counts import Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.base.counts import Ints, RangeCounts, ValueCounts
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.group import GroupRows, rows_by_group
 from uqcli.engines.local.count.isotonic import isotonic_by
@@ -16,10 +15,10 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import pooled_by
 from uqcli.engines.local.count.ranges import count_ranges
 from uqcli.engines.local.count.rows import CountedRows
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary
+from uqcli.engines.protocol import Partition, RangeQuery, SourceSummary, Table
 
 
-class LocalTable:
+class LocalTable(Table):
     """Counts of rows, in memory that does not grow with the files (see uqcli.engines.protocol.Table)."""
 
     def __init__(self, rows: CountedRows) -> None:
@@ -40,13 +39,6 @@ class LocalTable:
         if self._split is None or self._split[0] != column:
             self._split = column, rows_by_group(self._rows, column)
         return LocalTable(self._split[1][name])
-
-    def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
-    ) -> tuple[ValueCounts, ...]:
-        """Return the counts of a column in each group, exact at given ranks."""
-        query = partial(containing_ranks, ranks=ranks)
-        return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
     def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each group, then of all rows."""

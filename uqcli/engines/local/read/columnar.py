@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -14,7 +14,6 @@ from uqcli.base.running.cores import threads
 from uqcli.engines.inputs import InputFile
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.metadata import with_text_only
 from uqcli.engines.local.read.partitioned import (
     keys_beside,
     require_equal_keys,
@@ -74,9 +73,9 @@ class ColumnarSource:
     def _schema(self) -> pa.Schema:
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
-                return with_text_only(self._metadata.schema.to_arrow_schema())
-            with self._open_arrow() as batches:
-                return with_text_only(batches.schema)
+                return _with_text_only(self._metadata.schema.to_arrow_schema())
+            with self._open_arrow() as (schema, _):
+                return _with_text_only(schema)
 
     def rows_expected(self) -> int | None:
         """Read the row count; None for an Arrow object in a store, which would have to be fetched whole."""
@@ -85,7 +84,7 @@ class ColumnarSource:
                 return int(self._metadata.num_rows)
             if self.origin.is_remote:
                 return None
-            with self._open_arrow() as batches:
+            with self._open_arrow() as (_, batches):
                 return sum(map(len, batches))
 
     def batches(
@@ -186,7 +185,7 @@ class ColumnarSource:
             for row, batch in batches:
                 selected = batch if columns is None else batch.select(columns)
                 selected.validate(full=True)
-                schema = with_text_only(selected.schema)
+                schema = _with_text_only(selected.schema)
                 # keep the same object if nothing is left out
                 if schema is not selected.schema:
                     selected = selected.from_arrays(selected.columns, schema=schema)
@@ -239,13 +238,14 @@ class ColumnarSource:
             yield from _at_rows(batches, first_row)
 
     def _arrow_batches(self, columns: list[str] | None) -> Iterator[BatchAtRow]:
-        """Iterate over the batches of the file."""
-        with self._open_arrow(columns) as batches:
+        with self._open_arrow(columns) as (_, batches):
             yield from _at_rows(batches, 0)
 
     @contextmanager
-    def _open_arrow(self, columns: list[str] | None = None) -> Iterator[_ArrowBatches]:
-        """Open the Arrow file or stream format, depending on the first bytes.
+    def _open_arrow(
+        self, columns: list[str] | None = None
+    ) -> Iterator[tuple[pa.Schema, Iterable[pa.RecordBatch]]]:
+        """Open the Arrow file or stream format, depending on the first bytes; yield its schema and batches.
 
         Local files are memory-mapped, so that unused columns are never read. From an object store only the
         requested columns of the file format are fetched; the stream format is fetched whole.
@@ -266,11 +266,11 @@ class ColumnarSource:
                 )
             if head.startswith(b"ARROW1"):
                 reader = pa.ipc.open_file(mapped, options=options)
-                yield _ArrowBatches(reader.schema, map(reader.get_batch, range(reader.num_record_batches)))
+                yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))
             else:
                 mapped.seek(0)
                 stream = pa.ipc.open_stream(mapped)
-                yield _ArrowBatches(stream.schema, iter(stream))
+                yield stream.schema, stream
 
 
 def _groups_to_fetch(
@@ -302,12 +302,20 @@ def _at_rows(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[BatchAtRow
         row += len(batch)
 
 
-class _ArrowBatches:
-    """Schema and record batches."""
+def _with_text_only(schema: pa.Schema) -> pa.Schema:
+    """Drop metadata that is not text, on which polars would panic; return the same object if all is text."""
+    import pyarrow as pa
 
-    def __init__(self, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
-        self.schema = schema
-        self._batches = batches
+    if _is_text(schema.metadata) and all(_is_text(field.metadata) for field in schema):
+        return schema
+    fields = [field if _is_text(field.metadata) else field.remove_metadata() for field in schema]
+    return pa.schema(fields, metadata=schema.metadata if _is_text(schema.metadata) else None)
 
-    def __iter__(self) -> Iterator[pa.RecordBatch]:
-        return self._batches
+
+def _is_text(metadata: Mapping[bytes, bytes] | None) -> bool:
+    try:
+        for entry in (metadata or {}).items():
+            b"".join(entry).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

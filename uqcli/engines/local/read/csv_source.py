@@ -11,7 +11,7 @@ import polars as pl
 
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.running.cautions import remark
-from uqcli.engines.inputs import InputFile
+from uqcli.engines.inputs import InputFile, Origin
 from uqcli.engines.local.read.csv_text import (
     CsvBlock,
     CsvDialect,
@@ -21,9 +21,8 @@ from uqcli.engines.local.read.csv_text import (
     read_header,
     read_texts,
 )
-from uqcli.engines.local.read.delimiter import delimiter_name, recognised
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.first_line import require_names
+from uqcli.engines.local.read.first_line import delimiter_name, recognised, require_names
 from uqcli.engines.local.read.partitioned import (
     block_with_keys,
     dialect_with_keys,
@@ -142,16 +141,7 @@ class CsvSource:
             frame = block.values(file_columns, kinds)
             self._text_columns.update(name for name in kinds if frame.get_column(name).dtype == pl.String)
             require_equal_keys(self.origin, frame)
-            batch = Batch(
-                frame=with_keys(frame, block.rows, self._keys, columns),
-                short=block.short,
-                first_row=block.first_row,
-                origin=self.origin,
-                cut=block.cut,
-                decimal=block.dialect.decimal,
-                footer=block.footer,
-            )
-            yield batch.after(start)
+            yield batch_of(block, with_keys(frame, block.rows, self._keys, columns), self.origin).after(start)
 
     def blocks(self) -> Iterator[CsvBlock]:
         """Iterate over records as text."""
@@ -178,3 +168,16 @@ class CsvSource:
             return
         with bytes_of(self.origin) as stream:
             yield read_texts(stream, self._header(stream).remainder, self._dialect)
+
+
+def batch_of(block: CsvBlock, frame: pl.DataFrame, origin: Origin) -> Batch:
+    """Return columns of a block as a batch."""
+    return Batch(
+        frame=frame,
+        short=block.short,
+        first_row=block.first_row,
+        origin=origin,
+        cut=block.cut,
+        decimal=block.dialect.decimal,
+        footer=block.footer,
+    )

@@ -45,14 +45,10 @@ class CsvDialect:
 
     Attributes
     ----------
-    name
-        File name for messages.
     header, line_end
         Header bytes, and the line end to write.
     ends_in_returns
         Whether lines end in bare carriage returns, which are read as newlines.
-    decimal
-        Decimal mark of numbers.
     null_values
         Texts that are null in numeric and label columns.
     """
@@ -298,10 +294,7 @@ def _names(header: bytes, delimiter: str, name: str) -> tuple[str, ...]:
 def _first_record(stream: BinaryIO, name: str, begun: bytes = b"") -> tuple[bytes, bytes, bool]:
     """Find the first non-blank record, the bytes read beyond it, and whether it ends in a bare return.
 
-    Parameters
-    ----------
-    begun
-        Bytes of the stream that have been read already.
+    ``begun`` are bytes of the stream that have been read already.
     """
     text, record, size = b"", b"", 1 << 16
     while len(text) <= _MAX_HEADER_BYTES:
@@ -350,7 +343,24 @@ class CsvText:
         DataError
             A record has too many fields, a quote is inside a field, or the text is not UTF-8.
         """
-        return replace(_block(self.text, self.line_ends, self.first_row, self.dialect), cut=self.cut)
+        text, dialect, first_row = self.text, self.dialect, self.first_row
+        require_utf8(text, dialect.name, f"the text after data row {first_row}")
+        starts, ends = _bounds_of(text, self.line_ends)
+        _require_whole_quotes(text, starts, dialect, first_row)
+        blank = ends == starts
+        if blank.any():
+            record_bounds = zip(starts[~blank].tolist(), (self.line_ends[~blank] + 1).tolist(), strict=True)
+            records = b"".join(text[start:stop] for start, stop in record_bounds)
+            return replace(self, text=records, line_ends=_outside_quotes(records, _NEWLINE)).block()
+        return CsvBlock(
+            dialect=dialect,
+            text=text,
+            starts=starts,
+            ends=ends,
+            fields=_count_fields(text, starts, ends, dialect, first_row),
+            first_row=first_row,
+            cut=self.cut,
+        )
 
     @cached_property
     def rows(self) -> int:
@@ -383,7 +393,7 @@ def _complete_records(
         text = carry + text
         if dialect.ends_in_returns:
             text = _with_newlines(text)
-        record_ends = _record_ends(text)
+        record_ends = _outside_quotes(text, _NEWLINE)
         cut = int(record_ends[-1]) + 1 if len(record_ends) else 0
         carry = text[cut:]
         if len(carry) > MAX_RECORD_BYTES:
@@ -395,7 +405,7 @@ def _complete_records(
         raise _open_quote(carry, dialect.name)
     if carry:
         text = carry if carry.endswith(b"\n") else carry + dialect.line_end
-        yield text, _record_ends(text), text is not carry
+        yield text, _outside_quotes(text, _NEWLINE), text is not carry
 
 
 def _open_quote(text: bytes, name: str) -> DataError:
@@ -424,11 +434,6 @@ def _with_newlines(text: bytes) -> bytes:
     return buffer.tobytes()
 
 
-def _record_ends(text: bytes) -> Ints:
-    """Find the positions of newlines outside quotes."""
-    return _outside_quotes(text, _NEWLINE)
-
-
 def _outside_quotes(text: bytes, byte: int) -> Ints:
     """Find the positions of a byte outside quotes (after an even number of them)."""
     buffer = np.frombuffer(text, dtype=np.uint8)
@@ -454,19 +459,6 @@ def _bounds_of(text: bytes, line_ends: Ints) -> tuple[Ints, Ints]:
     starts = np.concatenate([np.zeros(min(len(line_ends), 1), dtype=np.int64), line_ends[:-1] + 1])
     ends = line_ends - (buffer[np.maximum(line_ends - 1, 0)] == _RETURN)
     return starts, np.maximum(ends, starts)
-
-
-def _block(text: bytes, line_ends: Ints, first_row: int, dialect: CsvDialect) -> CsvBlock:
-    require_utf8(text, dialect.name, f"the text after data row {first_row}")
-    starts, ends = _bounds_of(text, line_ends)
-    _require_whole_quotes(text, starts, dialect, first_row)
-    blank = ends == starts
-    if blank.any():
-        record_bounds = zip(starts[~blank].tolist(), (line_ends[~blank] + 1).tolist(), strict=True)
-        content = b"".join(text[start:stop] for start, stop in record_bounds)
-        return _block(content, _record_ends(content), first_row, dialect)
-    fields = _count_fields(text, starts, ends, dialect, first_row)
-    return CsvBlock(dialect=dialect, text=text, starts=starts, ends=ends, fields=fields, first_row=first_row)
 
 
 def _require_whole_quotes(text: bytes, starts: Ints, dialect: CsvDialect, first_row: int) -> None:

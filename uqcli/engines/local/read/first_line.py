@@ -1,8 +1,9 @@
-"""Say what the first line of a CSV file is if it does not name the columns."""
+"""The first line of a CSV file: its delimiter, and what it is if it does not name the columns."""
 
 from __future__ import annotations
 
 import csv
+import fnmatch
 import io
 from collections.abc import Sequence
 from typing import Final
@@ -10,7 +11,8 @@ from typing import Final
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import is_number
-from uqcli.engines.local.read.delimiter import columns_found, delimiter_name, recognised
+
+_DELIMITER_NAMES: Final = {";": "semicolons", "\t": "tabs", "|": "bars", ",": "commas"}
 
 _MAX_LINES: Final = 50
 """Lines in which the column names are looked for."""
@@ -20,21 +22,52 @@ _MAX_CHARACTERS: Final = 40
 """Maximum characters of a line in a message."""
 
 
+def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
+    """Return another delimiter that yields all needed columns; None if none does or the given one yields any.
+
+    Examples
+    --------
+    >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
+    (';', None)
+    """
+    if not needed or columns_found(header, delimiter, needed):
+        return None
+    fitting = (
+        candidate
+        for candidate in _DELIMITER_NAMES
+        if candidate != delimiter and columns_found(header, candidate, needed) == len(needed)
+    )
+    return next(fitting, None)
+
+
+def delimiter_name(delimiter: str) -> str:
+    """Return the name of a delimiter."""
+    return _DELIMITER_NAMES[delimiter]
+
+
+def columns_found(header: str, delimiter: str, needed: Sequence[str]) -> int:
+    """Count the needed columns, or patterns, in a header that is split at a delimiter."""
+    try:
+        columns = next(csv.reader(io.StringIO(header, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return 0
+    other_delimiters = set(_DELIMITER_NAMES) - {delimiter}
+    plausible = [name for name in columns if name in needed or not set(name) & other_delimiters]
+    return sum(
+        any(
+            name in (pattern, pattern.removeprefix("-")) or fnmatch.fnmatchcase(name, pattern)  # -COL: turned
+            for name in plausible
+        )
+        for pattern in needed
+    )
+
+
 def require_names(
     header: str, following: bytes, name: str, needed: Sequence[str], delimiter: str, *, typed: bool
 ) -> None:
-    """Refuse a first line that holds none of the needed columns and shows why.
+    """Refuse a first line that holds none of the needed columns or patterns, if it shows why.
 
-    Parameters
-    ----------
-    following
-        Bytes after the first line.
-    name
-        Name of the input for messages.
-    needed
-        Column names or patterns.
-    typed
-        Whether the delimiter was given as an option.
+    ``following`` are the bytes after it; the delimiter may have been typed.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import polars as pl
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFrame
+from uqcli.engines.local.arrow import table_of
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.source import Batch
 
@@ -66,7 +67,7 @@ class FrameSource:
     def _arrow(self, frame: pl.DataFrame) -> pa.Table:
         self._require_types(frame)
         with reading(self.origin):
-            return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+            return table_of(frame)
 
     def _require_types(self, frame: pl.DataFrame) -> None:
         for name, kind in frame.schema.items():

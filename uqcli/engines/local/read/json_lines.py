@@ -23,7 +23,7 @@ from uqcli.base.defaults import CSV_BLOCK_BYTES
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.engines.local.arrow import frame_of
+from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf8
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
@@ -47,8 +47,6 @@ class JsonBlock:
 
     Attributes
     ----------
-    name
-        File name for messages.
     text
         One object per line, without blank lines or surrounding blanks.
     first_row
@@ -127,7 +125,7 @@ class JsonBlock:
                 expected="complete surrogate pairs",
                 remedy="write .jsonl, which keeps records as they are",
             )
-        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return table_of(frame)
 
     def keys(self, records: int) -> tuple[str, ...]:
         """Return the keys of the first records, in order of appearance.

@@ -13,6 +13,7 @@ import polars as pl
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.engines.inputs import InputFile
+from uqcli.engines.local.arrow import table_of
 from uqcli.engines.local.read.csv_text import BOM
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.json_lines import JsonBlock, read_json_blocks
@@ -56,7 +57,7 @@ class JsonSource:
     @cached_property
     def arrow_schema(self) -> pa.Schema:
         """Keys and types of the first thousand records, null without a value; partition columns come last."""
-        return schema_with_keys(_arrow_schema(self._beginning), self.keys)
+        return schema_with_keys(table_of(self._beginning).schema, self.keys)
 
     @cached_property
     def keys(self) -> dict[str, str | None]:
@@ -76,7 +77,7 @@ class JsonSource:
     @cached_property
     def _schema(self) -> pa.Schema:
         """Keys and types of the records; a key without a value yet is text."""
-        return _arrow_schema(self._beginning.with_columns(pl.col(pl.Null).cast(pl.String)))
+        return table_of(self._beginning.with_columns(pl.col(pl.Null).cast(pl.String))).schema
 
     @property
     def _first(self) -> JsonBlock:
@@ -142,10 +143,6 @@ class JsonSource:
                 done += len(block.text)
                 self.share = min(1.0, done / size)
                 yield block
-
-
-def _arrow_schema(frame: pl.DataFrame) -> pa.Schema:
-    return frame.to_arrow(compat_level=pl.CompatLevel.oldest()).schema
 
 
 def _beginning(stream: BinaryIO) -> bytes:

@@ -1,22 +1,25 @@
-"""Open inputs with the reader of their format and location."""
+"""Open inputs with the reader of their format and location, and read them in pieces in any thread."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from types import MappingProxyType
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from uqcli.base.choices import FileFormat
+from uqcli.base.running.concurrency import ahead
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
+from uqcli.engines.local.read.csv_text import NumberKind
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.frame import FrameSource
 from uqcli.engines.local.read.json_source import JsonSource
-from uqcli.engines.local.read.source import OpenedInput
-from uqcli.engines.local.read.streams import copied, open_stream
+from uqcli.engines.local.read.source import Batch, OpenedInput
+from uqcli.engines.local.read.streams import copied, open_stream, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import MAX_PARALLEL
@@ -24,6 +27,12 @@ from uqcli.stores.limits import MAX_PARALLEL
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
 )
+
+Load: TypeAlias = Callable[[], Iterator[Batch]]
+"""Loads consecutive batches of an input."""
+
+_FEW_BYTES: Final = 1 << 18
+"""Size up to which a file is read sooner than a thread has begun, as each of many files."""
 
 
 @contextmanager
@@ -62,3 +71,21 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
         return text(opened, options, stream)
     with reading(opened):
         return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)))
+
+
+def loads_of(
+    source: OpenedInput, columns: Sequence[str], start: int, max_rows: int, kinds: Mapping[str, NumberKind]
+) -> Iterator[Load]:
+    """Yield functions that load the selected columns from row ``start`` on, in order.
+
+    The thread that calls the function reads the row groups of local Parquet, or parses a block of CSV. Other
+    inputs have one reader, in a thread of its own. Columns of CSV are numbers of given types if they can be.
+    """
+    if isinstance(source, CsvSource):
+        loads = source.loads(columns, start, kinds)
+        yield from loads if size_of(source.origin) <= _FEW_BYTES else ahead(loads)
+    elif isinstance(source, ColumnarSource) and source.has_groups_for_threads:
+        yield from source.loads(columns, start, max_rows)
+    else:
+        for batch in ahead(source.batches(columns, start, max_rows)):
+            yield partial(iter, (batch,))

@@ -29,12 +29,7 @@ def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None
 
 
 def require_equal_keys(file: InputFile, frame: pl.DataFrame) -> None:
-    """Check that columns of the file that are also keys of its folders have the folders' values.
-
-    Parameters
-    ----------
-    frame
-        Columns of the file, as many as are read.
+    """Check that columns read from a file that are also keys of its folders have the folders' values.
 
     Raises
     ------
@@ -78,8 +73,6 @@ def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]
 
     Parameters
     ----------
-    frame
-        Columns of the file.
     rows
         Number of rows, since a frame without columns has none.
     """
@@ -120,13 +113,7 @@ def dialect_with_keys(dialect: CsvDialect, keys: Keys) -> CsvDialect:
 
 
 def block_with_keys(block: CsvBlock, dialect: CsvDialect, keys: Keys) -> CsvBlock:
-    """Append the partition values to CSV records; short records are padded first.
-
-    Parameters
-    ----------
-    dialect
-        Dialect with the partition columns.
-    """
+    """Append partition values to CSV records, for a dialect that has them; short records are padded first."""
     import pyarrow.compute as pc
 
     missing = len(block.dialect.columns) - block.fields

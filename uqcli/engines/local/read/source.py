@@ -33,8 +33,6 @@ class Batch:
 
     Attributes
     ----------
-    frame
-        Requested columns.
     short : bool, shape (rows,), or None
         Rows with fewer fields than the header (CSV only).
     first_row

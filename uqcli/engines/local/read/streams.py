@@ -1,10 +1,12 @@
-"""Inputs that can be read only once: standard input, FIFOs, web files."""
+"""Bytes of inputs, also of those that can be read only once: standard input, FIFOs, web files."""
 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import math
 import os
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,13 +19,13 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.files import stdin_bytes
 from uqcli.base.operating_system import has_bytes
 from uqcli.base.running.concurrency import is_abandoned
-from uqcli.base.running.interruption import temporary_path
-from uqcli.engines.inputs import InputFile
+from uqcli.base.running.interruption import Temporary
+from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.failures import copying, reading
 from uqcli.stores.content import Content
 
 _PARQUET_START: Final = b"PAR1"
-_HEAD_BYTES: Final = 1 << 20
+_PIECE_BYTES: Final = 1 << 20
 _SILENCE_SECONDS: Final = 0.2
 """Seconds of silence after which the bytes received so far are processed."""
 _POLL_SECONDS: Final = 0.1
@@ -145,11 +147,6 @@ def are_streams_reusable() -> bool:
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
     """Open an input that can be read once; its first bytes may reveal Parquet.
 
-    Parameters
-    ----------
-    stack
-        Closes the stream.
-
     Returns
     -------
     The input with its detected format, and its stream.
@@ -189,14 +186,16 @@ class _Rejoined:
 
 def _room_for_a_copy(stack: ExitStack) -> Path:
     with copying(None):
-        return stack.enter_context(temporary_path(None, "uqcli-input"))
+        temporary = Temporary(Path(tempfile.gettempdir()), "uqcli-input")
+    stack.callback(temporary.remove)
+    return Path(temporary.path)
 
 
 def copied(stream: BinaryIO, stack: ExitStack) -> Path:
     """Copy a stream to a temporary file."""
     path = _room_for_a_copy(stack)
     with path.open("wb") as copy:
-        while piece := stream.read(_HEAD_BYTES):
+        while piece := stream.read(_PIECE_BYTES):
             with copying(path):
                 copy.write(piece)
         with copying(path):
@@ -216,7 +215,7 @@ def lines_expected(file: InputFile) -> int | None:
     if math.isinf(size):
         return None
     with reading(file), bytes_of(file) as stream:
-        head = stream.read(_HEAD_BYTES)
+        head = stream.read(_PIECE_BYTES)
     line_ends = max(head.count(b"\n"), head.count(b"\r"))  # a text file may end its lines in either
     return int(size * (line_ends + 1) / max(len(head), 1))
 
@@ -238,3 +237,23 @@ def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
                 yield cast(BinaryIO, inflated)
         else:
             yield stream if file.regular else _arriving(stream)
+
+
+def digest_of(origins: tuple[Origin, ...]) -> str:
+    """Compute the SHA-256 of the inputs' bytes in order, as hexadecimal digits.
+
+    Compressed text counts decompressed, so that a pipe and a file of the same rows are equal. Streams must be
+    kept (see ``reusable_streams``). A data frame counts as its Arrow stream.
+    """
+    hasher = hashlib.sha256()
+    for origin in origins:
+        if isinstance(origin, InputFrame):
+            hasher.update(origin.frame.write_ipc_stream(None).getbuffer())
+            continue
+        with ExitStack() as stack, reading(origin):
+            stream = (
+                stack.enter_context(bytes_of(origin)) if origin.regular else open_stream(origin, stack)[1]
+            )
+            while piece := stream.read(_PIECE_BYTES):
+                hasher.update(piece)
+    return hasher.hexdigest()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
@@ -12,10 +12,13 @@ import pyarrow as pa
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.counts import Floats
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.engines import refusals
 from uqcli.engines.column_types import joined_type
+from uqcli.engines.columns import require_same_columns
+from uqcli.engines.local.arrow import table_of
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.json_lines import JsonBlock
@@ -45,8 +48,6 @@ class Layout:
     ----------
     schema
         All columns; added ones are last, or in place of the columns that they replace.
-    added
-        Names of the added columns.
     numeric_roles
         CSV columns that become numeric in typed outputs; all others stay text. None for CSV output, which
         keeps the texts of CSV.
@@ -90,7 +91,7 @@ class Layout:
                 )
                 for name, role in role_by_column.items()
             )
-        return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return table_of(frame)
 
 
 def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
@@ -118,11 +119,11 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
     schemas = [_schema(source, roles, copied=copied) for source in sources]
     replaced = request.added.types if request.overwrite else ()
     schema = _united(schemas, sources, union=request.union, replaced=replaced)
-    schema = _schema_without_view_values(schema)
+    schema = _with_types(schema, _without_view_values)
     if any(isinstance(source, JsonSource) for source in sources):
-        schema = _schema_without_nulls(schema)
-    if output_format is FileFormat.ARROW:
-        schema = _without_dictionaries(schema)
+        schema = _with_types(schema, lambda kind: pa.large_string() if pa.types.is_null(kind) else kind)
+    if output_format is FileFormat.ARROW:  # whose dictionaries cannot change between batches
+        schema = _with_types(schema, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
     for name, kind in request.added.types.items():
         schema = _with_added(schema, pa.field(name, _TYPES[kind]), overwrite=request.overwrite)
     if request.added.made_by:
@@ -137,10 +138,7 @@ def _with_added(schema: pa.Schema, field: pa.Field, *, overwrite: bool) -> pa.Sc
     if field.name not in schema.names:
         return schema.append(field)
     if not overwrite:
-        raise UsageError(
-            f"column '{field.name}' already exists in the input",
-            remedy="give --prefix P for another name, or --overwrite to replace the column",
-        )
+        raise refusals.existing_column(field.name)
     return schema.set(schema.names.index(field.name), field)
 
 
@@ -180,14 +178,8 @@ def _united(
     first, names = schemas[0], [source.origin.display_name for source in sources]
     if len(schemas) == 1:
         return first
-    for schema, name in zip(schemas[1:], names[1:], strict=True):
-        differing = set(first.names) ^ set(schema.names)
-        if differing and not union:
-            raise DataError(
-                f"columns of {name} differ from {names[0]}: {', '.join(sorted(differing))}",
-                expected="the same columns in every input",
-                remedy="give --union to fill missing ones with nulls",
-            )
+    if not union:
+        require_same_columns([(name, schema.names) for name, schema in zip(names, schemas, strict=True)])
     fields: dict[str, list[tuple[str, pa.Field]]] = {}
     for schema, name in zip(schemas, names, strict=True):
         for field in schema:
@@ -204,13 +196,13 @@ def _united(
     )
 
 
-_VIEW_REPLACEMENTS: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
-"""Replacements of view types as dictionary values, which no writer supports."""
+VIEW_REPLACEMENTS: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
+"""Replacements of view types, which no writer supports as values of dictionaries, and no filter."""
 
 
 def _without_view_values(kind: pa.DataType) -> pa.DataType:
-    if pa.types.is_dictionary(kind) and kind.value_type in _VIEW_REPLACEMENTS:
-        return pa.dictionary(kind.index_type, _VIEW_REPLACEMENTS[kind.value_type], kind.ordered)
+    if pa.types.is_dictionary(kind) and kind.value_type in VIEW_REPLACEMENTS:
+        return pa.dictionary(kind.index_type, VIEW_REPLACEMENTS[kind.value_type], kind.ordered)
     return kind
 
 
@@ -220,21 +212,6 @@ def _cast(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array | p
     return column.cast(_without_view_values(column.type)).cast(kind)
 
 
-def _schema_without_view_values(schema: pa.Schema) -> pa.Schema:
-    fields = [field.with_type(_without_view_values(field.type)) for field in schema]
+def _with_types(schema: pa.Schema, change: Callable[[pa.DataType], pa.DataType]) -> pa.Schema:
+    fields = [field.with_type(change(field.type)) for field in schema]
     return pa.schema(fields, metadata=schema.metadata)
-
-
-def _schema_without_nulls(schema: pa.Schema) -> pa.Schema:
-    fields = [
-        field.with_type(pa.large_string()) if pa.types.is_null(field.type) else field for field in schema
-    ]
-    return pa.schema(fields, metadata=schema.metadata)
-
-
-def _without_dictionaries(schema: pa.Schema) -> pa.Schema:
-    """Decode dictionaries, which an Arrow file cannot change between batches."""
-    for index, field in enumerate(schema):
-        if pa.types.is_dictionary(field.type):
-            schema = schema.set(index, field.with_type(field.type.value_type))
-    return schema

@@ -24,7 +24,7 @@ from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.source import Batch, OpenedInput
 from uqcli.engines.local.write.layout import plan_layout
-from uqcli.engines.local.write.streaming import added_up, computed_rows, summary_of
+from uqcli.engines.local.write.streaming import added_up, computed_rows
 from uqcli.engines.protocol import StreamRequest, StreamSummary
 from uqcli.stores.output import can_queue, open_output
 
@@ -121,20 +121,15 @@ class _Decided:
         )
 
     def _batch(self, frame: pl.DataFrame) -> pl.DataFrame:
-        request, place = self._request, frame.get_column(_PLACE)
+        request, data, place = self._request, self._request.data, frame.get_column(_PLACE)
         first_row = int(place[0]) if len(place) else 0
         rest = frame.drop(_PLACE)
-        checker = RowChecker(
-            roles=request.data.roles,
-            positive_value=None,
-            on_invalid=request.data.on_invalid,
-            first_row=first_row,
-        )
-        needed = pl.DataFrame([rest.get_column(name) for name in request.data.roles.columns()])
+        checker = RowChecker(roles=data.roles, on_invalid=data.on_invalid, first_row=first_row)
+        needed = pl.DataFrame([rest.get_column(name) for name in data.roles.columns()])
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
         new = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:
-            self._parts.append((first_row, replace(summary_of(new), unknown=checker.unknown)))
+            self._parts.append((first_row, replace(new.summary, unknown=checker.unknown)))
             self._done += len(rest)
             report_progress("reading", self._done, "rows", self._done / max(1, sum(self.sizes)))
         rows = rest.with_columns(new.added)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import compress
-from typing import BinaryIO, Protocol, cast
+from typing import BinaryIO, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -31,13 +31,6 @@ from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.stores.output import open_output
 
 
-class Sink(Protocol):
-    """Writes tables of one schema, in order."""
-
-    def write(self, table: pa.Table) -> None:
-        """Append rows."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class CsvForm:
     """CSV output form.
@@ -46,10 +39,6 @@ class CsvForm:
     ----------
     header
         Input header to which the added columns are appended, or None to write a new one.
-    added
-        Number of added columns.
-    decimal
-        Decimal mark of numbers.
     """
 
     delimiter: str
@@ -169,8 +158,6 @@ class JsonSink:
             One row per record.
         kept_rows : bool, shape (rows,), or None
             Records to write; None for all.
-        overwrite
-            Whether records may already have these keys.
 
         Raises
         ------
@@ -261,6 +248,10 @@ class ColumnarSink:
         self._writing = self._thread.submit(self._writer.write_table, group)
         remainder = everything.slice(rows)
         self._waiting, self._rows = ([remainder] if remainder.num_rows else []), remainder.num_rows
+
+
+Sink: TypeAlias = CsvSink | JsonSink | ColumnarSink
+"""Writes tables of one schema, in order."""
 
 
 @contextmanager

@@ -22,15 +22,15 @@ from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.check.values import number_kinds
-from uqcli.engines.local.read.csv_source import CsvSource
+from uqcli.engines.local.read.csv_source import CsvSource, batch_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, Block, OpenedInput, report_reading
-from uqcli.engines.local.write.layout import Layout, plan_layout
+from uqcli.engines.local.write.layout import VIEW_REPLACEMENTS, Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
-from uqcli.engines.predictions import outside
+from uqcli.engines.probabilities import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 
 
@@ -53,10 +53,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
         first_row = 0
         for input_index, source in enumerate(sources):
             checker = RowChecker(
-                roles=request.data.roles,
-                positive_value=None,
-                on_invalid=request.data.on_invalid,
-                first_row=first_row,
+                roles=request.data.roles, on_invalid=request.data.on_invalid, first_row=first_row
             )
             row = 0
             for block in ahead(source.blocks()):
@@ -66,7 +63,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 row += len(computed.rows)
                 with writing(source.origin, output_format):
                     _write(sink, source, block, computed, layout, overwrite=request.overwrite)
-                summary = added_up(summary, summary_of(computed))
+                summary = added_up(summary, computed.summary)
                 report_reading(sources, input_index, first_row + row)
             summary = replace(summary, unknown=summary.unknown + checker.unknown)
             rows_read(source.origin.name, row)
@@ -82,22 +79,16 @@ class _Computed:
     ----------
     added
         Columns to add; null in unusable rows.
-    selected
-        Number of true values among them; of numbers that select the rows, those that are not 0.
     kept_rows : bool, shape (rows,), or None
         Rows to write; None for all.
-    dropped
-        Number of unusable rows that are dropped.
-    outside
-        Number of usable rows with a number outside its range.
+    summary
+        Counts of the rows; their checker knows those of unknown categories.
     """
 
     rows: Rows
     added: pl.DataFrame
-    selected: int
     kept_rows: Bools | None
-    dropped: int
-    outside: int
+    summary: StreamSummary
 
 
 def computed_rows(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
@@ -114,22 +105,24 @@ def computed_rows(rows: Rows, checker: RowChecker, request: StreamRequest) -> _C
     added = pl.DataFrame(
         {name: _column(name, computed[name], rows, request.added) for name in request.added.types}
     )
-    kept, dropped = None, 0
+    kept, dropped, invalid = None, 0, 0
     if rows.valid is not None:
+        invalid = int(np.count_nonzero(~rows.valid))
         valid = pl.lit(pl.Series(rows.valid))
         added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
         if request.data.on_invalid is OnInvalid.DROP:
-            kept, dropped = rows.valid, int(np.count_nonzero(~rows.valid))
+            kept, dropped = rows.valid, invalid
     if request.only is not None:
         kept = added[request.only].cast(pl.Boolean).fill_null(value=False).to_numpy()
-    return _Computed(
-        rows=rows,
-        added=added,
+    summary = StreamSummary(
+        rows=len(rows) - dropped,
         selected=_count_true(added, request.only),
-        kept_rows=kept,
         dropped=dropped,
+        undecided=invalid - dropped,
+        texts=_count_texts(added),
         outside=_outside(rows, checker, request),
     )
+    return _Computed(rows=rows, added=added, kept_rows=kept, summary=summary)
 
 
 def _outside(rows: Rows, checker: RowChecker, request: StreamRequest) -> int:
@@ -158,15 +151,7 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
     """Return the columns of a block that the rule reads."""
     columns = request.data.roles.columns()
     if isinstance(block, CsvBlock):
-        return Batch(
-            frame=block.values(columns, number_kinds(request.data.roles, None)),
-            short=block.short,
-            first_row=block.first_row,
-            origin=source.origin,
-            cut=block.cut,
-            decimal=block.dialect.decimal,
-            footer=block.footer,
-        )
+        return batch_of(block, block.values(columns, number_kinds(request.data.roles, None)), source.origin)
     if isinstance(block, JsonBlock):
         return cast(JsonSource, source).batch(block, columns)
     return Batch(frame=frame_of(block.select(columns)), short=None, first_row=row, origin=source.origin)
@@ -195,25 +180,11 @@ def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
     mask = arrow_of(kept)
     columns = []
     for column in table.columns:
-        plain = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}.get(column.type)
+        plain = VIEW_REPLACEMENTS.get(column.type)
         without_views = column if plain is None else column.cast(plain)
         chosen = without_views.filter(mask)
         columns.append(chosen if plain is None else chosen.cast(column.type))
     return pa.Table.from_arrays(columns, schema=table.schema)
-
-
-def summary_of(computed: _Computed) -> StreamSummary:
-    """Count the rows of a block, whose checker knows the unknown categories."""
-    valid = computed.rows.valid
-    invalid = 0 if valid is None else int(np.count_nonzero(~valid))
-    return StreamSummary(
-        rows=len(computed.rows) - computed.dropped,
-        selected=computed.selected,
-        dropped=computed.dropped,
-        undecided=invalid - computed.dropped,
-        texts=_count_texts(computed.added),
-        outside=computed.outside,
-    )
 
 
 def added_up(summary: StreamSummary, more: StreamSummary) -> StreamSummary:
@@ -226,6 +197,7 @@ def added_up(summary: StreamSummary, more: StreamSummary) -> StreamSummary:
 
 
 def _count_true(added: pl.DataFrame, only: str | None) -> int:
+    """Count the true values; of numbers that select the rows to write, those that are not 0."""
     columns = [column for column in added if column.dtype == pl.Boolean or column.name == only]
     return sum(int(column.cast(pl.Boolean).sum()) for column in columns)
 
