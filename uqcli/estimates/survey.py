@@ -92,14 +92,10 @@ def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
     return Limit(x=x, y=y, a=chosen.squares / chosen.total, b=with_further[1] / with_further[0])
 
 
-def weighted_interval(successes: Outcome, failures: Outcome, confidence: float) -> tuple[float, float]:
-    """Compute the interval of a proportion of independent rows from the sums of their sampling weights."""
-    return _ends((successes, failures), confidence)
-
-
-def _ends(outcomes: tuple[Outcome, Outcome], confidence: float, alike: float = 1.0) -> tuple[float, float]:
-    """Compute the interval of the share of the first outcome."""
-    successes, failures = outcomes
+def weighted_interval(
+    successes: Outcome, failures: Outcome, confidence: float, alike: float = 1.0
+) -> tuple[float, float]:
+    """Compute the interval of a proportion; ``alike`` as in ``_limit``."""
     value = successes.total / (successes.total + failures.total)
     tail = (1 - confidence) / 2
     low = _limit(successes, failures, alike).at(tail) if successes.total else 0.0
@@ -163,7 +159,8 @@ def proportion_interval(
     effective = _total(trials) ** 2 / _squares(trials)
     alike = _alike(successes, trials - successes, squares)
     few = _are_few(trials)
-    low, high = (None, None) if few else _ends(_outcomes(successes, trials), confidence, alike)
+    outcomes = _outcomes(successes, trials)
+    low, high = (None, None) if few else weighted_interval(*outcomes, confidence, alike)
     reason = _unequal(clusters, effective, units, "size")
     return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
 
@@ -267,7 +264,8 @@ def row_interval(
         return proportion_estimate(successes.rows, both.rows, confidence)
     first, second = _weighted_outcomes(successes, failures, further)
     effective = float(Fraction(both.total**2, both.squares))
-    low, high = (None, None) if effective < MIN_EFFECTIVE else _ends((first, second), confidence)
+    few = effective < MIN_EFFECTIVE
+    low, high = (None, None) if few else weighted_interval(first, second, confidence)
     reason = _unequal(both.rows, effective, "rows", "weight")
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
@@ -344,7 +342,7 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return Estimate(value=value)
     residual = residuals[1] - residuals[0]
-    error = math.sqrt(_variance(residual, clusters))
+    error = math.sqrt(clusters / (clusters - 1) * _squares(residual))
     if error == 0:
         return Estimate(value=value)
     squares = np.square(residual / np.abs(residual).max())
@@ -389,16 +387,11 @@ def row_difference(
 
 def _linearised(value: float, error: float, freedom: float, confidence: float) -> Estimate:
     """Compute an interval and a p-value by Student's t."""
-    from scipy.special import stdtr
+    from scipy.special import stdtr, stdtrit
 
-    half = error * _quantile(freedom, confidence)
+    half = error * float(stdtrit(freedom, (1 + confidence) / 2))
     p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error > 0 else float(value == 0)
     return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
-
-
-def _variance(residual: NDArray[Any], clusters: int) -> float:
-    """Compute the variance of a sum over clusters from their residuals, which sum to 0."""
-    return clusters / (clusters - 1) * _squares(residual)
 
 
 def _squares(values: NDArray[Any]) -> float:
@@ -409,11 +402,3 @@ def _squares(values: NDArray[Any]) -> float:
 def _total(sums: Sums) -> float:
     """Add up exactly, so that the order of clusters does not matter."""
     return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
-
-
-def _quantile(freedom: float, confidence: float) -> float:
-    """Return the upper quantile of Student's t, or of the normal distribution for infinite freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    level = (1 + confidence) / 2
-    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))
