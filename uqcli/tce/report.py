@@ -32,8 +32,8 @@ from uqcli.reports.document import (
 )
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.rules.saved import Source
-from uqcli.tce.calibrated_labels import NullDistribution
-from uqcli.tce.reliability import Panel, reliability_figure
+from uqcli.tce.chance import NullDistribution
+from uqcli.tce.reliability import reliability_figure
 from uqcli.tce.results import ClassResult, GroupResult
 from uqcli.tce.words import advice, calibrated_within, detection_limit, in_words
 
@@ -385,13 +385,13 @@ def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str
     return printable(str(part.name), max_characters)
 
 
-def _panel(name: str, part: ClassResult) -> Panel:
+def _panel(name: str, part: ClassResult) -> tuple[str, ClassResult]:
+    """Return the title of a panel, and what it shows."""
     errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
     if part.rejected is not None:
         errors = f"{format_metric('tce', part.metrics['tce'])} of scores significantly wrong (TCE), {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
-    title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
-    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
+    return f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}", part
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:
@@ -418,7 +418,7 @@ def _bins_as_json(part: GroupResult) -> list[dict[str, Any]]:
 def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
     bins = part.bins
     names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
-    columns = (*(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),)
+    columns = (bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score)
     rejected = [None] * len(bins.count) if part.rejected is None else part.rejected.rows.tolist()
     rows = zip(*(column.tolist() for column in columns), rejected, strict=True)
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
