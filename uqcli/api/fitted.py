@@ -23,9 +23,8 @@ from uqcli.api.columns import (
     table_of,
     unused,
 )
-from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.figures import save_figure
-from uqcli.api.options import choice
+from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.audit.report import Segment
 from uqcli.base.choices import ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL

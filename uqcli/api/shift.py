@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, Classes, Column, class_rows
+from uqcli.api.columns import CLUSTER, DAY, Classes, Column, class_rows, given
 from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.base import defaults
@@ -17,14 +17,11 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
+from uqcli.rules import saved
 from uqcli.rules.codec import load_kind
-from uqcli.rules.saved import given
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run
-
-DAY: Final = "day"
-"""Column of days in the table of arrays."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -56,7 +53,7 @@ class ShiftWeights(Fitted[ShiftArtifact]):
     @property
     def mixture_p_value(self) -> float | None:
         """p-value of "the target is a mixture of the classes" (label shift); None without an answer."""
-        return given(self.artifact.mixture_p)
+        return saved.given(self.artifact.mixture_p)
 
     @property
     def intervals(self) -> dict[str, Estimate]:
@@ -65,23 +62,20 @@ class ShiftWeights(Fitted[ShiftArtifact]):
         return {name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)}
 
 
-def _units(day: Column | None, cluster: Column | None) -> dict[str, Column]:
-    """Return the columns of days and clusters that are given, by name."""
-    return {name: values for name, values in ((DAY, day), (CLUSTER, cluster)) if values is not None}
-
-
 Shift = ShiftWeights | str
 """Class weights, or the path of a rule file."""
 
 
-def shift_artifact(shift: Shift) -> ShiftArtifact:
-    """Load class weights given as an object or a path.
+def shift_artifact(shift: Shift | None) -> ShiftArtifact | None:
+    """Load class weights given as an object or a path, if any.
 
     Raises
     ------
     DataError, ArtifactError
         It cannot be read, or is of another kind.
     """
+    if shift is None:
+        return None
     return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
 
 
@@ -140,7 +134,8 @@ def shift_weights(
     >>> found.weights.tolist()
     [0.5, 1.5]
     """
-    more, target_more = _units(day, cluster), _units(target_day, target_cluster)
+    more = given(**{DAY: day, CLUSTER: cluster})
+    target_more = given(**{DAY: target_day, CLUSTER: target_cluster})
     if target is not None and set(more) != set(target_more):
         raise UsageError(
             f"{' and '.join(more) or 'no day'} for the labelled rows, {' and '.join(target_more) or 'none'} "
