@@ -83,15 +83,6 @@ class Moments:
             largest=self.largest,
         )
 
-    def __sub__(self, part: Moments) -> Moments:
-        """Return the moments of the rows that are not in a part; ``largest`` is a bound."""
-        return Moments(
-            rows=self.rows - part.rows,
-            total=self.total - part.total,
-            squares=self.squares - part.squares,
-            largest=self.largest,
-        )
-
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
         return Moments(
