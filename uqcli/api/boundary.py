@@ -420,13 +420,7 @@ class Boundary(Fitted[BoundaryArtifact]):
 
 
 def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Column]:
-    """Return the column of dependent rows by name; empty if they are independent.
-
-    Raises
-    ------
-    UsageError
-        Both are given.
-    """
+    """Return the column of dependent rows by name; empty if they are independent."""
     dependent = given(**{CLUSTER: cluster, DAY: day})
     if len(dependent) > 1:
         raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")

@@ -22,13 +22,7 @@ _DIGITS: Final = 100
 
 
 def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
-    """Convert a text to a choice.
-
-    Raises
-    ------
-    UsageError
-        It is not a valid choice.
-    """
+    """Convert a text to a choice."""
     try:
         return kind(value)
     except ValueError:
@@ -36,13 +30,7 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
 
 
 def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
-    """Build options from keywords, converting texts to choices.
-
-    Raises
-    ------
-    UsageError
-        An option or a choice does not exist.
-    """
+    """Build options from keywords, converting texts to choices."""
     types = get_type_hints(kind)
     hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
     for name in options:

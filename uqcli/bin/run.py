@@ -38,13 +38,7 @@ BinResult = Result[BinReport, GridArtifact]
 
 @keeps_doubts
 def run(request: BinRequest) -> BinResult:
-    """Count rows in a grid of score x uncertainty cells.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        See ``bin_rows``, ``count_under`` and ``merge_grids``.
-    """
+    """Count rows in a grid of score x uncertainty cells."""
     if request.merge:
         return merge_grids(request.data.inputs)
     if request.edges is not None:
@@ -66,13 +60,7 @@ def _spec(request: BinRequest) -> GridSpec:
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
-    """Bin rows into a new grid.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, or the rows cannot be read.
-    """
+    """Bin rows into a new grid."""
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
@@ -91,13 +79,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
 
 @keeps_doubts
 def count_under(edges: str, data: DataRequest) -> BinResult:
-    """Count rows in the cells of a saved grid.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The grid or the rows cannot be read.
-    """
+    """Count rows in the cells of a saved grid."""
     old = load_kind(edges, GridArtifact)
     old_cells = old.cells()
     table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)

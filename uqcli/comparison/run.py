@@ -129,9 +129,7 @@ def _in_range(
 def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, list[Values]]]:
     """Compute the losses over all classes jointly, with class means of one-vs-rest calibration errors.
 
-    Returns
-    -------
-    Before and after, each with the metrics of each class against the rest.
+    Both sides, before and after, have the metrics of each class against the rest.
     """
     metrics: list[tuple[Values, list[Values]]] = []
     for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):

@@ -216,8 +216,6 @@ class Design(ABC):
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """Return the p-value of so many rows of an outcome, if its share is at most a rate.
 
-        Returns
-        -------
         None if rows count alike, so that the exact test decides.
         """
         del outcome, other, rate
@@ -252,13 +250,7 @@ class Design(ABC):
         return _doubted(self.share(chosen, positive=positive), self.varying)
 
     def net_benefit(self, chosen: Chooses, odds: Fraction) -> Estimate:
-        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``).
-
-        Parameters
-        ----------
-        odds
-            True positives that are worth one false positive, above 0.
-        """
+        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``)."""
         return self._net_benefit([(chosen, True), (chosen, False)], odds)
 
     def net_benefit_difference(self, first: Chooses, second: Chooses, odds: Fraction) -> Estimate:

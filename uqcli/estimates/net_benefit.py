@@ -67,6 +67,8 @@ def net_benefit_interval(
 ) -> tuple[float, float] | None:
     """Compute the interval of a net benefit, or of a difference of two, from those of its shares.
 
+    There is none if a share has none.
+
     Parameters
     ----------
     shares
@@ -76,10 +78,6 @@ def net_benefit_interval(
         All rows (at least one), by weight.
     correlation : float64, shape (len(shares), len(shares)), optional
         Correlations of their errors over clusters of dependent rows.
-
-    Returns
-    -------
-    None if a share has no interval.
     """
     is_added = confidence > _MAX_SQUARED
     level = 1 - (1 - confidence) / len(shares) if is_added else confidence

@@ -170,10 +170,7 @@ def limit_of_clusters(
 ) -> Limit | None:
     """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
 
-    Parameters
-    ----------
-    successes, trials, squares
-        As for ``proportion_interval``.
+    Parameters are those of ``proportion_interval``.
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
     if _are_few(trials) or not successes.any():
@@ -187,15 +184,7 @@ def tail_of_clusters(
     """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
 
     It is the level of the interval whose lower end is the rate.
-
-    Parameters
-    ----------
-    successes, trials, squares
-        As for ``proportion_interval``.
-
-    Returns
-    -------
-    None if there are too few clusters for an interval.
+    Other parameters are those of ``proportion_interval``. None if there are too few clusters for an interval.
     """
     limit = limit_of_clusters(successes, trials, squares)
     if limit is None:
@@ -275,14 +264,7 @@ def row_tail(
 ) -> float | None:
     """Return the p-value of so many successes by weight, if their share is at most a rate.
 
-    Parameters
-    ----------
-    successes, failures, further
-        As for ``row_interval``.
-
-    Returns
-    -------
-    None if there are too few rows for an interval.
+    Other parameters are those of ``row_interval``. None if there are too few rows for an interval.
     """
     both = successes + failures
     if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
@@ -317,16 +299,12 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
     contribute to the variance, at most those whose sums differ, less one. With the latter number the interval
     covers as little as 91 %, if few clusters decide it.
+    There is no interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
 
     Parameters
     ----------
     first, second
         Numerators and denominators of each cluster, shape (C,) each.
-
-    Returns
-    -------
-    Estimate
-        Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
     """
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
@@ -358,20 +336,15 @@ def row_difference(
 ) -> Estimate:
     """Compute the interval of a difference over rows with sampling weights, by its linearisation.
 
+    The interval is that of ``ratio_difference``, with degrees of freedom of at most the variance over the
+    largest squared residual. Without a row on which the rules differ, the p-value is 1.
+
     Parameters
     ----------
-    value
-        The difference.
     terms
         Residual of a row per unit of weight, and the sums of the rows that have it.
     differing
         Rows on which the two rules differ.
-
-    Returns
-    -------
-    Estimate
-        As ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
-        residual. Without a row on which they differ, the p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)

@@ -114,20 +114,14 @@ def _sum_of_squares(amount: Ints) -> int:
 def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
     """Compute the margin of a total, the half width of its interval.
 
+    There is none with fewer than ``MIN_ROWS`` contributing rows.
+
     Parameters
     ----------
     moments
         Of the rows that contribute.
     largest
         Largest amount in the file; a further row is assumed to have twice as much.
-    rows
-        All rows.
-    confidence
-        Level of the interval, in (0, 1).
-
-    Returns
-    -------
-    None with fewer than ``MIN_ROWS`` contributing rows.
 
     Examples
     --------
@@ -169,16 +163,14 @@ def has_heavy_tail(moments: Moments) -> bool:
 def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:
     """Compute the margin of the share of a total that some of its rows have.
 
+    There is none with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
+
     Parameters
     ----------
     part
         Of these rows.
     whole
         Of all rows; the total is positive.
-
-    Returns
-    -------
-    None with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
     """
     if whole.rows < MIN_ROWS_OF_SHARES:
         return None
@@ -194,14 +186,12 @@ def difference_of_shares_margin(
 ) -> float | None:
     """Compute the margin of the difference of two shares of one total.
 
+    There is none if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
+
     Parameters
     ----------
     lost, gained
         Of the rows that only the first share has, and only the second.
-
-    Returns
-    -------
-    None if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
     """
     if lost.rows + gained.rows < MIN_ROWS_OF_SHARES:
         return None

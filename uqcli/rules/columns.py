@@ -32,13 +32,7 @@ class ColumnOverrides:
     typed: frozenset[str] = frozenset()
 
     def refuse(self, names: Iterable[str], why: str) -> None:
-        """Refuse options that may not be ignored but cannot be used.
-
-        Raises
-        ------
-        UsageError
-            One of the names may not be ignored.
-        """
+        """Refuse options that may not be ignored but cannot be used."""
         for name in names:
             if name in self.typed:
                 option = f"--{name.replace('_', '-')}"

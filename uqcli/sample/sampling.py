@@ -220,17 +220,7 @@ def precision_width(rows: RatedRows, precision: float, labels: float, confidence
 def labels_for(width: Callable[[int], float], wanted: float, most: int) -> int | None:
     """Return the least number of labels at which an interval has the wanted width at most.
 
-    Parameters
-    ----------
-    width
-        Width by number of labels, falling.
-    most
-        Number of rows.
-
-    Returns
-    -------
-    int or None
-        None if even labels of all rows leave it wider.
+    None if even labels of all ``most`` rows leave it wider; the width falls with the labels.
     """
     if most < 1 or width(most) > wanted:
         return None

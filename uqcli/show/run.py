@@ -20,13 +20,7 @@ from uqcli.show.two_rules import ChangedRows, ShowTwoReport
 
 
 def show_one(artifact: str) -> Result[ShowReport, None]:
-    """Load a rule file.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The file is missing or is not a rule file.
-    """
+    """Load a rule file."""
     return Result(report=ShowReport(rule=load(artifact)), artifact=None)
 
 

@@ -52,8 +52,6 @@ def calibration_line(
     ----------
     warm_start
         Fit to similar rows, as a starting point; the intercept at slope 1 is then not computed.
-    errors
-        Whether to compute standard errors.
     """
     values = _Values(counts)
     fits_intercept = warm_start is None and total(counts.positives) not in (0, counts.rows)

@@ -82,11 +82,6 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     ----------
     table
         Table of the rows, if it is open already.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
     if request.sampling_weight is not None:
@@ -119,13 +114,7 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
 
 
 def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
-    """Measure the calibration errors of a score whose rows depend on each other within clusters.
-
-    Raises
-    ------
-    UsageError, DataError
-        Groups are to be measured, or as for ``ClusteredScores.read``.
-    """
+    """Measure the calibration errors of a score whose rows depend on each other within clusters."""
     for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
         if given:
             raise UsageError(f"{option} and --cluster cannot be combined", remedy="leave one of them out")
@@ -160,13 +149,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
 
 
 def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
-    """Measure the calibration errors of rows with sampling weights; nothing is tested.
-
-    Raises
-    ------
-    UsageError, DataError
-        What needs rows that count alike is requested, a weight cannot be used, or as for ``run``.
-    """
+    """Measure the calibration errors of rows with sampling weights; nothing is tested."""
     refused = (
         ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
         ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
