@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -206,6 +206,17 @@ def unused(name: str, used: Collection[str]) -> str:
     """
     numbered = (f"{name}_{index}" for index in range(len(used)))
     return next(candidate for candidate in (name, *numbered) if candidate not in used)
+
+
+def add_columns(columns: dict[str, Any], further: Iterable[tuple[str, Column | None]]) -> list[str | None]:
+    """Add columns under names that no other one has; return the names, None for columns not given."""
+    names: list[str | None] = []
+    for wanted, values in further:
+        name = None if values is None else unused(wanted, columns)
+        if name is not None:
+            columns[name] = values
+        names.append(name)
+    return names
 
 
 def series_of(name: str, values: Column) -> pl.Series:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -117,8 +117,6 @@ class TceReport(OneResult):
         TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
     clusters
         Clusters of dependent rows; None if rows are independent.
-    notes
-        Notes on clusters.
     """
 
     source: Source
@@ -465,23 +463,20 @@ def _main_table(overall: GroupResult) -> Table:
     nulls = overall.if_calibrated
     rows = []
     for name in _TERMINAL_METRICS:
-        more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         label = _ONE_AGAINST_REST if name == "log_loss" and len(overall.classes) > 1 else name
-        rows.append([label, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
-    header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
+        rows.append([label, format_metric(name, overall.metrics[name]), *_if_calibrated(name, nulls)])
+    header = ["metric", "value", *(_IF_CALIBRATED if nulls else ())]
     return Table(title="", header=header, rows=rows)
 
 
 def _metrics_table(overall: GroupResult) -> Table:
     """Build the table of all metrics, with their null distributions if labels were drawn."""
     nulls = overall.if_calibrated
-    rows = []
-    for kind, name, meaning in meaning_rows(_MEANINGS):
-        cells = [kind, name, format_metric(name, overall.metrics[name])]
-        if nulls:
-            cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([*cells, meaning])
-    header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
+    rows = [
+        [kind, name, format_metric(name, overall.metrics[name]), *_if_calibrated(name, nulls), meaning]
+        for kind, name, meaning in meaning_rows(_MEANINGS)
+    ]
+    header = ["", "metric", "value", *(_IF_CALIBRATED if nulls else ()), "meaning"]
     return Table(title="", header=header, rows=rows, left=2, text_last=True)
 
 
@@ -501,7 +496,15 @@ def format_metric(name: str, metric: MetricValue) -> str:
     return f"{_format(name, metric)}{unit}"
 
 
-def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
+_IF_CALIBRATED: Final = ("if calibrated", "p")
+"""Names of the cells of a null distribution."""
+
+
+def _if_calibrated(name: str, nulls: Mapping[str, NullDistribution]) -> list[str]:
+    """Format the null distribution of a metric; empty cells if it has none, and no cells without draws."""
+    null = nulls.get(name)
+    if null is None:
+        return [""] * len(_IF_CALIBRATED) if nulls else []
     p_value = p_cell(null.p_value, is_least=null.p_is_least)
     return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", p_value]
 
