@@ -82,28 +82,23 @@ def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
 
 
 def _of_beta(rows: Rows) -> Uncertainties:
-    parameters = _usable(rows)
-    for role, value in parameters.items():
-        if ((value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)).any():
-            outside = value[(value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)][0]
-            raise DataError(
-                f"{role} holds {outside:g}",
-                expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
-            )
+    expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
+    parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)
     return from_beta(parameters["alpha1"], parameters["alpha0"])
 
 
 def _of_members(rows: Rows) -> Uncertainties:
-    members = _usable(rows)
-    for name, value in members.items():
-        if ((value < 0) | (value > 1)).any():
-            outside = value[(value < 0) | (value > 1)][0]
-            raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
+    members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
     if len(members) < 2:
         raise DataError("the pattern of --members matches one column", expected="at least two members")
     return from_members(list(members.values()))
 
 
-def _usable(rows: Rows) -> dict[str, Floats]:
-    """Return the columns with a valid placeholder in invalid rows."""
-    return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}
+def _usable(rows: Rows, low: float, high: float, title: str, expected: str) -> dict[str, Floats]:
+    """Return the columns with a valid placeholder in invalid rows; refuse values outside a range."""
+    columns = {name: rows.filled(value, 0.5) for name, value in rows.numbers.items()}
+    for name, value in columns.items():
+        outside = value[(value < low) | (value > high)]
+        if len(outside):
+            raise DataError(f"{title.format(name)} holds {outside[0]:g}", expected=expected)
+    return columns
