@@ -44,8 +44,6 @@ class GridSpec:
 
     Attributes
     ----------
-    binning
-        Binning of both axes.
     uncertainty_bins
         K, at least 1; with 1 the uncertainty is ignored.
     score_bins

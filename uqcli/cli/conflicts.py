@@ -25,10 +25,6 @@ class Reads:
     ----------
     tables
         Files, globs and directories of rows.
-    rules
-        Rule files.
-    reading
-        Options for reading the rows.
     labels
         File of labels, if they are not in the tables.
     """

@@ -167,15 +167,7 @@ def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearScaling:
-    """Fits of vector scaling to labelled rows.
-
-    Attributes
-    ----------
-    counts
-        Labelled rows.
-    classes
-        Number of classes, C.
-    """
+    """Fits of vector scaling to labelled rows of C ``classes``."""
 
     counts: ClassCounts
     classes: int

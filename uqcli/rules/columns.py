@@ -15,10 +15,6 @@ class ColumnOverrides:
 
     Attributes
     ----------
-    weighted
-        Whether a weight column is read.
-    proba
-        Columns of class probabilities.
     typed
         Options that may not be ignored: a column that no rule reads is refused.
     """
@@ -45,8 +41,6 @@ class NewColumns:
 
     Attributes
     ----------
-    prefix
-        Prefix of their names.
     lists
         Whether a column may contain lists, as in Parquet.
     no_empty

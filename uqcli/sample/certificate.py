@@ -271,8 +271,6 @@ class _Draw:
     ----------
     label
         Column of labels; None if no row has one.
-    below
-        Whether rows are drawn below a score.
     """
 
     seed: int

@@ -147,8 +147,6 @@ class _Reader:
         Function from rows to decisions; bool, shape (n,).
     rates
         Function from rows to the rates at which they are positive; None if rates are not needed.
-    label
-        Column of labels; None if no row has one.
     """
 
     rule: BoundaryArtifact

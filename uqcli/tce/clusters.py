@@ -125,8 +125,6 @@ class ClusteredErrors:
     ----------
     of_drawn
         Errors and bins of one row of each cluster.
-    values
-        Metrics to report.
     chance
         Sampling distribution; None without draws.
     """
