@@ -19,9 +19,9 @@ from uqcli.api.columns import (
     Column,
     by_name,
     class_rows,
-    given,
     is_by_class,
     is_frame,
+    present,
     score_rows,
     table_of,
     unused,
@@ -46,7 +46,7 @@ from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, DataRequest, Inputs
-from uqcli.rules import saved
+from uqcli.rules.saved import given
 from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
@@ -150,7 +150,7 @@ class Boundary(Fitted[BoundaryArtifact]):
     @property
     def review_thresholds(self) -> tuple[float | None, ...] | None:
         """Lowest reviewed score per uncertainty bin: None reviews no row there; None without a review."""
-        thresholds = saved.given(self.artifact.review_thresholds)
+        thresholds = given(self.artifact.review_thresholds)
         return None if thresholds is None else tuple(thresholds)
 
     @property
@@ -307,7 +307,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         if sampling_weight is not None:
             sampling, own = unused(NAME, taken), {}
             inputs = {**inputs, sampling: sampling_weight}
-        worth, amounts = _gain_and_cost(taken, **{**own, **given(gain=gain, cost=cost)})
+        worth, amounts = _gain_and_cost(taken, **{**own, **present(gain=gain, cost=cost)})
         taken |= {*inputs, *amounts}
         dependent = {CLUSTER: cluster, DAY: day}
         names = {name: unused(name, taken) for name, values in dependent.items() if values is not None}
@@ -421,7 +421,7 @@ class Boundary(Fitted[BoundaryArtifact]):
 
 def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Column]:
     """Return the column of dependent rows by name; empty if they are independent."""
-    dependent = given(**{CLUSTER: cluster, DAY: day})
+    dependent = present(**{CLUSTER: cluster, DAY: day})
     if len(dependent) > 1:
         raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")
     return dependent
@@ -556,7 +556,7 @@ def find_boundary(
     uncertainties = _uncertainties(uncertainty)
     first_uncertainty = next(iter(uncertainties), None)
     dependent = _dependent_rows(cluster, day)
-    more = {**given(**{GROUP: group}), **amounts, **dependent}
+    more = {**present(**{GROUP: group}), **amounts, **dependent}
     for name, edge in ((SAMPLED_ABOVE, sampled_above), (SAMPLED_BELOW, sampled_below)):
         if edge is not None:
             if certify is None:
@@ -623,7 +623,7 @@ def _gain_and_cost(
     """
     texts: dict[str, str] = {}
     columns: dict[str, Column] = {}
-    for role, value in given(**values).items():
+    for role, value in present(**values).items():
         number = value.item() if isinstance(value, np.generic) else value
         if isinstance(number, Decimal):
             texts[role] = decimal_text(role, number)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, given, is_by_class, score_rows
+from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, is_by_class, present, score_rows
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice, options_of
 from uqcli.api.shift import Shift, shift_artifact
@@ -120,7 +120,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             )
         features, partition = by_name(features), by_name(partition)
         clusters = None if cluster is None else CLUSTER
-        more = {**features, **partition, **given(**{CLUSTER: cluster})}
+        more = {**features, **partition, **present(**{CLUSTER: cluster})}
         if is_by_class(score):
             if uncertainty is not None or features or partition:
                 raise UsageError("other columns beside class probabilities", expected="no other columns")

@@ -28,7 +28,7 @@ PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 
 
-def given(**columns: Column | None) -> dict[str, Column]:
+def present(**columns: Column | None) -> dict[str, Column]:
     """Return the columns that are not None."""
     return {name: values for name, values in columns.items() if values is not None}
 
@@ -42,7 +42,7 @@ def score_rows(
     more: Mapping[str, Column] | None = None,
 ) -> DataRequest:
     """Build the data request of one score; ``more`` are features and groups by name."""
-    columns = given(**{SCORE: score, UNCERTAINTY: uncertainty, LABEL: label, WEIGHT: weight})
+    columns = present(**{SCORE: score, UNCERTAINTY: uncertainty, LABEL: label, WEIGHT: weight})
     numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in columns}
     frame = table_of(_with_more_columns(columns, more))
     return DataRequest(inputs=(), frame=frame, roles=_roles(columns, numbers))
@@ -63,7 +63,7 @@ def class_rows(
     classes
         Class names in the order of the columns; None for the names of a frame's columns, or numbers from 0.
     """
-    columns = _with_more_columns(given(**{LABEL: label, WEIGHT: weight}), more)
+    columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
     if _frame_of(probability) is not None:
         class_arrays = by_name(probability)
     else:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, given, in_order
+from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, in_order, present
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.api.shift import Shift, shift_artifact
@@ -244,7 +244,7 @@ def conformal_sets(
     >>> found.sets([0.05, 0.95]).tolist()
     [[True, False], [False, True]]
     """
-    more = given(**{GROUP: group, CLUSTER: cluster})
+    more = present(**{GROUP: group, CLUSTER: cluster})
     result = run(
         ConformalRequest(
             data=class_rows(probability, label, classes=classes, weight=weight, more=more).clustered_by(

@@ -19,9 +19,9 @@ from uqcli.api.columns import (
     add_columns,
     by_name,
     class_rows,
-    given,
     in_order,
     is_frame,
+    present,
     table_of,
     unused,
 )
@@ -255,7 +255,7 @@ class Fitted(Generic[ModelT]):
         overrides = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
         )
-        return table_of(given(**all_columns)), overrides, names
+        return table_of(present(**all_columns)), overrides, names
 
     def _watched(
         self,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, DAY, Classes, Column, class_rows, given
+from uqcli.api.columns import CLUSTER, DAY, Classes, Column, class_rows, present
 from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.base import defaults
@@ -17,8 +17,8 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
-from uqcli.rules import saved
 from uqcli.rules.codec import load_kind
+from uqcli.rules.saved import given
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run
@@ -53,7 +53,7 @@ class ShiftWeights(Fitted[ShiftArtifact]):
     @property
     def mixture_p_value(self) -> float | None:
         """p-value of "the target is a mixture of the classes" (label shift); None without an answer."""
-        return saved.given(self.artifact.mixture_p)
+        return given(self.artifact.mixture_p)
 
     @property
     def intervals(self) -> dict[str, Estimate]:
@@ -128,8 +128,8 @@ def shift_weights(
     >>> found.weights.tolist()
     [0.5, 1.5]
     """
-    more = given(**{DAY: day, CLUSTER: cluster})
-    target_more = given(**{DAY: target_day, CLUSTER: target_cluster})
+    more = present(**{DAY: day, CLUSTER: cluster})
+    target_more = present(**{DAY: target_day, CLUSTER: target_cluster})
     if target is not None and set(more) != set(target_more):
         raise UsageError(
             f"{' and '.join(more) or 'no day'} for the labelled rows, {' and '.join(target_more) or 'none'} "
