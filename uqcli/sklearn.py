@@ -17,7 +17,6 @@ import numpy as np
 from uqcli.api.boundary import Boundary, find_boundary
 from uqcli.api.calibrate import Calibrator
 from uqcli.base.errors import DataError, MissingExtraError, UsageError
-from uqcli.base.records import dataclass
 from uqcli.calibrate.run_classes import CLASS_FITS
 
 try:
@@ -41,30 +40,14 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from uqcli.api.decimals import Decimal
+    from uqcli.api.options import Decimal
     from uqcli.base.counts import Bools, Floats, Ints
+
+    _Scores = tuple[Floats, Floats | None]
+    """Scores, shape (n,), or (n, C) for the probabilities of more than two classes; and uncertainties."""
 
 ColumnKey = int | str
 """Position of a column of ``X``, or its name if ``X`` is a data frame."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Scores:
-    """Scores of rows.
-
-    Attributes
-    ----------
-    score : float64, shape (n,), or (n, C) for the probabilities of more than two classes
-    uncertainty : float64, shape (n,), or None
-    """
-
-    score: Floats
-    uncertainty: Floats | None
-
-    @property
-    def by_class(self) -> bool:
-        """Whether each class has a column."""
-        return self.score.ndim > 1
 
 
 class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  # has no types
@@ -146,7 +129,7 @@ class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         uncertainty = None
         if key is not None:
             uncertainty = np.asarray(_safe_indexing(X, key, axis=1), dtype=np.float64)
-        return _Scores(score=np.asarray(score, dtype=np.float64), uncertainty=uncertainty)
+        return np.asarray(score, dtype=np.float64), uncertainty
 
     def _checked(self, X: ArrayLike) -> _Scores:  # noqa: N803
         """Read the scores of new rows."""
@@ -160,8 +143,7 @@ class _OverScores(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: 
         is_by_class = isinstance(self, CalibratedScores) and 2 < len(self.classes_) == table.shape[1]
         score = table if is_by_class else self._column(table, self.score_column)
         key = self.uncertainty_column
-        uncertainty = None if key is None or is_by_class else self._column(table, key)
-        return _Scores(score=score, uncertainty=uncertainty)
+        return score, None if key is None or is_by_class else self._column(table, key)
 
     def _column(self, table: Floats, key: ColumnKey) -> Floats:
         index = key
@@ -269,21 +251,19 @@ class CalibratedScores(_OverScores):
         ValueError
             A value or an option is out of range.
         """
-        weight = None if sample_weight is None else _whole_numbers(sample_weight, _num_samples(X))
-        scores, label = self._fitting(X, y, weight)
+        weight = _whole_numbers(sample_weight, X)
+        (score, uncertainty), label = self._fitting(X, y, weight)
         options: dict[str, Any] = {"method": self.method, "seed": self.random_state}
         with _as_value_errors():
-            if scores.by_class and (self.estimator is None or self._takes_classes):
+            if score.ndim > 1 and (self.estimator is None or self._takes_classes):
                 classes = [str(index) for index in range(len(self.classes_))]
-                self.calibrator_ = Calibrator.fit(
-                    scores.score, label, classes=classes, weight=weight, **options
-                )
+                self.calibrator_ = Calibrator.fit(score, label, classes=classes, weight=weight, **options)
             else:
                 is_logit = self.estimator is not None and self._method == "decision_function"
                 self.calibrator_ = Calibrator.fit(
-                    scores.score,
+                    score,
                     self._positive(label),
-                    uncertainty=scores.uncertainty,
+                    uncertainty=uncertainty,
                     weight=weight,
                     logit=self.logit or is_logit,
                     undersampled=self.undersampled,
@@ -293,11 +273,11 @@ class CalibratedScores(_OverScores):
 
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return the calibrated probability of each class; float64, shape (n, C)."""
-        scores = self._checked(X)
+        score, uncertainty = self._checked(X)
         with _as_value_errors():
-            if scores.by_class:
-                return self.calibrator_.predict(scores.score)
-            positive = self.calibrator_.predict(scores.score, uncertainty=scores.uncertainty)
+            if score.ndim > 1:
+                return self.calibrator_.predict(score)
+            positive = self.calibrator_.predict(score, uncertainty=uncertainty)
         return np.stack([1 - positive, positive], axis=1)
 
     def predict(self, X: ArrayLike) -> Any:  # noqa: N803
@@ -381,14 +361,14 @@ class BoundaryClassifier(_OverScores):
         InfeasibleError
             No boundary meets the constraint.
         """
-        weight = None if sample_weight is None else _whole_numbers(sample_weight, _num_samples(X))
-        scores, label = self._fitting(X, y, weight)
-        score, positive = scores.score, self._positive(label)
+        weight = _whole_numbers(sample_weight, X)
+        (score, uncertainty), label = self._fitting(X, y, weight)
+        positive = self._positive(label)
         with _as_value_errors():
             self.boundary_: Boundary = find_boundary(
                 score,
                 positive,
-                uncertainty=scores.uncertainty,
+                uncertainty=uncertainty,
                 weight=weight,
                 precision=self.precision,
                 recall=self.recall,
@@ -407,9 +387,9 @@ class BoundaryClassifier(_OverScores):
 
     def predict(self, X: ArrayLike) -> Any:  # noqa: N803
         """Return the second class for flagged rows, the first for others; shape (n,)."""
-        scores = self._checked(X)
+        score, uncertainty = self._checked(X)
         with _as_value_errors():
-            flagged = self.boundary_.decide(scores.score, scores.uncertainty)
+            flagged = self.boundary_.decide(score, uncertainty)
         return self.classes_[flagged.astype(np.int64)]
 
     def decision_function(self, X: ArrayLike) -> Floats:  # noqa: N803
@@ -421,8 +401,7 @@ class BoundaryClassifier(_OverScores):
         -------
         float64, shape (n,)
         """
-        scores = self._checked(X)
-        score, uncertainty = scores.score, scores.uncertainty
+        score, uncertainty = self._checked(X)
         edges = self.boundary_.uncertainty_edges
         row = np.zeros(len(score), dtype=np.int64)
         if len(edges):
@@ -439,9 +418,9 @@ class BoundaryClassifier(_OverScores):
 
         They do not depend on the uncertainty. A decision is no comparison of a probability with one half.
         """
-        scores = self._checked(X)
+        score, _ = self._checked(X)
         with _as_value_errors():
-            positive = self.calibrator_.predict(scores.score)
+            positive = self.calibrator_.predict(score)
         return np.stack([1 - positive, positive], axis=1)
 
 
@@ -450,10 +429,11 @@ def _of_second_class(score: Floats) -> Floats:
     return score[:, 1] if score.ndim == 2 and score.shape[1] == 2 else score
 
 
-def _whole_numbers(sample_weight: ArrayLike | None, rows: int) -> Ints | None:
-    """Check weights; None for 1 each."""
+def _whole_numbers(sample_weight: ArrayLike | None, X: ArrayLike) -> Ints | None:  # noqa: N803
+    """Check the weights of rows; None for 1 each."""
     if sample_weight is None:
         return None
+    rows = _num_samples(X)
     weight = np.asarray(sample_weight, dtype=np.float64)
     if weight.ndim == 0:
         weight = np.full(rows, float(weight))

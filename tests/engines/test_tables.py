@@ -25,7 +25,7 @@ from uqcli.base.errors import DataError
 from uqcli.bin.grid import GridSpec, cells_from, joined_bins, pool_by
 from uqcli.bin.isotonic_error import isotonic_errors
 from uqcli.bin.run import bin_rows
-from uqcli.bin.table import grid_parts, uncertainty_edges
+from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
@@ -169,7 +169,7 @@ SPECS = [
 
 
 def grid_cells(table, spec):
-    edges = uncertainty_edges(table, spec)
+    edges = uncertainty_axis(table, spec).edges
     return cells_from(edges, [part.counts for part in grid_parts(table, edges, spec)[:-1]], spec)
 
 
@@ -183,7 +183,7 @@ def test_cells_are_those_by_hand(engine, source, tmp_path_factory, data, dtype):
     for spec in SPECS:
         cells, expected = grid_cells(table, spec), build_cells(as_rows(data), spec)
         assert cells.uncertainty_edges.tolist() == expected.uncertainty_edges.tolist()
-        assert cells.uncertainty_edges.tolist() == uncertainty_edges(table, spec).tolist()
+        assert cells.uncertainty_edges.tolist() == uncertainty_axis(table, spec).edges.tolist()
         parts = counting.rows_by_bin(data, cells.uncertainty_edges.tolist())
         for row, expected_row, part in zip(cells.rows, expected.rows, parts, strict=True):
             assert row.lower.tolist() == expected_row.lower.tolist()
@@ -233,7 +233,7 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
     inputs = write_inputs(frame(data), tmp_path_factory.mktemp("rows"), ending=source)
     table = table_with(engine, inputs, data)
     spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=4, score_bins=7)
-    edges = uncertainty_edges(table, spec)
+    edges = uncertainty_axis(table, spec).edges
     parts = [part.counts for part in grid_parts(table, edges, spec)[:-1]]
     for bins in (1, 2):
         cells = cells_from(*joined_bins(edges, parts, bins), spec)
@@ -438,7 +438,7 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_
     request = DataRequest(**inputs, roles=roles)
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=3)
     errors = bin_rows(request, spec).report.errors
-    edges = uncertainty_edges(table_with(engine, inputs, data), spec)
+    edges = uncertainty_axis(table_with(engine, inputs, data), spec).edges
     parts = pool_by(as_rows(data), edges)
     blocks = [isotonic_counts(part) for part in (*parts, merge(parts))]
     expected = isotonic_errors(parts, blocks, build_cells(as_rows(data), spec))

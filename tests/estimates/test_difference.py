@@ -8,7 +8,6 @@ from scipy import stats
 
 from uqcli.estimates.difference import (
     Chosen,
-    PairedSelections,
     mcnemar,
     precisions_interval,
     shares_interval,
@@ -55,29 +54,22 @@ def rows_chosen(positives, negatives):
 
 
 def test_precision_intervals_of_equal_and_of_disjoint_selections():
-    same = PairedSelections(lost=rows_chosen(0, 0), kept=rows_chosen(30, 10), gained=rows_chosen(0, 0))
-    low, high = precisions_interval(same, 0.95)
+    low, high = precisions_interval(rows_chosen(0, 0), rows_chosen(30, 10), rows_chosen(0, 0), 0.95)
     assert low < 0 < high
     # the rules may differ on new data: 0 of 40 rows differ here, and the exact upper bound is above 0
     _, upper = clopper_pearson(0, 40, 0.95)
     assert high == pytest.approx(np.hypot(0.25 * upper, 0.75 * upper))
-    none_kept = PairedSelections(lost=rows_chosen(3, 2), kept=rows_chosen(0, 0), gained=rows_chosen(0, 0))
-    assert precisions_interval(none_kept, 0.95) == (-1, 1)
-    disjoint = PairedSelections(lost=rows_chosen(3, 7), kept=rows_chosen(0, 0), gained=rows_chosen(16, 4))
+    assert precisions_interval(rows_chosen(3, 2), rows_chosen(0, 0), rows_chosen(0, 0), 0.95) == (-1, 1)
     (lost_low, lost_high), (low, high) = clopper_pearson(3, 10, 0.9), clopper_pearson(16, 20, 0.9)
-    interval = precisions_interval(disjoint, 0.9)
+    interval = precisions_interval(rows_chosen(3, 7), rows_chosen(0, 0), rows_chosen(16, 4), 0.9)
     assert interval[0] == pytest.approx(0.5 - np.hypot(0.8 - low, lost_high - 0.3))
     assert interval[1] == pytest.approx(0.5 + np.hypot(high - 0.8, 0.3 - lost_low))
 
 
 def test_intervals_scale_to_counts_of_any_size():
     for scale in (1, 10**6, 10**12):
-        selections = PairedSelections(
-            lost=rows_chosen(3 * scale, 5 * scale),
-            kept=rows_chosen(20 * scale, 9 * scale),
-            gained=rows_chosen(2 * scale, 0),
-        )
-        low, high = precisions_interval(selections, 0.95)
+        lost, kept = rows_chosen(3 * scale, 5 * scale), rows_chosen(20 * scale, 9 * scale)
+        low, high = precisions_interval(lost, kept, rows_chosen(2 * scale, 0), 0.95)
         value = 22 / 31 - 23 / 37
         assert low < value < high
         assert high - low == pytest.approx(0.35 / np.sqrt(scale), rel=0.5)

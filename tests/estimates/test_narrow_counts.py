@@ -25,8 +25,8 @@ from uqcli.estimates.losses import mean_loss
 from uqcli.estimates.ranking import auc, average_precision
 from uqcli.estimates.resampling import resample_counts
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
-from uqcli.tce.calibrated_labels import draw_positives
 from uqcli.tce.calibration_line import calibration_line
+from uqcli.tce.chance import draw_positives
 from uqcli.tce.measure import errors_of_draws, measure
 from uqcli.tce.options import MeasureOptions
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.api.columns import Labelled, class_rows
+from uqcli.api.columns import class_rows, score_rows
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest
@@ -17,7 +17,7 @@ REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "40"))
 
 def true_scores(random, rows):
     score = random.beta(0.7, 1.8, rows)
-    return Labelled(score=score, label=(random.random(rows) < score).astype(int)).request()
+    return score_rows(score, (random.random(rows) < score).astype(int))
 
 
 def true_classes(random, rows):

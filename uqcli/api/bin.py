@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import Column, Labelled
+from uqcli.api.columns import Column, score_rows
 from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.base import defaults
@@ -95,9 +95,8 @@ def bin_counts(
     rule = choice("binning", Binning, binning)
     if uncertainty is None and uncertainty_bins is None:
         uncertainty_bins = 1
-    data = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight).request()
     request = BinRequest(
-        data=data,
+        data=score_rows(score, label, uncertainty=uncertainty, weight=weight),
         binning=rule,
         uncertainty_bins=uncertainty_bins,
         score_bins=score_bins,

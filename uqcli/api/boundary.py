@@ -17,17 +17,17 @@ from uqcli.api.columns import (
     WEIGHT,
     Classes,
     Column,
-    Labelled,
     by_name,
     class_rows,
     is_by_class,
     is_frame,
+    present,
+    score_rows,
     table_of,
     unused,
 )
-from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.fitted import Evaluation, Fitted, Watched
-from uqcli.api.options import choice
+from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal
@@ -303,25 +303,25 @@ class Boundary(Fitted[BoundaryArtifact]):
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
         columns = self.artifact.source.columns
         taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
-        given, sampling = _given(gain=gain, cost=cost), None
+        sampling = None
         if sampling_weight is not None:
             sampling, own = unused(NAME, taken), {}
             inputs = {**inputs, sampling: sampling_weight}
-        worth = GainAndCost.from_values(taken, **{**own, **given})
-        taken |= {*inputs, *worth.columns}
+        worth, amounts = _gain_and_cost(taken, **{**own, **present(gain=gain, cost=cost)})
+        taken |= {*inputs, *amounts}
         dependent = {CLUSTER: cluster, DAY: day}
         names = {name: unused(name, taken) for name, values in dependent.items() if values is not None}
         every = self._every(unlabelled, {"by": by, "weight": weight}, names)
         return self._measured(
-            {**inputs, **worth.columns},
+            {**inputs, **amounts},
             label,
             weight,
             by,
             audit,
             cluster=cluster,
             day=day,
-            utility=constraint_from(**worth.texts) if worth.texts else None,
-            shift=None if shift is None else shift_artifact(shift),
+            utility=constraint_from(**worth) if worth else None,
+            shift=shift_artifact(shift),
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
             sampling_weight=sampling,
             unlabelled=every,
@@ -350,8 +350,8 @@ class Boundary(Fitted[BoundaryArtifact]):
             return None
         expected, needed = ("score", "uncertainty", "group"), ("score", *more)
         if not {*needed} <= {*unlabelled} <= {*expected, *more}:
-            given = ", ".join(unlabelled) or "no column"
-            raise UsageError(f"unlabelled has {given}", expected=" and ".join(needed))
+            has = ", ".join(unlabelled) or "no column"
+            raise UsageError(f"unlabelled has {has}", expected=" and ".join(needed))
         for name, values in others.items():
             if values is not None:
                 raise UsageError(f"unlabelled and {name} cannot be combined", remedy="leave one of them out")
@@ -419,22 +419,12 @@ class Boundary(Fitted[BoundaryArtifact]):
         )
 
 
-def _given(**values: Decimal | Column | None) -> dict[str, Decimal | Column]:
-    return {name: value for name, value in values.items() if value is not None}
-
-
 def _dependent_rows(cluster: Column | None, day: Column | None) -> dict[str, Column]:
-    """Return the column of dependent rows by name; empty if they are independent.
-
-    Raises
-    ------
-    UsageError
-        Both are given.
-    """
-    given = _given(**{CLUSTER: cluster, DAY: day})
-    if len(given) > 1:
+    """Return the column of dependent rows by name; empty if they are independent."""
+    dependent = present(**{CLUSTER: cluster, DAY: day})
+    if len(dependent) > 1:
         raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")
-    return given
+    return dependent
 
 
 def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[str, Column]:
@@ -561,13 +551,12 @@ def find_boundary(
     }
     typed = {name: None if value is None else decimal_text(name, value) for name, value in bounds.items()}
     omission = omission_below(typed)
-    worth = GainAndCost.from_values(
-        (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY), gain=gain, cost=cost
-    )
+    names = (SCORE, UNCERTAINTY, LABEL, WEIGHT, GROUP, CLUSTER, DAY)
+    worth, amounts = _gain_and_cost(names, gain=gain, cost=cost)
     uncertainties = _uncertainties(uncertainty)
     first_uncertainty = next(iter(uncertainties), None)
-    groups = {} if group is None else {GROUP: group}
-    more = {**groups, **worth.columns, **_dependent_rows(cluster, day)}
+    dependent = _dependent_rows(cluster, day)
+    more = {**present(**{GROUP: group}), **amounts, **dependent}
     for name, edge in ((SAMPLED_ABOVE, sampled_above), (SAMPLED_BELOW, sampled_below)):
         if edge is not None:
             if certify is None:
@@ -584,16 +573,14 @@ def find_boundary(
         data = class_rows(score, label, classes=classes, weight=weight, more={**uncertainties, **more})
         data, by = data.as_predictions(first_uncertainty), PREDICTED
     else:
-        data = Labelled(score=score, label=label, weight=weight, more={**uncertainties, **more}).request()
+        data = score_rows(score, label, weight=weight, more={**uncertainties, **more})
         if first_uncertainty is not None:
             data = data.with_uncertainty(first_uncertainty)
     result = run(
         BoundaryRequest(
-            data=data.grouped_by(by).clustered_by(
-                next(iter(_dependent_rows(cluster, day)), None), days=day is not None
-            ),
+            data=data.grouped_by(by).clustered_by(next(iter(dependent), None), days=day is not None),
             constraint=with_margin(
-                constraint_from(**typed, **worth.texts),
+                constraint_from(**typed, **worth),
                 None if margin is None else decimal_text("margin", margin),
             ),
             limit=review_limit(
@@ -608,7 +595,7 @@ def find_boundary(
             binning=None if binning is None else choice("binning", Binning, binning),
             uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
             score_bins=score_bins,
-            shift=None if shift is None else shift_artifact(shift),
+            shift=shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),
             pilot=None if pilot is None else table_of(by_name(pilot)),
             compared=tuple(uncertainties) if compare or len(uncertainties) > 1 else (),
@@ -627,33 +614,20 @@ def find_boundary(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class GainAndCost:
-    """Gain of a true positive and cost of a false positive.
+def _gain_and_cost(
+    taken: Collection[str], **values: Decimal | Column | None
+) -> tuple[dict[str, str], dict[str, Column]]:
+    """Return numbers as text, and names of columns, by role (``gain``, ``cost``); and the columns by name.
 
-    Attributes
-    ----------
-    texts
-        Numbers as text, and names of columns, by role (``gain``, ``cost``).
-    columns
-        Columns of amounts by name.
+    The names differ from those that are taken.
     """
-
-    texts: Mapping[str, str]
-    columns: Mapping[str, Column]
-
-    @classmethod
-    def from_values(cls, taken: Collection[str], **values: Decimal | Column | None) -> GainAndCost:
-        """Name the columns differently from those that are taken; values that are None are left out."""
-        texts: dict[str, str] = {}
-        columns: dict[str, Column] = {}
-        for role, value in values.items():
-            if value is None:
-                continue
-            number = value.item() if isinstance(value, np.generic) else value
-            if isinstance(number, Decimal):
-                texts[role] = decimal_text(role, number)
-            else:
-                texts[role] = unused(role, {*taken, *columns})
-                columns[texts[role]] = value
-        return cls(texts=texts, columns=columns)
+    texts: dict[str, str] = {}
+    columns: dict[str, Column] = {}
+    for role, value in present(**values).items():
+        number = value.item() if isinstance(value, np.generic) else value
+        if isinstance(number, Decimal):
+            texts[role] = decimal_text(role, number)
+        else:
+            texts[role] = unused(role, {*taken, *columns})
+            columns[texts[role]] = value
+    return texts, columns

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, Classes, Column, Labelled, by_name, class_rows, is_by_class
+from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, is_by_class, present, score_rows
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.options import choice, options_of
 from uqcli.api.shift import Shift, shift_artifact
@@ -26,7 +26,6 @@ from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.run import run_all_methods
 from uqcli.calibrate.run_classes import run_classes
 from uqcli.calibrate.scale import Scale
-from uqcli.engines.request import DataRequest
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -121,22 +120,20 @@ class Calibrator(Fitted[CalibratorArtifact]):
             )
         features, partition = by_name(features), by_name(partition)
         clusters = None if cluster is None else CLUSTER
-        more = {**features, **partition, **({} if cluster is None else {CLUSTER: cluster})}
-        data: DataRequest
+        more = {**features, **partition, **present(**{CLUSTER: cluster})}
         if is_by_class(score):
             if uncertainty is not None or features or partition:
                 raise UsageError("other columns beside class probabilities", expected="no other columns")
             data = class_rows(score, label, classes=classes, weight=weight, more=more)
         else:
-            rows = Labelled(score=score, label=label, uncertainty=uncertainty, weight=weight, more=more)
-            data = rows.request()
+            data = score_rows(score, label, uncertainty=uncertainty, weight=weight, more=more)
         request = CalibrateRequest(
             data=data.clustered_by(clusters),
             calibration=replace(calibration, cluster=clusters),
             parts=PartOptions(
                 features=tuple(features), partition=tuple(partition), categorical=tuple(categorical)
             ),
-            shift=None if shift is None else shift_artifact(shift),
+            shift=shift_artifact(shift),
             resampling=OptionalResampling(bootstrap=0),
         )
         if tries_all or data.roles.class_columns is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
@@ -12,7 +12,6 @@ import polars as pl
 
 from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.records import dataclass
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 
 Column: TypeAlias = Any
@@ -23,41 +22,30 @@ Classes: TypeAlias = Any
 
 WEIGHT: Final = "weight"
 GROUP: Final = "group"
-BY: Final = "by"
 CLUSTER: Final = "cluster"
 DAY: Final = "day"
 PREFIX: Final = "p_"
 """Prefix of the column names given to an array of class probabilities."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Labelled:
-    """Labelled rows of one score, as passed in.
+def present(**columns: Column | None) -> dict[str, Column]:
+    """Return the columns that are not None."""
+    return {name: values for name, values in columns.items() if values is not None}
 
-    Attributes
-    ----------
-    more
-        Features and groups by name.
-    """
 
-    score: Column
-    label: Column | None = None
-    uncertainty: Column | None = None
-    weight: Column | None = None
-    more: Mapping[str, Column] | None = None
-
-    def request(self) -> DataRequest:
-        """Build the data request of a job."""
-        columns = {
-            SCORE: self.score,
-            UNCERTAINTY: self.uncertainty,
-            LABEL: self.label,
-            WEIGHT: self.weight,
-        }
-        given = {name: value for name, value in columns.items() if value is not None}
-        all_columns = _with_more_columns(given, self.more)
-        numeric_roles: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in given}
-        return DataRequest(inputs=(), frame=table_of(all_columns), roles=_roles(given, numeric_roles))
+def score_rows(
+    score: Column,
+    label: Column | None = None,
+    *,
+    uncertainty: Column | None = None,
+    weight: Column | None = None,
+    more: Mapping[str, Column] | None = None,
+) -> DataRequest:
+    """Build the data request of one score; ``more`` are features and groups by name."""
+    columns = present(**{SCORE: score, UNCERTAINTY: uncertainty, LABEL: label, WEIGHT: weight})
+    numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in columns}
+    frame = table_of(_with_more_columns(columns, more))
+    return DataRequest(inputs=(), frame=frame, roles=_roles(columns, numbers))
 
 
 def class_rows(
@@ -75,9 +63,7 @@ def class_rows(
     classes
         Class names in the order of the columns; None for the names of a frame's columns, or numbers from 0.
     """
-    label_and_weight = {LABEL: label, WEIGHT: weight}
-    columns = {name: value for name, value in label_and_weight.items() if value is not None}
-    columns = _with_more_columns(columns, more)
+    columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
     if _frame_of(probability) is not None:
         class_arrays = by_name(probability)
     else:
@@ -85,7 +71,7 @@ def class_rows(
         if array.ndim < 2:
             if classes is not None:
                 raise UsageError("classes with one score", expected="a column for each class")
-            return Labelled(score=probability, label=label, weight=weight, more=more).request()
+            return score_rows(probability, label, weight=weight, more=more)
         if array.ndim > 2:
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
         names = classes or [str(column_index) for column_index in range(array.shape[1])]
@@ -220,6 +206,17 @@ def unused(name: str, used: Collection[str]) -> str:
     """
     numbered = (f"{name}_{index}" for index in range(len(used)))
     return next(candidate for candidate in (name, *numbered) if candidate not in used)
+
+
+def add_columns(columns: dict[str, Any], further: Iterable[tuple[str, Column | None]]) -> list[str | None]:
+    """Add columns under names that no other one has; return the names, None for columns not given."""
+    names: list[str | None] = []
+    for wanted, values in further:
+        name = None if values is None else unused(wanted, columns)
+        if name is not None:
+            columns[name] = values
+        names.append(name)
+    return names
 
 
 def series_of(name: str, values: Column) -> pl.Series:

@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, in_order
-from uqcli.api.decimals import Decimal, decimal_text
+from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, in_order, present
 from uqcli.api.fitted import Evaluation, Fitted, Watched
-from uqcli.api.options import choice
+from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import ConformalMethod, ConformalMode
@@ -114,7 +113,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             by,
             audit,
             cluster=cluster,
-            shift=None if shift is None else shift_artifact(shift),
+            shift=shift_artifact(shift),
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
         )
 
@@ -245,13 +244,12 @@ def conformal_sets(
     >>> found.sets([0.05, 0.95]).tolist()
     [[True, False], [False, True]]
     """
-    groups = {} if group is None else {GROUP: group}
-    clusters = {} if cluster is None else {CLUSTER: cluster}
+    more = present(**{GROUP: group, CLUSTER: cluster})
     result = run(
         ConformalRequest(
-            data=class_rows(
-                probability, label, classes=classes, weight=weight, more={**groups, **clusters}
-            ).clustered_by(None if cluster is None else CLUSTER),
+            data=class_rows(probability, label, classes=classes, weight=weight, more=more).clustered_by(
+                None if cluster is None else CLUSTER
+            ),
             method=choice("method", ConformalMethod, method),
             mode=choice("mode", ConformalMode, mode),
             alpha=decimal_text("alpha", alpha),
@@ -261,7 +259,7 @@ def conformal_sets(
             no_randomize=not randomize,
             seed=seed,
             by=None if group is None else GROUP,
-            shift=None if shift is None else shift_artifact(shift),
+            shift=shift_artifact(shift),
             target=None if target is None else class_rows(target, classes=classes).frame,
         )
     )

@@ -16,16 +16,17 @@ from uqcli.api.columns import (
     WEIGHT,
     Classes,
     Column,
+    add_columns,
     by_name,
     class_rows,
     in_order,
     is_frame,
+    present,
     table_of,
     unused,
 )
-from uqcli.api.decimals import Decimal, decimal_text
 from uqcli.api.figures import save_figure
-from uqcli.api.options import choice
+from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.audit.report import Segment
 from uqcli.base.choices import ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
@@ -249,18 +250,12 @@ class Fitted(Generic[ModelT]):
         labelled = {**inputs, columns.get("label", LABEL): label}
         free = unused(WEIGHT, labelled)
         all_columns = {**labelled, columns.get("weight", free): weight}
-        names: list[str | None] = []
-        for wanted, values in more:
-            name = None if values is None else unused(wanted, all_columns)
-            if name is not None:
-                all_columns[name] = values
-            names.append(name)
-        present = {name: values for name, values in all_columns.items() if values is not None}
+        names = add_columns(all_columns, more)
         weighted = weight is not None
         overrides = ColumnOverrides(
             weight=free if weighted and "weight" not in columns else None, weighted=weighted
         )
-        return table_of(present), overrides, names
+        return table_of(present(**all_columns)), overrides, names
 
     def _watched(
         self,

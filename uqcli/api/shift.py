@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, Classes, Column, class_rows
+from uqcli.api.columns import CLUSTER, DAY, Classes, Column, class_rows, present
 from uqcli.api.fitted import Fitted
 from uqcli.api.options import choice
 from uqcli.base import defaults
@@ -22,9 +22,6 @@ from uqcli.rules.saved import given
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run
-
-DAY: Final = "day"
-"""Column of days in the table of arrays."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -65,23 +62,14 @@ class ShiftWeights(Fitted[ShiftArtifact]):
         return {name: estimate for name, estimate in estimates.items() if isinstance(estimate, Estimate)}
 
 
-def _units(day: Column | None, cluster: Column | None) -> dict[str, Column]:
-    """Return the columns of days and clusters that are given, by name."""
-    return {name: values for name, values in ((DAY, day), (CLUSTER, cluster)) if values is not None}
-
-
 Shift = ShiftWeights | str
 """Class weights, or the path of a rule file."""
 
 
-def shift_artifact(shift: Shift) -> ShiftArtifact:
-    """Load class weights given as an object or a path.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        It cannot be read, or is of another kind.
-    """
+def shift_artifact(shift: Shift | None) -> ShiftArtifact | None:
+    """Load class weights given as an object or a path, if any."""
+    if shift is None:
+        return None
     return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
 
 
@@ -140,7 +128,8 @@ def shift_weights(
     >>> found.weights.tolist()
     [0.5, 1.5]
     """
-    more, target_more = _units(day, cluster), _units(target_day, target_cluster)
+    more = present(**{DAY: day, CLUSTER: cluster})
+    target_more = present(**{DAY: target_day, CLUSTER: target_cluster})
     if target is not None and set(more) != set(target_more):
         raise UsageError(
             f"{' and '.join(more) or 'no day'} for the labelled rows, {' and '.join(target_more) or 'none'} "

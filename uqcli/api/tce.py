@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, unused
+from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, add_columns, by_name, class_rows
 from uqcli.api.figures import save_figure
 from uqcli.api.options import options_of
 from uqcli.audit.report import Segment
@@ -20,8 +20,6 @@ from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.report import TceReport
 from uqcli.tce.results import ClassResult, GroupResult
 from uqcli.tce.run import run
-
-_GROUP = "group"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,19 +155,17 @@ def calibration_error(
     """
     if options is not None and measured:
         raise UsageError("options and its attributes cannot be combined", remedy="leave one of them out")
-    segments = by_name(audit)
-    by = None if group is None else unused(_GROUP, segments)
-    more = segments if by is None else {**segments, by: group}
-    clusters = None if cluster is None else unused(CLUSTER, more)
-    more = more if clusters is None else {**more, clusters: cluster}
-    sampling = None if sampling_weight is None else unused(SAMPLING_WEIGHT, more)
-    more = more if sampling is None else {**more, sampling: sampling_weight}
+    more = by_name(audit)
+    segments = tuple(more)
+    by, clusters, sampling = add_columns(
+        more, [(GROUP, group), (CLUSTER, cluster), (SAMPLING_WEIGHT, sampling_weight)]
+    )
     result = run(
         TceRequest(
             data=class_rows(score, label, classes=classes, weight=weight, more=more).clustered_by(clusters),
             measure=options or options_of(MeasureOptions, measured),
             by=by,
-            audit=tuple(segments),
+            audit=segments,
             resampling=ResamplingOptions(bootstrap=bootstrap, seed=seed, confidence=confidence),
             sampling_weight=sampling,
         )

@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from uqcli.api.columns import Column, table_of
+from uqcli.api.columns import Column, present, table_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.uncertainty.beta import Uncertainties
@@ -41,8 +41,7 @@ def uncertainty_of(
     >>> uncertainty_of(alpha1=[3.0], alpha0=[1.0]).score.tolist()
     [0.75]
     """
-    beta = {"alpha1": alpha1, "alpha0": alpha0}
-    columns = {name: value for name, value in beta.items() if value is not None}
+    columns = present(alpha1=alpha1, alpha0=alpha0)
     if isinstance(members, np.ndarray) and members.ndim == 2:
         members = list(members.T)
     columns |= {f"member_{number}": member for number, member in enumerate(members or (), start=1)}

@@ -22,8 +22,6 @@ class ApplyRequest:
     ----------
     data
         Rows; their columns are those of the rule, unless given in ``columns``.
-    artifact
-        Path, or ``-`` for standard input.
     checks
         Checks on the metrics; their names are validated before any row is written.
     """

@@ -69,8 +69,6 @@ class ApplyReport(OneResult):
 
     Attributes
     ----------
-    rule
-        The applied rule.
     taken
         Rows flagged in each group within a capacity; None without one.
     likeness

@@ -44,8 +44,6 @@ class GridSpec:
 
     Attributes
     ----------
-    binning
-        Binning of both axes.
     uncertainty_bins
         K, at least 1; with 1 the uncertainty is ignored.
     score_bins
@@ -60,13 +58,7 @@ class GridSpec:
     blocks: BlockSizes = field(default_factory=BlockSizes)
 
     def check(self) -> None:
-        """Refuse a grid beyond the size limits.
-
-        Raises
-        ------
-        UsageError
-            A number of bins, or of cells, is out of range.
-        """
+        """Refuse a grid beyond the size limits."""
         cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
         if self.score_bins is not None:
             cells *= check_size("score bins", self.score_bins)
@@ -143,15 +135,21 @@ def cells_under(parts: Sequence[ValueCounts], old: Cells) -> Cells:
 
 def cell_of(rows: Rows, cells: Cells) -> Ints:
     """Return the index of each row's cell among the cells of all uncertainty bins; int64, shape (n,)."""
-    edges, first = cells.uncertainty_edges, np.cumsum([0, *(len(row.lower) for row in cells.rows)])
-    bins = np.zeros(len(rows), dtype=np.int64)
-    if len(edges) and rows.uncertainty is not None:
-        bins = bin_of(rows.uncertainty, edges)
-    index = np.empty(len(rows), dtype=np.int64)
-    for bin_index, row in enumerate(cells.rows):
-        inside = bins == bin_index
-        index[inside] = first[bin_index] + bin_of(rows.score[inside], row.lower[1:])
+    first = np.cumsum([0, *(len(row.lower) for row in cells.rows)])
+    uncertainty_bin, score_bin = bins_of(rows, cells)
+    index: Ints = first[uncertainty_bin] + score_bin
     return index
+
+
+def bins_of(rows: Rows, cells: Cells) -> tuple[Ints, Ints]:
+    """Return the uncertainty bin of each row, and its score bin there; int64, shape (n,) each."""
+    uncertainty_bin, score_bin = np.zeros((2, len(rows)), dtype=np.int64)
+    if rows.uncertainty is not None:
+        uncertainty_bin = bin_of(rows.uncertainty, cells.uncertainty_edges)
+    for bin_index, row in enumerate(cells.rows):
+        inside = uncertainty_bin == bin_index
+        score_bin[inside] = bin_of(rows.score[inside], row.lower[1:])
+    return uncertainty_bin, score_bin
 
 
 def ranges_for_grid(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -15,16 +16,33 @@ from uqcli.kernels.sums import sums_from
 
 @dataclass(frozen=True, kw_only=True)
 class BinError:
-    """ECE@j of every score bin j, and its mean over the bins from j on.
+    """Errors by score bin.
 
     Attributes
     ----------
-    ece, cumulative : float64, shape (L,)
-        Mean of |mean of (score - label)| over the uncertainty bins with rows in bin j; NaN without any.
+    ece : float64, shape (L,)
+        ECE@j: mean of |mean of (score - label)| over the uncertainty bins with rows in bin j; NaN without
+        any.
     """
 
     ece: Floats
-    cumulative: Floats
+
+    @classmethod
+    def of(cls, error: Floats) -> BinError:
+        """Average the errors of cells over the uncertainty bins, shape (K, L); NaN in empty cells."""
+        defined = ~np.isnan(error)
+        total = np.where(defined, error, 0).sum(axis=0)
+        with np.errstate(invalid="ignore"):
+            return cls(ece=total / defined.sum(axis=0))
+
+    @cached_property
+    def cumulative(self) -> Floats:
+        """Mean over the bins from j on; float64, shape (L,)."""
+        defined = ~np.isnan(self.ece)
+        total = np.cumsum(np.where(defined, self.ece, 0)[::-1])[::-1]
+        with np.errstate(invalid="ignore"):
+            mean: Floats = total / np.cumsum(defined[::-1])[::-1]
+        return mean
 
 
 def isotonic_errors(
@@ -83,7 +101,7 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
         total = np.bincount(cell[first], weights=rate * count - positives, minlength=score_bins)
         filled = row.count > 0
         error[bin_index, filled] = np.abs(total[filled]) / row.count[filled]
-    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+    return BinError.of(error)
 
 
 def errors_of_rows(
@@ -108,7 +126,7 @@ def errors_of_rows(
             total = np.bincount(cell, weights=surplus, minlength=score_bins)
             filled = size > 0
             error[bin_index, filled] = np.abs(total[filled]) / size[filled]
-    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
+    return BinError.of(error)
 
 
 def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
@@ -127,20 +145,4 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
             rate = positives.sum() / max(int(count.sum()), 1)
             expected = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
             error[bin_index, np.arange(group.start, group.stop)[filled]] = expected
-    return BinError(ece=_mean(error), cumulative=_mean_from(_mean(error)))
-
-
-def _mean(error: Floats) -> Floats:
-    defined = ~np.isnan(error)
-    total = np.where(defined, error, 0).sum(axis=0)
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / defined.sum(axis=0)
-    return mean
-
-
-def _mean_from(error: Floats) -> Floats:
-    defined = ~np.isnan(error)
-    total = np.cumsum(np.where(defined, error, 0)[::-1])[::-1]
-    with np.errstate(invalid="ignore"):
-        mean: Floats = total / np.cumsum(defined[::-1])[::-1]
-    return mean
+    return BinError.of(error)

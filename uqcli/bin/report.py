@@ -32,8 +32,6 @@ class BinReport(OneResult):
     ----------
     errors
         Calibration error by score bin of IST and MIST; None if the grid was not counted from rows.
-    warnings
-        Cautions on the sizes of bins.
     """
 
     artifact: GridArtifact

@@ -12,10 +12,11 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import ArtifactKind, Binning, OnInvalid
-from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Ints, bin_of
+from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Ints
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, number, share
+from uqcli.bin.grid import bins_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.reports.document import Document, Metrics, Table, head_of
@@ -96,8 +97,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         cells = self.cells()
 
         def binned(rows: Rows) -> dict[str, Ints]:
-            row, column = _place_in(cells, rows)
-            return {uncertainty_bin: row, score_bin: column}
+            return dict(zip((uncertainty_bin, score_bin), bins_of(rows, cells), strict=True))
 
         return AddedColumns(types={uncertainty_bin: "int64", score_bin: "int64"}, compute=binned)
 
@@ -159,7 +159,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
             *(names if len(names) > 1 else ["positive rate"]),
         )
         rows = [self._line(group, alike=alike) for group in groups]
-        totals = self.metrics()
+        totals, edges = self.metrics(), self.uncertainty_edges
         size = f"{len(self.count[0])} score bins"
         if len(self.count) > 1:
             size = f"{len(self.count)} uncertainty bins with {size} each"
@@ -175,7 +175,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
                     detail=True,
                 ),
             ],
-            notes=self._edges_in_words(),
+            notes=[f"Uncertainty edges: {', '.join(map(number, edges))}."] if edges else [],
         )
 
     def _by_uncertainty(self, names: Sequence[str]) -> Table:
@@ -219,10 +219,6 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
     def _shares_edges(self) -> bool:
         return all(edges == self.score_edges[0] for edges in self.score_edges)
 
-    def _edges_in_words(self) -> list[str]:
-        edges = self.uncertainty_edges
-        return [f"Uncertainty edges: {', '.join(map(number, edges))}."] if edges else []
-
 
 def _between(edges: Sequence[float], first: int, last: int) -> str:
     """Format the scores of adjacent bins, given the edges between bins."""
@@ -253,16 +249,3 @@ def grid_artifact(cells: Cells, source: Source, parameters: GridParameters) -> G
         count=[row.count.tolist() for row in cells.rows],
         positives=[row.positives.tolist() for row in cells.rows],
     )
-
-
-def _place_in(cells: Cells, rows: Rows) -> tuple[Ints, Ints]:
-    """Return the uncertainty bin and score bin of each row."""
-    score_bin = np.zeros(len(rows.score), dtype=np.int64)
-    if rows.uncertainty is None:
-        uncertainty_bin = np.zeros(len(rows.score), dtype=np.int64)
-    else:
-        uncertainty_bin = bin_of(rows.uncertainty, cells.uncertainty_edges)
-    for bin_index, cells_of_row in enumerate(cells.rows):
-        inside = uncertainty_bin == bin_index
-        score_bin[inside] = bin_of(rows.score[inside], cells_of_row.lower[1:])
-    return uncertainty_bin, score_bin

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -24,7 +24,7 @@ from uqcli.bin.isotonic_error import BinError, isotonic_errors, ranges_for_block
 from uqcli.bin.options import BinRequest
 from uqcli.bin.report import BinReport
 from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
-from uqcli.bin.table import grid_parts, uncertainty_edges
+from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning.block_sizes import BlockSizes, size_notes
@@ -38,13 +38,7 @@ BinResult = Result[BinReport, GridArtifact]
 
 @keeps_doubts
 def run(request: BinRequest) -> BinResult:
-    """Count rows in a grid of score x uncertainty cells.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        See ``bin_rows``, ``count_under`` and ``merge_grids``.
-    """
+    """Count rows in a grid of score x uncertainty cells."""
     if request.merge:
         return merge_grids(request.data.inputs)
     if request.edges is not None:
@@ -66,18 +60,12 @@ def _spec(request: BinRequest) -> GridSpec:
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
-    """Bin rows into a new grid.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, or the rows cannot be read.
-    """
+    """Bin rows into a new grid."""
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
     table = open_table(data, uses_uncertainty=spec.uncertainty_bins > 1)
-    edges = uncertainty_edges(table, spec)
+    edges = uncertainty_axis(table, spec).edges
     blocks = table.isotonic(Partition(edges=edges))
     parts = grid_parts(table, edges, spec, lambda counts: ranges_for_blocks(counts, blocks))
     scores = [part.counts for part in parts[:-1]]
@@ -91,13 +79,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
 
 @keeps_doubts
 def count_under(edges: str, data: DataRequest) -> BinResult:
-    """Count rows in the cells of a saved grid.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The grid or the rows cannot be read.
-    """
+    """Count rows in the cells of a saved grid."""
     old = load_kind(edges, GridArtifact)
     old_cells = old.cells()
     table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)
@@ -133,53 +115,46 @@ def merge_grids(names: Sequence[str]) -> BinResult:
     """
     if not names:
         raise UsageError("no grid to merge", expected="rule files of kind grid")
-    first, *other_grids = [load_kind(name, GridArtifact) for name in names]
-    for name, other_grid in zip(names[1:], other_grids, strict=True):
-        if (other_grid.uncertainty_edges, other_grid.score_edges) != (
-            first.uncertainty_edges,
-            first.score_edges,
-        ):
+    grids = [load_kind(name, GridArtifact) for name in names]
+    first = grids[0]
+    for name, grid in zip(names[1:], grids[1:], strict=True):
+        if (grid.uncertainty_edges, grid.score_edges) != (first.uncertainty_edges, first.score_edges):
             raise UsageError(
                 f"the edges of '{name}' differ from '{names[0]}'",
                 expected="equal edges",
                 remedy="count the rows again with uqcli bin --edges",
             )
-        if _meaning(other_grid) != _meaning(first):
+        if _meaning(grid) != _meaning(first):
             raise UsageError(
                 f"'{name}' and '{names[0]}' count different things",
                 expected="the same columns and the same positive label",
             )
-    _caution_copies(dict(zip(names, (first, *other_grids), strict=True)), len(names))
+    _caution_copies(names, grids)
     merged = msgspec.structs.replace(
         first,
         source=Source(
-            rows=sum(grid.source.rows for grid in (first, *other_grids)),
-            positives=sum(grid.source.positives or 0 for grid in (first, *other_grids)),
-            dropped=sum(grid.source.dropped for grid in (first, *other_grids)),
+            rows=sum(grid.source.rows for grid in grids),
+            positives=sum(grid.source.positives or 0 for grid in grids),
+            dropped=sum(grid.source.dropped for grid in grids),
             columns=first.source.columns,
         ),
-        count=_added([grid.count for grid in (first, *other_grids)]),
-        positives=_added([grid.positives for grid in (first, *other_grids)]),
+        count=_added([grid.count for grid in grids]),
+        positives=_added([grid.positives for grid in grids]),
     )
     if sum(map(sum, merged.count)) > MAX_ROWS:
         raise DataError(f"the grids add up to more than {MAX_ROWS} rows", expected="fewer rows by weight")
     return _result(merged, [], None)
 
 
-def _caution_copies(grids: Mapping[str, GridArtifact], number: int) -> None:
-    """Caution that rows count twice if a grid is named twice, or two grids have the same counts.
-
-    Parameters
-    ----------
-    number
-        How many grids were named.
-    """
+def _caution_copies(names: Sequence[str], grids: Sequence[GridArtifact]) -> None:
+    """Caution that rows count twice if a grid is named twice, or two grids have the same counts."""
+    by_name = dict(zip(names, grids, strict=True))
     names_by_counts: dict[str, list[str]] = {}
-    for name, grid in grids.items():
+    for name, grid in by_name.items():
         if grid.source.rows:
             names_by_counts.setdefault(repr((grid.count, grid.positives)), []).append(f"'{name}'")
-    copies = [" and ".join(names) for names in names_by_counts.values() if len(names) > 1]
-    if copies or len(grids) < number:
+    copies = [" and ".join(alike) for alike in names_by_counts.values() if len(alike) > 1]
+    if copies or len(by_name) < len(names):
         problem = f"{copies[0]} have the same counts" if copies else "a grid is named twice"
         caution(f"{problem}: rows that are in both count twice.")
 

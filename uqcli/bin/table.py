@@ -63,11 +63,6 @@ def _axis(counts: ValueCounts, spec: GridSpec) -> UncertaintyAxis:
     return UncertaintyAxis(edges=edges, ends=ends_of(counts))
 
 
-def uncertainty_edges(table: Table, spec: GridSpec) -> Floats:
-    """Return the uncertainty edges; float64, shape (K-1,)."""
-    return uncertainty_axis(table, spec).edges
-
-
 def uncertainty_ends(table: Table) -> tuple[float, float]:
     """Return the smallest and the largest uncertainty."""
     (counts,) = table.edges("uncertainty", lambda rows: outer_ranks(rows, 1))

@@ -158,13 +158,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
-    """Convert any exception to a UqcliError.
-
-    Parameters
-    ----------
-    command
-        The command that raised it; empty if there is none.
-    """
+    """Convert any exception to a UqcliError; ``command`` raised it, if there is one."""
     if isinstance(error, UqcliError):
         return error
     if isinstance(error, BrokenPipeError):

@@ -44,14 +44,9 @@ _line: ContextVar[CommandLine] = ContextVar("line")
 def record_line(
     command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
 ) -> None:
-    """Record the command line of this run.
+    """Record the command line of this run, with the values of options and arguments by name.
 
-    Parameters
-    ----------
-    parameters
-        Parameters of the command.
-    typed, configured
-        Values of options and arguments by name; ``configured`` has only options that were not typed.
+    ``configured`` has only options that were not typed.
     """
     by_name = {str(parameter.name): parameter for parameter in parameters}
     arguments = [

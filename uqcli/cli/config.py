@@ -59,12 +59,7 @@ _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
 def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
-    """Read the options of the environment and of files, highest priority first.
-
-    Parameters
-    ----------
-    typed
-        Options of the command line, by name.
+    """Read the options of the environment and of files, highest priority first; ``typed`` choose the file.
 
     Raises
     ------
@@ -82,13 +77,7 @@ def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settin
 
 
 def parse_flag(name: str, value: Any) -> bool:
-    """Parse a flag's value from a file or the environment.
-
-    Raises
-    ------
-    UsageError
-        The value is neither true nor false.
-    """
+    """Parse a flag's value from a file or the environment."""
     text = str(value).strip().lower()
     if text not in _TRUE | _FALSE:
         raise UsageError(f"{name} is '{value}'", expected="true or false")

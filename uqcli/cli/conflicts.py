@@ -25,10 +25,6 @@ class Reads:
     ----------
     tables
         Files, globs and directories of rows.
-    rules
-        Rule files.
-    reading
-        Options for reading the rows.
     labels
         File of labels, if they are not in the tables.
     """
@@ -81,18 +77,6 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
     """Refuse to read standard input twice, to overwrite an input, and to write one file twice.
 
     Redirected standard input and output count as their files.
-
-    Parameters
-    ----------
-    files
-        Files of the tables.
-    outputs
-        Files of results and reports; ``-`` is standard output.
-
-    Raises
-    ------
-    UsageError
-        There is one of these conflicts.
     """
     if sum(map(is_stdin, (*reads.tables, *reads.rules))) > 1:
         raise UsageError(
@@ -127,13 +111,7 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
 def refuse_shared_files(
     inputs: Iterable[str] | None, others: object, option: str, reading: InputOptions
 ) -> None:
-    """Refuse files among the inputs that an option names as well: what is measured there would look too good.
-
-    Raises
-    ------
-    UsageError
-        There is one.
-    """
+    """Refuse files among the inputs that an option names too: measured there, all would look too good."""
     if not others:
         return
     read = {_identity(name) for name in Reads.from_options(inputs, reading=reading).files()} - {None}

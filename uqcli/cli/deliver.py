@@ -49,26 +49,14 @@ def check_outputs(
 ) -> Provenance:
     """Refuse impossible outputs before the run starts.
 
+    Return the command line and the input files, for the pages.
+
     Parameters
     ----------
-    output
-        Where to write the rows, the rule, or several rules.
-    rows
-        Whether the output is rows.
-    reads
-        Inputs, which must not be overwritten.
     metrics
         Metrics that checks may name, if known before the run.
-    plot
-        Where to write the report's figure.
-    table
-        Where to write a further table.
     has_figures
         Whether pages of the report always have figures.
-
-    Returns
-    -------
-    Command line and input files, for the pages.
 
     Raises
     ------
@@ -141,14 +129,8 @@ def deliver(
 
     Parameters
     ----------
-    provenance
-        Command line and input files of the run.
-    output
-        Where to write the rule or the rows; None for nowhere.
     queue
         Queue of written rows; committed here if nothing failed.
-    plot
-        Where to write the report's figure; None for nowhere.
     table
         Where the job has written a further table; None for nowhere.
     warnings

@@ -98,11 +98,5 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def with_examples(name: str, summary: str | None) -> str:
-    """Build the help of a command: summary and examples.
-
-    Parameters
-    ----------
-    summary
-        Docstring of the command; None under ``PYTHONOPTIMIZE=2``.
-    """
+    """Build the help of a command: summary, of which ``PYTHONOPTIMIZE=2`` leaves none, and examples."""
     return "\n\n".join([(summary or "").strip(), "Examples:\n" + "\n".join(EXAMPLES[name])])

@@ -99,12 +99,7 @@ def mark_written() -> None:
 
 
 def write_failure(error: UqcliError) -> bool:
-    """Write the error to the requested reports, unless they are already written.
-
-    Returns
-    -------
-    Whether no report of this run was written before.
-    """
+    """Write the error to the requested reports, and return False if they are already written."""
     if _run.written or error.exit_code == 0:
         return False
     failure = Failure.from_error(_run.command, error)

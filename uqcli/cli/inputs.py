@@ -60,13 +60,7 @@ def labelled_data(
     *,
     probabilities: ClassProbabilities | None = None,
 ) -> DataRequest:
-    """Build the request for labelled rows of a fit or a test.
-
-    Raises
-    ------
-    UsageError
-        Options exclude each other, for example class probabilities and a positive label.
-    """
+    """Build the request for labelled rows of a fit or a test."""
     from uqcli.engines.request import Roles
 
     classes = None if probabilities is None else class_columns(probabilities)
@@ -116,13 +110,7 @@ def data_without_columns(
     running: RunOptions,
     labels: LabelColumns | None = None,
 ) -> DataRequest:
-    """Build the request for rows; a saved rule or the caller names the columns.
-
-    Raises
-    ------
-    UsageError
-        See ``read_options`` and ``labels_file``.
-    """
+    """Build the request for rows; a saved rule or the caller names the columns."""
     from uqcli.engines.request import DataRequest
 
     return DataRequest(
@@ -171,13 +159,7 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
 
 
 def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:
-    """Refuse rows in place of the rule if a rule is among the rows: the two were given in the wrong order.
-
-    Raises
-    ------
-    UsageError
-        They were.
-    """
+    """Refuse rows in place of the rule if a rule is among the rows: the order is the wrong one."""
     from uqcli.engines.inputs import inferred_format
 
     rules = [name for name in inputs or () if name.lower().endswith(RULE_ENDING)]
@@ -192,13 +174,7 @@ def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:
 def column_overrides(
     columns: ModelColumns, classes: ModelClasses, labels: LabelColumns | None = None
 ) -> ColumnOverrides:
-    """Build the columns that replace those of saved rules.
-
-    Raises
-    ------
-    UsageError
-        Options exclude each other.
-    """
+    """Build the columns that replace those of saved rules."""
     from uqcli.rules.columns import ColumnOverrides
 
     if labels is not None and labels.no_weight:

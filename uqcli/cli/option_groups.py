@@ -38,13 +38,7 @@ def tighten_help() -> None:
 
 
 def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> list[Any]:
-    """Move what is of papers to the end, with another row for each option that has such values.
-
-    Parameters
-    ----------
-    of_papers
-        Help texts of such values, by option.
-    """
+    """Move what is of papers to the end, with another row and its help for each option with such values."""
     rows = [copy(parameter) for parameter in parameters if parameter.name in of_papers]
     for row in rows:
         row.help, row.rich_help_panel, row.show_default = of_papers[row.name], PAPERS, False

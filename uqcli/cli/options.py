@@ -105,13 +105,7 @@ class DependenceColumns(ClusterColumn):
 
     @property
     def chosen(self) -> tuple[str | None, bool]:
-        """The column, and whether it is one of days; a typed one wins over a configured one.
-
-        Raises
-        ------
-        UsageError
-            Both are given.
-        """
+        """The column, and whether it is one of days; a typed one wins over a configured one."""
         if self.cluster is None or self.day is None:
             return self.cluster or self.day, self.day is not None
         if is_typed("cluster") is is_typed("day"):
@@ -208,13 +202,7 @@ RULE_ENDING: Final = ".json"
 
 
 def rule_name(output: str | None) -> str | None:
-    """Refuse the ending of rows, pages or figures for a rule (a callback of ``--output``).
-
-    Raises
-    ------
-    UsageError
-        The name has one.
-    """
+    """Refuse the ending of rows, pages or figures for a rule (a callback of ``--output``)."""
     from uqcli.engines.inputs import ending_of_another_format
 
     output = normalize_stdout(output)

@@ -70,18 +70,7 @@ class Command(TyperCommand):
 
 
 def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:
-    """Return the configured values of options that were not typed, each from its highest layer.
-
-    Parameters
-    ----------
-    typed_values
-        Typed values by name.
-
-    Raises
-    ------
-    UsageError, DataError
-        See ``read_layers``.
-    """
+    """Return the configured values of options that were not typed, each from its highest layer."""
     layers = read_layers(context, typed_values)
     for layer in layers:
         if "debug" in layer:
@@ -133,13 +122,7 @@ def clear_typed() -> None:
 
 
 def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: str = "") -> None:
-    """Refuse typed options that a run cannot use.
-
-    Raises
-    ------
-    UsageError
-        At least one was typed; the message names the first.
-    """
+    """Refuse typed options that a run cannot use."""
     for name in names:
         if is_typed(name):
             raise UsageError(f"--{name.replace('_', '-')} {where}", expected=expected, remedy=remedy)

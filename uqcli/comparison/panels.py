@@ -22,15 +22,7 @@ _MAX_PANELS = 9
 def panels(
     rows: Rows, before: Floats, after: Floats, parts: Sequence[tuple[str, Ints]]
 ) -> tuple[ReliabilityPanel, ...]:
-    """Build one panel for all rows, and one for each of the first non-empty parts.
-
-    Parameters
-    ----------
-    before, after : float64, shape (n,)
-        Probabilities.
-    parts
-        Name and row indices of each part.
-    """
+    """Build one panel for all rows, and one for each of the first non-empty parts, by name and rows."""
     parts = [("All rows", np.arange(len(rows))), *parts]
     nonempty = [
         (name, indices)

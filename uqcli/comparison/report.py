@@ -65,13 +65,7 @@ BEFORE_AFTER = ("before", "after", "after - before")
 
 
 def comparison_table(title: str, compared: Comparison, sides: Sequence[str] = BEFORE_AFTER) -> Table:
-    """Build a table with one line per metric.
-
-    Parameters
-    ----------
-    sides
-        Column names of both sides and of their difference.
-    """
+    """Build a table with one line per metric; ``sides`` name both sides and their difference."""
     rows = [
         (
             name,
@@ -111,8 +105,6 @@ def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Com
 
     Parameters
     ----------
-    name_header
-        Header of the column of names.
     compared
         Names and comparisons on the same rows, or on the same labels.
     """

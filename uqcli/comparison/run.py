@@ -46,13 +46,7 @@ AnyPairedCounts = PairedCounts | PairedClassCounts
 def compare(
     paired_counts: AnyPairedCounts, plan: ResamplingOptions, clusters: ClusteredPairs | None = None
 ) -> Comparison:
-    """Measure both sets of probabilities, on the same bootstrap resamples.
-
-    Parameters
-    ----------
-    clusters
-        The same rows by cluster of dependent rows, to resample; None if rows are independent.
-    """
+    """Measure both sets of probabilities, on the same bootstrap resamples of rows, or of clusters."""
     by_class: list[tuple[Values, Values]] = []
     if isinstance(paired_counts, PairedClassCounts):
         (before, before_by_class), (after, after_by_class) = _metrics_of_classes(paired_counts)
@@ -129,9 +123,7 @@ def _in_range(
 def _metrics_of_classes(paired_counts: PairedClassCounts) -> list[tuple[Values, list[Values]]]:
     """Compute the losses over all classes jointly, with class means of one-vs-rest calibration errors.
 
-    Returns
-    -------
-    Before and after, each with the metrics of each class against the rest.
+    Both sides, before and after, have the metrics of each class against the rest.
     """
     metrics: list[tuple[Values, list[Values]]] = []
     for counts, losses in zip(paired_counts.sides, paired_counts.losses().values(), strict=True):

@@ -24,7 +24,6 @@ from uqcli.engines.probabilities import positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table
-from uqcli.rules.classes import are_weights, columns_of_classes
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import (
     Arithmetic,
@@ -38,7 +37,7 @@ from uqcli.rules.expressions import (
     TextIn,
     minus,
 )
-from uqcli.rules.saved import Count, Saved
+from uqcli.rules.saved import Count, Saved, are_weights, columns_of_classes
 
 _MAX_ROWS = 60
 _ON_AVERAGE = (

@@ -154,7 +154,7 @@ def _one_by_one(
 
 
 def p_values(score: Floats, positives: Ints, rows: Ints, enough: float = 1.0) -> Floats:
-    """Compute the exact two-sided p-values of outcomes under scores, elementwise.
+    """Compute the exact two-sided p-values of outcomes under scores, elementwise; float64, shape (m,).
 
     Parameters
     ----------
@@ -162,10 +162,6 @@ def p_values(score: Floats, positives: Ints, rows: Ints, enough: float = 1.0) ->
     positives, rows : int64, shape (m,)
     enough
         Of p-values above it, only the tail with the outcome is computed, if that is above it too.
-
-    Returns
-    -------
-    float64, shape (m,)
     """
     p = np.ones(len(score))
     expected = score * rows

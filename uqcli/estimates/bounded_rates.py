@@ -38,15 +38,8 @@ class BoundedRate:
         return float(bdtr(float(self.successes), self.trials, float(self.bound)))
 
     def detectable(self, level: float) -> float | None:
-        """Return the rate nearest to the bound that the test detects with probability POWER.
+        """Return the rate nearest to the bound that the test of a level detects with probability POWER.
 
-        Parameters
-        ----------
-        level
-            Level of the test.
-
-        Returns
-        -------
         None if no rate is detected, or if rows do not count alike.
         """
         from scipy.special import bdtr, bdtri

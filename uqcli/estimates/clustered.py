@@ -19,9 +19,9 @@ from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.losses import CLIP, LOSSES, is_bounded
+from uqcli.estimates.losses import LOSSES, is_bounded
 from uqcli.estimates.paired import SIDES, Ranking, by_side, log_odds_of
-from uqcli.estimates.paired_classes import losses_of_labels
+from uqcli.estimates.paired_classes import bounded_losses, losses_of_labels
 from uqcli.estimates.resampling import resample
 from uqcli.estimates.survey import FEW_CLUSTERS
 
@@ -53,8 +53,8 @@ class ClusteredPairs:
     weight: Ints
     label: Ints
     losses: Mapping[str, Mapping[str, Floats | None]]
-    before: Floats | None
-    after: Floats | None
+    before: Floats | None = None
+    after: Floats | None = None
     change: Floats
     times: Ints
 
@@ -70,9 +70,8 @@ class ClusteredPairs:
             sides = [np.where(positive, *loss(probability)) for probability in (before, after)]
             bounded = is_bounded(name, before), is_bounded(name, after)
             losses[name] = by_side(sides[0], sides[1], bounded)
-        return cls._of(
-            cluster[order], pooled, positive.astype(np.int64), losses, np.abs(after - before)
-        )._ranking(before, after)
+        pairs = cls._of(cluster[order], pooled, positive.astype(np.int64), losses, np.abs(after - before))
+        return replace(pairs, before=before, after=after)
 
     @classmethod
     def from_classes(
@@ -81,11 +80,7 @@ class ClusteredPairs:
         """Pool rows with class probabilities, shape (n, K)."""
         order, pooled = _pooled([cluster, *before.T, *after.T, label], weight)
         before, after, label = before[order], after[order], label[order]
-        bounded = {"log_loss": (bool(before.min() > CLIP), bool(after.min() > CLIP)), "brier": (True, True)}
-        losses = {
-            name: by_side(*before_after, bounded[name])
-            for name, before_after in losses_of_labels(before, after, label).items()
-        }
+        losses = bounded_losses(losses_of_labels(before, after, label), before, after)
         change = np.abs(after - before).sum(axis=1) / 2
         return cls._of(cluster[order], pooled, label, losses, change)
 
@@ -104,14 +99,9 @@ class ClusteredPairs:
             weight=weight,
             label=label,
             losses=losses,
-            before=None,
-            after=None,
             change=change,
             times=np.ones(int(index[-1]) + 1, dtype=np.int64),
         )
-
-    def _ranking(self, before: Floats, after: Floats) -> ClusteredPairs:
-        return replace(self, before=before, after=after)
 
     @property
     def min_class_rows(self) -> int:

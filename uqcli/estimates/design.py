@@ -26,7 +26,6 @@ from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.confusion import Confusion, Number, Rate
 from uqcli.estimates.difference import (
     Chosen,
-    PairedSelections,
     mcnemar,
     precisions_interval,
     shares_interval,
@@ -153,9 +152,9 @@ class Design(ABC):
     halving: tuple[Decisions, ...] = ()
 
     @property
-    @abstractmethod
     def is_weighted(self) -> bool:
         """Whether rows have sampling weights, or stand for rows without a label."""
+        return False
 
     @abstractmethod
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
@@ -166,12 +165,16 @@ class Design(ABC):
         return self.rows(chosen, positive=positive)
 
     @abstractmethod
+    def _proportion(self, successes: Part, failures: Part) -> Estimate:
+        """Return the share of the first rows among both, with its interval."""
+
     def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
         """Return the share of the chosen rows among all rows of a label."""
+        return self._proportion((chosen, positive), (others(chosen), positive))
 
-    @abstractmethod
     def precision(self, chosen: Chooses) -> Estimate:
         """Return the share of the positive rows among the chosen ones."""
+        return self._proportion((chosen, True), (chosen, False))
 
     @abstractmethod
     def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
@@ -213,8 +216,6 @@ class Design(ABC):
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """Return the p-value of so many rows of an outcome, if its share is at most a rate.
 
-        Returns
-        -------
         None if rows count alike, so that the exact test decides.
         """
         del outcome, other, rate
@@ -222,8 +223,10 @@ class Design(ABC):
 
     def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
         """Return the rows that the second chooses less those of the first, in a sample of this size."""
-        scale = self.total() / UNITS if self.is_weighted else self.rows()
-        return self.difference(first, second).times(scale)
+        difference = self.difference(first, second)
+        if self.is_weighted:
+            return difference.times(self.total() / UNITS)
+        return replace(difference.times(self.rows()), value=self.rows(second) - self.rows(first))
 
     def reason(self, chosen: Chooses) -> str:
         """Return why a rate of all rows is unknown where the chosen ones are known; empty if it is known."""
@@ -247,13 +250,7 @@ class Design(ABC):
         return _doubted(self.share(chosen, positive=positive), self.varying)
 
     def net_benefit(self, chosen: Chooses, odds: Fraction) -> Estimate:
-        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``).
-
-        Parameters
-        ----------
-        odds
-            True positives that are worth one false positive, above 0.
-        """
+        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``)."""
         return self._net_benefit([(chosen, True), (chosen, False)], odds)
 
     def net_benefit_difference(self, first: Chooses, second: Chooses, odds: Fraction) -> Estimate:
@@ -341,23 +338,14 @@ class IndependentRows(Design):
 
     counts: Mapping[Key, int]
 
-    @property
-    def is_weighted(self) -> bool:
-        """See Design."""
-        return False
-
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
         return sum(self.counts[key] for key in chosen_keys(self.counts, chosen, positive))
 
-    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+    def _proportion(self, successes: Part, failures: Part) -> Estimate:
         """See Design; the interval is that of Clopper and Pearson."""
-        successes, trials = self.rows(chosen, positive=positive), self.rows(positive=positive)
-        return proportion_estimate(successes, trials, self.confidence)
-
-    def precision(self, chosen: Chooses) -> Estimate:
-        """See Design."""
-        return proportion_estimate(self.rows(chosen, positive=True), self.rows(chosen), self.confidence)
+        hits, misses = (self.rows(chosen, positive=label) for chosen, label in (successes, failures))
+        return proportion_estimate(hits, hits + misses, self.confidence)
 
     def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design; the p-value is McNemar's. Without rows the value is None and the ends are -1 and 1."""
@@ -371,18 +359,12 @@ class IndependentRows(Design):
             return Estimate(value=None, low=low, high=high)
         return Estimate(value=(gained - lost) / trials, low=low, high=high, p_value=mcnemar(gained, lost))
 
-    def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
-        """See Design."""
-        value = self.rows(only(second, first)) - self.rows(only(first, second))
-        return replace(self.difference(first, second).times(self.rows()), value=value)
-
     def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
         """See Design; if one chooses nothing, the value is None and the ends are -1 and 1."""
         lost, kept, gained = map(
             self._chosen, (only(first, second), both(first, second), only(second, first))
         )
-        pair = PairedSelections(lost=lost, kept=kept, gained=gained)
-        low, high = precisions_interval(pair, self.confidence)
+        low, high = precisions_interval(lost, kept, gained, self.confidence)
         before, after = self.precision(first).value, self.precision(second).value
         value = None if before is None or after is None else after - before
         return Estimate(value=value, low=low, high=high)
@@ -432,23 +414,10 @@ class WeightedRows(Design):
         """Add up the weights of chosen rows, of one label or of both."""
         return sum((self.sums[key] for key in chosen_keys(self.sums, chosen, positive)), WeightSums())
 
-    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+    def _proportion(self, successes: Part, failures: Part) -> Estimate:
         """See Design."""
-        return row_interval(
-            self.weights(chosen, positive=positive),
-            self.weights(others(chosen), positive=positive),
-            self.confidence,
-            (self.weights(chosen), self.weights(others(chosen))),
-        )
-
-    def precision(self, chosen: Chooses) -> Estimate:
-        """See Design."""
-        return row_interval(
-            self.weights(chosen, positive=True),
-            self.weights(chosen, positive=False),
-            self.confidence,
-            (self.weights(chosen), self.weights(chosen)),
-        )
+        hits, misses, further = self._outcomes(successes, failures)
+        return row_interval(hits, misses, self.confidence, further)
 
     def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design.
@@ -501,11 +470,16 @@ class WeightedRows(Design):
         return _if_shown(result, outcomes)
 
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
-        """See Design; one more row of an outcome could be like any that the same decisions have."""
-        (first, label), (second, other_label) = outcome, other
-        successes, failures = self.weights(first, positive=label), self.weights(second, positive=other_label)
-        further = self.weights(first), self.weights(second)
-        return (_doubled(row_tail(successes, failures, rate, further)),)
+        """See Design."""
+        hits, misses, further = self._outcomes(outcome, other)
+        return (_doubled(row_tail(hits, misses, rate, further)),)
+
+    def _outcomes(
+        self, successes: Part, failures: Part
+    ) -> tuple[WeightSums, WeightSums, tuple[WeightSums, WeightSums]]:
+        """Add up two outcomes; one more row of either could be like any that the same decisions have."""
+        hits, misses = (self.weights(chosen, positive=label) for chosen, label in (successes, failures))
+        return hits, misses, (self.weights(successes[0]), self.weights(failures[0]))
 
     def share_of_all(
         self, chosen: Chooses, *, positive: bool, confidence: float
@@ -577,14 +551,9 @@ class ClusteredRows(Design):
         """Count the clusters with chosen rows."""
         return int(np.count_nonzero(self.by_cluster(chosen, positive=positive)))
 
-    def share(self, chosen: Chooses, *, positive: bool | None = None) -> Estimate:
+    def _proportion(self, successes: Part, failures: Part) -> Estimate:
         """See Design."""
-        inside, outside = (chosen, positive), (others(chosen), positive)
-        return self._proportion([inside], [outside], self.confidence)
-
-    def precision(self, chosen: Chooses) -> Estimate:
-        """See Design."""
-        return self._proportion([(chosen, True)], [(chosen, False)], self.confidence)
+        return self._interval(successes, [failures], self.confidence)
 
     def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design; it is linearised over clusters."""
@@ -594,13 +563,6 @@ class ClusteredRows(Design):
         return self._if_shown(
             result, [(part, positive) for part in (first, others(first), second, others(second))]
         )
-
-    def rows_difference(self, first: Chooses, second: Chooses) -> Estimate:
-        """See Design."""
-        if self.is_weighted:
-            return super().rows_difference(first, second)
-        value = self.rows(second) - self.rows(first)
-        return replace(self.difference(first, second).times(self.rows()), value=value)
 
     def precision_difference(self, first: Chooses, second: Chooses) -> Estimate:
         """See Design; it is linearised over clusters, and its test is not reported."""
@@ -622,7 +584,7 @@ class ClusteredRows(Design):
     ) -> tuple[float, float, float] | None:
         """See Design; there is no interval with fewer than ``FEW_CLUSTERS`` clusters."""
         outside = [(others(chosen), positive), (every, not positive)]
-        result = self._proportion([(chosen, positive)], outside, confidence)
+        result = self._interval((chosen, positive), outside, confidence)
         if self.clusters() < FEW_CLUSTERS or None in (result.value, result.low, result.high):
             return None
         return (result.value or 0) * self.rows(), result.low or 0, result.high or 0
@@ -641,27 +603,25 @@ class ClusteredRows(Design):
         correlation: Matrix = np.divide(products, scale, out=np.zeros(scale.shape), where=scale > 0)
         return correlation
 
-    def _proportion(self, successes: Sequence[Part], failures: Sequence[Part], confidence: float) -> Estimate:
-        """Compute the share of the first rows among both."""
+    def _interval(self, successes: Part, failures: Sequence[Part], confidence: float) -> Estimate:
+        """Compute the share of the first rows among all."""
         inside, trials, squares = self._outcomes(successes, failures)
         return proportion_interval(inside, trials, confidence, self.units, squares)
 
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """See Design."""
-        inside, trials, squares = self._outcomes([outcome], [other])
+        inside, trials, squares = self._outcomes(outcome, [other])
         tail = tail_of_clusters(inside, trials, rate, squares)
         return (_doubled(tail) if self.is_weighted else tail,)
 
     def _outcomes(
-        self, successes: Sequence[Part], failures: Sequence[Part]
+        self, successes: Part, failures: Sequence[Part]
     ) -> tuple[Ints | Floats, Ints | Floats, tuple[float, ...] | None]:
         """Return successes and trials of each cluster, and the squared weights of successes and failures."""
-        inside, outside = (
-            np.sum([self._scaled(*part) for part in parts], axis=0) for parts in (successes, failures)
-        )
+        inside, outside = self._scaled(*successes), np.sum([self._scaled(*part) for part in failures], axis=0)
         squares = tuple(
             sum(self.sums[key].squares for part in parts for key in chosen_keys(self.sums, *part)) / UNITS**2
-            for parts in (successes, failures)
+            for parts in ([successes], failures)
         )
         return inside, inside + outside, squares if self.is_weighted else None
 

@@ -62,15 +62,7 @@ class Diagram:
 
 
 def diagram(counts: ValueCounts, bins: ScoreBins, equispaced: ScoreBins) -> Diagram:
-    """Summarise predictions for drawing.
-
-    Parameters
-    ----------
-    bins
-        Bins of the test-based diagram.
-    equispaced
-        Bins of the standard diagram.
-    """
+    """Summarise predictions for drawing, from the bins of the test-based and of the standard diagram."""
     filled = [(first, stop) for first, stop in itertools.pairwise(bins.start.tolist()) if first < stop]
     shapes = iter(_histograms(counts, filled, SHAPE_CELLS))
     (everything,) = _histograms(counts, [(0, len(counts.value))], HISTOGRAM_CELLS)

@@ -28,15 +28,6 @@ class Chosen:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PairedSelections:
-    """Rows in the first of two selections only, in both, and in the second only."""
-
-    lost: Chosen
-    kept: Chosen
-    gained: Chosen
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Spread:
     """An estimate with its lower and upper margin."""
 
@@ -78,7 +69,7 @@ def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> t
     return _within_one(_weighted_difference((gained, lost), (1.0, 1.0), trials, confidence))
 
 
-def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[float, float]:
+def precisions_interval(lost: Chosen, kept: Chosen, gained: Chosen, confidence: float) -> tuple[float, float]:
     """Compute the interval of the precision of the second selection less the first; (-1, 1) if one is empty.
 
     Let r be the rate of the rows in both selections. A precision less r is the mean of (label - r) over a
@@ -87,8 +78,12 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
     and the rows in both selections correlate the two. The error of r also contributes, unless lost rows have
     the same share in the first selection as gained rows in the second. The three margins are squared and
     added.
+
+    Parameters
+    ----------
+    lost, kept, gained
+        Rows in the first selection only, in both, and in the second only.
     """
-    gained, kept, lost = pair.gained, pair.kept, pair.lost
     first, second = lost.rows + kept.rows, gained.rows + kept.rows
     if first == 0 or second == 0:
         return -1.0, 1.0
@@ -97,7 +92,7 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
     added = _weighted_difference((gained.positives, gained.negatives), weights, second, confidence)
     removed = _weighted_difference((lost.positives, lost.negatives), weights, first, confidence)
     common = _scaled(rate, lost.rows / first - gained.rows / second)
-    correlation = _correlation(pair, weights)
+    correlation = _correlation((gained, lost), kept.rows, weights)
     down = math.hypot(_root_of_squares(added.down, removed.up, -correlation), common.down)
     up = math.hypot(_root_of_squares(added.up, removed.down, -correlation), common.up)
     value = (gained.positives + kept.positives) / second - (lost.positives + kept.positives) / first
@@ -107,27 +102,25 @@ def precisions_interval(pair: PairedSelections, confidence: float) -> tuple[floa
 def _weighted_difference(
     counts: tuple[int, int], weights: tuple[float, float], trials: int, confidence: float
 ) -> _Spread:
-    """Compute the weighted difference of the shares of two disjoint sets of rows in the same trials.
-
-    The shares are negatively correlated. One row is added to each count, so that the correlation is -1 if
-    every row is in one of the two sets.
-    """
+    """Compute the weighted difference of the shares of two disjoint sets of rows in the same trials."""
     (count, count_against), (weight, against) = counts, weights
     low, high = clopper_pearson(count, trials, confidence)
     low_against, high_against = clopper_pearson(count_against, trials, confidence)
     share, share_against = count / trials, count_against / trials
-    negated_correlation = math.sqrt(
-        (count + 1) / (trials + 1 - count_against) * ((count_against + 1) / (trials + 1 - count))
-    )
+    together = negated_correlation(count, count_against, trials)
     return _Spread(
         value=weight * share - against * share_against,
-        down=_root_of_squares(
-            weight * (share - low), against * (high_against - share_against), negated_correlation
-        ),
-        up=_root_of_squares(
-            weight * (high - share), against * (share_against - low_against), negated_correlation
-        ),
+        down=_root_of_squares(weight * (share - low), against * (high_against - share_against), together),
+        up=_root_of_squares(weight * (high - share), against * (share_against - low_against), together),
     )
+
+
+def negated_correlation(count: float, other: float, trials: int) -> float:
+    """Compute the negated correlation of the shares of two disjoint sets of rows in the same trials.
+
+    One row is added to each count, so that it is 1 if every row is in one of the two sets.
+    """
+    return math.sqrt((count + 1) / (trials + 1 - other) * ((other + 1) / (trials + 1 - count)))
 
 
 def _rate(chosen: Chosen, confidence: float) -> _Spread:
@@ -141,16 +134,16 @@ def _scaled(spread: _Spread, factor: float) -> _Spread:
     return _Spread(value=factor * spread.value, down=abs(factor) * down, up=abs(factor) * up)
 
 
-def _correlation(pair: PairedSelections, weights: tuple[float, float]) -> float:
+def _correlation(singles: tuple[Chosen, Chosen], kept: int, weights: tuple[float, float]) -> float:
     """Compute the correlation of the two contributions, which stems from the rows in both selections."""
     parts = []
-    for single in (pair.gained, pair.lost):
-        rows = single.rows + pair.kept.rows
+    for single in singles:
+        rows = single.rows + kept
         added = (weights[0] * single.positives - weights[1] * single.negatives) / rows
         squares = (weights[0] ** 2 * single.positives + weights[1] ** 2 * single.negatives) / rows
         deviation = math.sqrt(max(0.0, squares - added**2) * rows)
         parts.append(added / deviation if deviation > 0 else 0.0)
-    return max(-1.0, min(1.0, parts[0] * parts[1] * pair.kept.rows))
+    return max(-1.0, min(1.0, parts[0] * parts[1] * kept))
 
 
 def _root_of_squares(first: float, second: float, correlation: float) -> float:

@@ -167,15 +167,7 @@ def _ridges(unchanged: Matrix, penalty: Penalty) -> Matrix:
 
 @dataclass(frozen=True, kw_only=True)
 class LinearScaling:
-    """Fits of vector scaling to labelled rows.
-
-    Attributes
-    ----------
-    counts
-        Labelled rows.
-    classes
-        Number of classes, C.
-    """
+    """Fits of vector scaling to labelled rows of C ``classes``."""
 
     counts: ClassCounts
     classes: int
@@ -190,13 +182,9 @@ class LinearScaling:
         return _by_curvature(self.counts, self.fitted)
 
     def refit(self, weight: Floats, random: np.random.Generator) -> Matrix:
-        """Fit the map to the rows with other weights, with a penalty whose centre is drawn.
+        """Fit the map to the rows with other weights, shape (m,), with a penalty whose centre is drawn.
 
         Coefficients on which the rows have little to say then vary as much as the penalty lets them.
-
-        Parameters
-        ----------
-        weight : float64, shape (m,)
         """
         deviations = np.array([_SLOPE_PENALTY, _INTERCEPT_PENALTY]) ** -0.5
         centre = identity(self.classes, is_full=False)
@@ -212,14 +200,10 @@ class LinearScaling:
         )
 
     def cross_fitted(self) -> Matrix:
-        """Compute the probabilities of each row under maps that were fitted without it.
+        """Compute the probabilities of each row under maps that were fitted without it; shape (m, C).
 
         Rows are dealt to five folds in turn in sorted order, so there is nothing random. The mean over the
         folds stands for equal rows of several folds.
-
-        Returns
-        -------
-        float64, shape (m, C)
         """
         counts = self.counts
         last = np.cumsum(counts.count)

@@ -20,7 +20,7 @@ from typing import Final
 
 from uqcli.base.class_counts import Matrix
 from uqcli.base.records import dataclass
-from uqcli.estimates.difference import Chosen
+from uqcli.estimates.difference import Chosen, negated_correlation
 
 _MAX_SQUARED: Final = 0.95
 """Highest confidence at which margins are squared and added."""
@@ -67,6 +67,8 @@ def net_benefit_interval(
 ) -> tuple[float, float] | None:
     """Compute the interval of a net benefit, or of a difference of two, from those of its shares.
 
+    There is none if a share has none.
+
     Parameters
     ----------
     shares
@@ -76,10 +78,6 @@ def net_benefit_interval(
         All rows (at least one), by weight.
     correlation : float64, shape (len(shares), len(shares)), optional
         Correlations of their errors over clusters of dependent rows.
-
-    Returns
-    -------
-    None if a share has no interval.
     """
     is_added = confidence > _MAX_SQUARED
     level = 1 - (1 - confidence) / len(shares) if is_added else confidence
@@ -92,12 +90,12 @@ def net_benefit_interval(
     if len(parts) < len(shares):
         return None
     value = math.fsum(part.value for part in parts)
-    down, up = ([part.down for part in parts], [part.up for part in parts])
+    margins = [part.down for part in parts], [part.up for part in parts]
     if is_added:
-        return value - math.fsum(down), value + math.fsum(up)
-    margins = (_root_of_squares(parts, margin, rows, correlation) for margin in (down, up))
-    lower, upper = margins
-    return value - lower, value + upper
+        down, up = map(math.fsum, margins)
+    else:
+        down, up = (_root_of_squares(parts, margin, rows, correlation) for margin in margins)
+    return value - down, value + up
 
 
 def _root_of_squares(
@@ -112,7 +110,7 @@ def _root_of_squares(
     total = math.fsum(margin**2 for margin in margins)
     for (place, one), (other_place, other) in combinations(enumerate(parts), 2):
         opposite = one.weight * other.weight < 0
-        together = _negated_correlation(one.count, other.count, rows) if opposite else 0.0
+        together = negated_correlation(one.count, other.count, rows) if opposite else 0.0
         if correlation is not None:
             shown = float(correlation[place, other_place])
             together = max(together, -shown if opposite else shown)
@@ -125,11 +123,3 @@ def _part(interval: tuple[float, float, float], weight: float, rows: int) -> _Pa
     ends = sorted((weight * low, weight * high))
     value = weight * (count / rows)
     return _Part(count=count, weight=weight, value=value, down=value - ends[0], up=ends[1] - value)
-
-
-def _negated_correlation(count: float, other: float, rows: int) -> float:
-    """Compute the negated correlation of two shares; one row is added to each count.
-
-    It is therefore 1 if every row is in one of the two sets.
-    """
-    return math.sqrt((count + 1) / (rows + 1 - other) * ((other + 1) / (rows + 1 - count)))

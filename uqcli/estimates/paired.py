@@ -193,8 +193,6 @@ def difference_weights(differences: Floats, times: Ints) -> Floats:
     ----------
     differences : float64, shape (m,)
         Distance between the two probabilities of each pair.
-    times : int64, shape (m,)
-        Multiplicity of each pair.
     """
     if not differences.any():
         return np.zeros(len(differences))

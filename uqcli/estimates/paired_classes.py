@@ -79,11 +79,7 @@ class PairedClassCounts:
 
     def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute the mean losses with standard errors, by name and side."""
-        bounded = bool(self.before.min() > CLIP), bool(self.after.min() > CLIP)
-        finite = {"log_loss": bounded, "brier": (True, True)}
-        losses = {
-            name: by_side(*before_after, finite[name]) for name, before_after in self._row_losses.items()
-        }
+        losses = bounded_losses(self._row_losses, self.before, self.after)
         return means_with_errors(losses, self.count.astype(np.float64))
 
     def losses(self) -> dict[str, dict[str, float]]:
@@ -104,6 +100,14 @@ def losses_of_labels(before: Matrix, after: Matrix, label: Ints) -> dict[str, tu
         "log_loss": (_label_log_loss(before, label), _label_log_loss(after, label)),
         "brier": (_squared_error(before, label), _squared_error(after, label)),
     }
+
+
+def bounded_losses(
+    losses: Mapping[str, tuple[Floats, Floats]], before: Matrix, after: Matrix
+) -> dict[str, dict[str, Floats | None]]:
+    """Return ``losses_of_labels`` by name and side; None where a single row may dominate the mean."""
+    is_bounded = {"log_loss": (bool(before.min() > CLIP), bool(after.min() > CLIP)), "brier": (True, True)}
+    return {name: by_side(*before_after, is_bounded[name]) for name, before_after in losses.items()}
 
 
 def _squared_error(probability: Matrix, label: Ints) -> Floats:

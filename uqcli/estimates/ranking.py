@@ -10,10 +10,7 @@ from uqcli.base.counts import ValueCounts
 def auc(counts: ValueCounts) -> float | None:
     """Compute the AUC: the probability that a positive row has the higher score, ties counting half.
 
-    Returns
-    -------
-    float or None
-        None if a class is missing.
+    None if a class is missing.
     """
     positives = counts.positives
     negatives = counts.count - positives
@@ -32,10 +29,7 @@ def auc(counts: ValueCounts) -> float | None:
 def average_precision(counts: ValueCounts) -> float | None:
     """Compute the average precision: precision at every threshold, weighted by the recall gained there.
 
-    Returns
-    -------
-    float or None
-        None without positive rows.
+    None without positive rows.
     """
     hits = np.cumsum(counts.positives[::-1])
     selected = np.cumsum(counts.count[::-1])

@@ -19,17 +19,12 @@ MIN_CLASS_ROWS = 10
 
 
 def resample(count: Ints, random: np.random.Generator) -> Ints:
-    """Draw the counts of distinct rows in a bootstrap sample.
+    """Draw the counts of distinct rows in a bootstrap sample; they have the same sum.
 
     Parameters
     ----------
     count : int64, shape (m,)
         Multiplicity of each row; not all 0.
-
-    Returns
-    -------
-    int64, shape (m,)
-        With the same sum.
     """
     total = int(count.sum())
     counts: Ints = random.multinomial(total, count / total)
@@ -71,11 +66,7 @@ def studentised_interval(
 
     See Efron and Tibshirani 1993, sec. 12.5. Unlike percentile intervals it follows the skewness of a mean of
     losses, so that its coverage is valid down to a dozen positives.
-
-    Returns
-    -------
-    low, high
-        None if the estimate or too many resampled ones are undefined, or if there are too few.
+    There is none if the estimate or too many resampled ones are undefined, or if there are too few.
     """
     tail = tail_of(len(resampled), confidence)
     if estimate.value is None or estimate.error is None or tail is None:

@@ -92,14 +92,10 @@ def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
     return Limit(x=x, y=y, a=chosen.squares / chosen.total, b=with_further[1] / with_further[0])
 
 
-def weighted_interval(successes: Outcome, failures: Outcome, confidence: float) -> tuple[float, float]:
-    """Compute the interval of a proportion of independent rows from the sums of their sampling weights."""
-    return _ends((successes, failures), confidence)
-
-
-def _ends(outcomes: tuple[Outcome, Outcome], confidence: float, alike: float = 1.0) -> tuple[float, float]:
-    """Compute the interval of the share of the first outcome."""
-    successes, failures = outcomes
+def weighted_interval(
+    successes: Outcome, failures: Outcome, confidence: float, alike: float = 1.0
+) -> tuple[float, float]:
+    """Compute the interval of a proportion; ``alike`` as in ``_limit``."""
     value = successes.total / (successes.total + failures.total)
     tail = (1 - confidence) / 2
     low = _limit(successes, failures, alike).at(tail) if successes.total else 0.0
@@ -163,7 +159,8 @@ def proportion_interval(
     effective = _total(trials) ** 2 / _squares(trials)
     alike = _alike(successes, trials - successes, squares)
     few = _are_few(trials)
-    low, high = (None, None) if few else _ends(_outcomes(successes, trials), confidence, alike)
+    outcomes = _outcomes(successes, trials)
+    low, high = (None, None) if few else weighted_interval(*outcomes, confidence, alike)
     reason = _unequal(clusters, effective, units, "size")
     return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
 
@@ -173,10 +170,7 @@ def limit_of_clusters(
 ) -> Limit | None:
     """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
 
-    Parameters
-    ----------
-    successes, trials, squares
-        As for ``proportion_interval``.
+    Parameters are those of ``proportion_interval``.
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
     if _are_few(trials) or not successes.any():
@@ -190,15 +184,7 @@ def tail_of_clusters(
     """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
 
     It is the level of the interval whose lower end is the rate.
-
-    Parameters
-    ----------
-    successes, trials, squares
-        As for ``proportion_interval``.
-
-    Returns
-    -------
-    None if there are too few clusters for an interval.
+    Other parameters are those of ``proportion_interval``. None if there are too few clusters for an interval.
     """
     limit = limit_of_clusters(successes, trials, squares)
     if limit is None:
@@ -267,7 +253,8 @@ def row_interval(
         return proportion_estimate(successes.rows, both.rows, confidence)
     first, second = _weighted_outcomes(successes, failures, further)
     effective = float(Fraction(both.total**2, both.squares))
-    low, high = (None, None) if effective < MIN_EFFECTIVE else _ends((first, second), confidence)
+    few = effective < MIN_EFFECTIVE
+    low, high = (None, None) if few else weighted_interval(first, second, confidence)
     reason = _unequal(both.rows, effective, "rows", "weight")
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
@@ -277,14 +264,7 @@ def row_tail(
 ) -> float | None:
     """Return the p-value of so many successes by weight, if their share is at most a rate.
 
-    Parameters
-    ----------
-    successes, failures, further
-        As for ``row_interval``.
-
-    Returns
-    -------
-    None if there are too few rows for an interval.
+    Other parameters are those of ``row_interval``. None if there are too few rows for an interval.
     """
     both = successes + failures
     if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
@@ -319,16 +299,12 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
     contribute to the variance, at most those whose sums differ, less one. With the latter number the interval
     covers as little as 91 %, if few clusters decide it.
+    There is no interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
 
     Parameters
     ----------
     first, second
         Numerators and denominators of each cluster, shape (C,) each.
-
-    Returns
-    -------
-    Estimate
-        Without an interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
     """
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
@@ -344,7 +320,7 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
         return Estimate(value=value)
     residual = residuals[1] - residuals[0]
-    error = math.sqrt(_variance(residual, clusters))
+    error = math.sqrt(clusters / (clusters - 1) * _squares(residual))
     if error == 0:
         return Estimate(value=value)
     squares = np.square(residual / np.abs(residual).max())
@@ -360,20 +336,15 @@ def row_difference(
 ) -> Estimate:
     """Compute the interval of a difference over rows with sampling weights, by its linearisation.
 
+    The interval is that of ``ratio_difference``, with degrees of freedom of at most the variance over the
+    largest squared residual. Without a row on which the rules differ, the p-value is 1.
+
     Parameters
     ----------
-    value
-        The difference.
     terms
         Residual of a row per unit of weight, and the sums of the rows that have it.
     differing
         Rows on which the two rules differ.
-
-    Returns
-    -------
-    Estimate
-        As ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
-        residual. Without a row on which they differ, the p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)
@@ -389,16 +360,11 @@ def row_difference(
 
 def _linearised(value: float, error: float, freedom: float, confidence: float) -> Estimate:
     """Compute an interval and a p-value by Student's t."""
-    from scipy.special import stdtr
+    from scipy.special import stdtr, stdtrit
 
-    half = error * _quantile(freedom, confidence)
+    half = error * float(stdtrit(freedom, (1 + confidence) / 2))
     p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error > 0 else float(value == 0)
     return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
-
-
-def _variance(residual: NDArray[Any], clusters: int) -> float:
-    """Compute the variance of a sum over clusters from their residuals, which sum to 0."""
-    return clusters / (clusters - 1) * _squares(residual)
 
 
 def _squares(values: NDArray[Any]) -> float:
@@ -409,11 +375,3 @@ def _squares(values: NDArray[Any]) -> float:
 def _total(sums: Sums) -> float:
     """Add up exactly, so that the order of clusters does not matter."""
     return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
-
-
-def _quantile(freedom: float, confidence: float) -> float:
-    """Return the upper quantile of Student's t, or of the normal distribution for infinite freedom."""
-    from scipy.special import ndtri, stdtrit
-
-    level = (1 + confidence) / 2
-    return float(ndtri(level) if math.isinf(freedom) else stdtrit(freedom, level))

@@ -83,15 +83,6 @@ class Moments:
             largest=self.largest,
         )
 
-    def __sub__(self, part: Moments) -> Moments:
-        """Return the moments of the rows that are not in a part; ``largest`` is a bound."""
-        return Moments(
-            rows=self.rows - part.rows,
-            total=self.total - part.total,
-            squares=self.squares - part.squares,
-            largest=self.largest,
-        )
-
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
         return Moments(
@@ -123,20 +114,14 @@ def _sum_of_squares(amount: Ints) -> int:
 def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
     """Compute the margin of a total, the half width of its interval.
 
+    There is none with fewer than ``MIN_ROWS`` contributing rows.
+
     Parameters
     ----------
     moments
         Of the rows that contribute.
     largest
         Largest amount in the file; a further row is assumed to have twice as much.
-    rows
-        All rows.
-    confidence
-        Level of the interval, in (0, 1).
-
-    Returns
-    -------
-    None with fewer than ``MIN_ROWS`` contributing rows.
 
     Examples
     --------
@@ -178,16 +163,14 @@ def has_heavy_tail(moments: Moments) -> bool:
 def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:
     """Compute the margin of the share of a total that some of its rows have.
 
+    There is none with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
+
     Parameters
     ----------
     part
         Of these rows.
     whole
         Of all rows; the total is positive.
-
-    Returns
-    -------
-    None with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
     """
     if whole.rows < MIN_ROWS_OF_SHARES:
         return None
@@ -203,14 +186,12 @@ def difference_of_shares_margin(
 ) -> float | None:
     """Compute the margin of the difference of two shares of one total.
 
+    There is none if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
+
     Parameters
     ----------
     lost, gained
         Of the rows that only the first share has, and only the second.
-
-    Returns
-    -------
-    None if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
     """
     if lost.rows + gained.rows < MIN_ROWS_OF_SHARES:
         return None

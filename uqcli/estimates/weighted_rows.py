@@ -42,13 +42,7 @@ def counted_by_weight(rows: Rows) -> Rows:
 
 
 def check_weights(weight: Floats) -> None:
-    """Refuse unusable weights, and caution of those that no probability gives.
-
-    Raises
-    ------
-    DataError
-        A weight is negative or too large.
-    """
+    """Refuse unusable weights, and caution of those that no probability gives."""
     refuse_unusable(weight)
     if ((weight > 0) & (weight < _LEAST)).any():
         caution(

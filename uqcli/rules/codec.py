@@ -80,18 +80,7 @@ def content_of(artifact: Saved) -> dict[str, Any]:
 
 
 def load_unedited(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
-    """Load a rule, unless it was edited (see load).
-
-    Parameters
-    ----------
-    kind
-        Kind that is expected, by which errors advise; any kind is loaded.
-
-    Raises
-    ------
-    ArtifactError
-        As for ``load``; or it was edited after it was written.
-    """
+    """Load a rule as ``load`` does, but refuse one that was edited after it was written."""
     artifact = load(name, kind)
     if artifact.seal is Seal.EDITED:
         raise ArtifactError(
@@ -134,13 +123,7 @@ Kind = TypeVar("Kind", bound=Saved)
 
 
 def load_kind(name: str, model: type[Kind]) -> Kind:
-    """Load an unedited rule of one kind (see load_unedited).
-
-    Raises
-    ------
-    ArtifactError
-        As for ``load_unedited``; or it is of another kind.
-    """
+    """Load an unedited rule, and refuse one of another kind."""
     kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
     artifact = load_unedited(name, kind_of_model)
     if not isinstance(artifact, model):
@@ -168,10 +151,6 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
 
     Parameters
     ----------
-    content
-        Content of the file.
-    name
-        Name for messages.
     expected
         Kind by which errors advise; any kind is decoded.
 

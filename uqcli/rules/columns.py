@@ -15,10 +15,6 @@ class ColumnOverrides:
 
     Attributes
     ----------
-    weighted
-        Whether a weight column is read.
-    proba
-        Columns of class probabilities.
     typed
         Options that may not be ignored: a column that no rule reads is refused.
     """
@@ -32,13 +28,7 @@ class ColumnOverrides:
     typed: frozenset[str] = frozenset()
 
     def refuse(self, names: Iterable[str], why: str) -> None:
-        """Refuse options that may not be ignored but cannot be used.
-
-        Raises
-        ------
-        UsageError
-            One of the names may not be ignored.
-        """
+        """Refuse options that may not be ignored but cannot be used."""
         for name in names:
             if name in self.typed:
                 option = f"--{name.replace('_', '-')}"
@@ -51,8 +41,6 @@ class NewColumns:
 
     Attributes
     ----------
-    prefix
-        Prefix of their names.
     lists
         Whether a column may contain lists, as in Parquet.
     no_empty

@@ -205,8 +205,6 @@ class Formula:
     ranges
         Closed range of each number that is a probability; other rows have null, where ``apply`` ends with an
         error.
-    outputs
-        Columns that it adds.
     terms
         Constant and factor of the largest log-odds: a bound on the sum S of absolute terms of the log-odds.
         Exported probabilities are within ``4 (1 + S) 2^-52`` of those of ``apply``, relative.

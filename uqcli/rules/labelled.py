@@ -69,38 +69,20 @@ def group_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
 
 
 def refuse_keep(on_invalid: OnInvalid) -> None:
-    """Refuse ``--on-invalid keep``, since fits and evaluations need usable rows.
-
-    Raises
-    ------
-    UsageError
-        It was given.
-    """
+    """Refuse ``--on-invalid keep``, since fits and evaluations need usable rows."""
     if on_invalid is OnInvalid.KEEP:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
 def sum_notes(unnormalised: float) -> list[str]:
-    """Note on class probabilities that do not sum to 1.
-
-    Parameters
-    ----------
-    unnormalised
-        max |sum p - 1| over rows.
-    """
+    """Note on class probabilities that do not sum to 1, by the largest ``|sum p - 1|`` of a row."""
     if unnormalised <= _SUM_TOLERANCE:
         return []
     return [f"class probabilities of a row sum to 1 only within {unnormalised:.1g}; they are used as given."]
 
 
 def refuse_weightless(weight: Ints | None) -> None:
-    """Refuse rows whose weights are all 0.
-
-    Raises
-    ------
-    DataError
-        Every weight is 0.
-    """
+    """Refuse rows whose weights are all 0."""
     if weight is not None and not weight.any():
         raise refusals.no_weight()
 

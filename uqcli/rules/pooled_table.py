@@ -13,13 +13,7 @@ from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummar
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PooledTable:
-    """Table that keeps the exact counts of the scores of all rows.
-
-    Attributes
-    ----------
-    table
-        The table of the engine.
-    """
+    """Table that keeps the exact counts of the scores of all rows."""
 
     table: Table
 

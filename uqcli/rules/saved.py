@@ -12,15 +12,17 @@ from msgspec import Meta
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION, VERSION
 from uqcli.base.errors import UsageError
+from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics
-from uqcli.rules.classes import columns_of_classes
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.expressions import Arithmetic, Column, Constant, Expression, Formula
 
 Count = Annotated[int, Meta(ge=0)]
 Bins = Annotated[int, Meta(ge=1)]
+
+_LARGEST_WEIGHT = 1e100
 
 T = TypeVar("T")
 
@@ -33,6 +35,19 @@ def given(field: T | msgspec.UnsetType) -> T | None:
 def absent_if_none(value: T | None) -> T | msgspec.UnsetType:
     """Return what is saved of an optional field."""
     return msgspec.UNSET if value is None else value
+
+
+def are_weights(weights: Sequence[float]) -> bool:
+    """Whether the values can be class weights: finite, non-negative and not all 0."""
+    return all(0 <= weight < _LARGEST_WEIGHT for weight in weights) and any(weights)
+
+
+def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:
+    """Describe a contradiction in the columns, by role, of class probabilities; None if there is none."""
+    if "score" in columns:
+        return None if tuple(classes) == BINARY else "its classes are not those of one score"
+    missing = [name for name in classes if f"{PROBA}{name}" not in columns]
+    return f"it does not name the column of class '{missing[0]}'" if missing else None
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

@@ -82,15 +82,7 @@ def least_budget(precision: Fraction) -> int:
 def share_above(rows: Rows, precision: Fraction) -> Fraction:
     """Return the share of rows that the loosest threshold flags whose rate, (k+1)/(n+2), reaches a precision.
 
-    Parameters
-    ----------
-    rows
-        Labelled; equal scores are flagged together.
-
-    Returns
-    -------
-    Fraction
-        0 if there is no such threshold.
+    Equal scores of the labelled rows are flagged together. The share is 0 if there is no such threshold.
     """
     _, index = np.unique(-rows.score, return_inverse=True)
     weight = rows.weights()
@@ -104,14 +96,9 @@ def share_above(rows: Rows, precision: Fraction) -> Fraction:
 
 
 def region_share(crossing: Fraction, most: Fraction = TOP) -> Fraction:
-    """Return the share of all rows, from the top score, from which rows are drawn for the test.
+    """Return the share of all rows, from the top score and at most ``most``, to draw from for the test.
 
-    Parameters
-    ----------
-    crossing
-        Share of all rows that a threshold can flag at the precision, by the pilot.
-    most
-        Largest share.
+    ``crossing`` is the share that a threshold can flag at the precision, by the pilot.
     """
     return min(most, max(_LEAST, _WIDER * crossing))
 
@@ -122,13 +109,7 @@ def label_feature(name: str) -> FeatureRequest:
 
 
 def refuse_cluster(engine: EngineName) -> None:
-    """Refuse an engine without row order.
-
-    Raises
-    ------
-    UsageError
-        It is a cluster.
-    """
+    """Refuse an engine without row order."""
     if engine is EngineName.SPARK:
         raise UsageError(
             "a cluster has no row order, which the random draws of sample need", expected="--engine polars"
@@ -290,8 +271,6 @@ class _Draw:
     ----------
     label
         Column of labels; None if no row has one.
-    below
-        Whether rows are drawn below a score.
     """
 
     seed: int

@@ -28,8 +28,6 @@ class SampleRequest:
         Path of a boundary, or the boundary itself; None for a certificate.
     label_may_be_missing
         Whether inputs need not have the label column.
-    output
-        Where the rows are written.
     """
 
     panel: ClassVar = "Sample"

@@ -54,13 +54,7 @@ from uqcli.sample.sampling import (
 
 
 def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport, None]:
-    """Draw the rows in a second pass, or only plan.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option does not apply, or the rules or rows cannot be read.
-    """
+    """Draw the rows in a second pass, or only plan."""
     prepared = prepare_certificate if request.for_ is SampleGoal.CERTIFICATE else prepare
     report: SampleReport | CertificateSampleReport
     with reusable_streams():
@@ -84,11 +78,6 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
     -------
     The plan, the request for a second pass, and the weights to add there: 0 for rows that are not drawn. None
     without a budget.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        As for ``run``.
     """
     _check(request)
     reader = _Reader.of(request)
@@ -158,8 +147,6 @@ class _Reader:
         Function from rows to decisions; bool, shape (n,).
     rates
         Function from rows to the rates at which they are positive; None if rates are not needed.
-    label
-        Column of labels; None if no row has one.
     """
 
     rule: BoundaryArtifact

@@ -116,14 +116,10 @@ class RatedRows:
         return float(self.positives[self.place > STEPS].sum()) / total if total > 0 else 0.0
 
     @cached_property
-    def part(self) -> Floats:
-        """Part of a positive row in the variance of recall; float64, shape (m,)."""
-        return np.where(self.place > STEPS, (1 - self.recall) ** 2, self.recall**2)
-
-    @cached_property
     def size(self) -> Floats:
         """Square root of the part of a row in the variance of recall; float64, shape (m,)."""
-        size: Floats = np.sqrt(self.part * self._rate)
+        part_of_positive = np.where(self.place > STEPS, (1 - self.recall) ** 2, self.recall**2)
+        size: Floats = np.sqrt(part_of_positive * self._rate)
         return size
 
     @cached_property
@@ -138,8 +134,6 @@ class RecallDesign:
 
     Attributes
     ----------
-    rows
-        All rows.
     probability : float64, shape (m,)
         Probability that a row without a label is drawn, for the rows of each place.
     """
@@ -214,23 +208,15 @@ def precision_width(rows: RatedRows, precision: float, labels: float, confidence
     """
     unlabelled = rows.flagged - rows.flagged_labelled
     squares = rows.flagged_labelled + unlabelled**2 / labels  # of weights
-    return _width(precision, rows.flagged**2 / squares, confidence)
+    effective = rows.flagged**2 / squares
+    low, high = clopper_pearson(precision * effective, effective, confidence)
+    return high - low
 
 
 def labels_for(width: Callable[[int], float], wanted: float, most: int) -> int | None:
     """Return the least number of labels at which an interval has the wanted width at most.
 
-    Parameters
-    ----------
-    width
-        Width by number of labels, falling.
-    most
-        Number of rows.
-
-    Returns
-    -------
-    int or None
-        None if even labels of all rows leave it wider.
+    None if even labels of all ``most`` rows leave it wider; the width falls with the labels.
     """
     if most < 1 or width(most) > wanted:
         return None
@@ -243,8 +229,3 @@ def labels_for(width: Callable[[int], float], wanted: float, most: int) -> int |
 
 def _places(step: Ints, flagged: Bools) -> Ints:
     return step + flagged * (STEPS + 1)
-
-
-def _width(rate: float, effective: float, confidence: float) -> float:
-    low, high = clopper_pearson(rate * effective, effective, confidence)
-    return high - low

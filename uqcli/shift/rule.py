@@ -19,9 +19,8 @@ from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.reports.document import Document, Metrics, MetricValue, Table
-from uqcli.rules.classes import are_weights, columns_of_classes
 from uqcli.rules.columns import NewColumns
-from uqcli.rules.saved import Count, Saved, given
+from uqcli.rules.saved import Count, Saved, are_weights, columns_of_classes, given
 from uqcli.shift.mixture import MIXTURE_LEVEL
 
 _MAX_ROWS = 60

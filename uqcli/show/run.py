@@ -20,13 +20,7 @@ from uqcli.show.two_rules import ChangedRows, ShowTwoReport
 
 
 def show_one(artifact: str) -> Result[ShowReport, None]:
-    """Load a rule file.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The file is missing or is not a rule file.
-    """
+    """Load a rule file."""
     return Result(report=ShowReport(rule=load(artifact)), artifact=None)
 
 
@@ -69,16 +63,9 @@ def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
         raise UsageError(f"--on with rule files of kind {first.kind}", expected="two boundaries")
     refuse_keep(data.on_invalid)
     roles = roles_of(rules, ColumnOverrides(), labelled=False)
-    batches = open_engine(data.engine).batches(replace(data, roles=roles))
     counts = np.zeros(4, dtype=np.int64)
-    for rows in batches:
+    for rows in open_engine(data.engine).batches(replace(data, roles=roles)):
         decided = first.decide(rows) + 2 * second.decide(rows)
         counts += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
     neither, only_first, only_second, both = counts.tolist()
-    return ChangedRows(
-        only_first=only_first,
-        only_second=only_second,
-        both=both,
-        neither=neither,
-        dropped=batches.dropped,
-    )
+    return ChangedRows(only_first=only_first, only_second=only_second, both=both, neither=neither)

@@ -32,7 +32,6 @@ class ChangedRows:
     only_second: int
     both: int
     neither: int
-    dropped: int
 
     @property
     def rows(self) -> int:

@@ -11,10 +11,10 @@ import numpy as np
 from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
+from uqcli.estimates.logits import log_odds
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, pool_adjacent, separates, sigmoid
 
-_CLIP = 1e-12
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
 """The first fit pools the values to max(4096, n / 128); one Newton step on all then usually suffices."""
 
@@ -52,8 +52,6 @@ def calibration_line(
     ----------
     warm_start
         Fit to similar rows, as a starting point; the intercept at slope 1 is then not computed.
-    errors
-        Whether to compute standard errors.
     """
     values = _Values(counts)
     fits_intercept = warm_start is None and total(counts.positives) not in (0, counts.rows)
@@ -86,24 +84,21 @@ class _Values:
     def __init__(self, counts: ValueCounts) -> None:
         self.counts = counts
         self.size = len(counts.value)
-        self._cached_log_odds = _log_odds(counts.value) if self.size <= VALUES_PER_PART else None
+        self._cached_log_odds = log_odds(counts.value) if self.size <= VALUES_PER_PART else None
 
     def log_odds(self, part: slice) -> Floats:
         """Compute the log-odds of the values of a part."""
-        return (
-            _log_odds(self.counts.value[part])
-            if self._cached_log_odds is None
-            else self._cached_log_odds[part]
-        )
+        cached = self._cached_log_odds
+        return log_odds(self.counts.value[part]) if cached is None else cached[part]
 
     @property
     def has_line(self) -> bool:
         """Whether the likelihood of intercept and slope has a maximum."""
-        first, last = _log_odds(self.counts.value[[0, -1]])
+        first, last = log_odds(self.counts.value[[0, -1]])
         if not first < last:
             return False
         ends = class_ends(self.counts.count, self.counts.positives)
-        return ends is not None and not separates(_log_odds(self.counts.value[ends]), falling=True)
+        return ends is not None and not separates(log_odds(self.counts.value[ends]), falling=True)
 
     def with_log_odds(self) -> ValueCounts:
         """Return the counts with log-odds as values."""
@@ -118,15 +113,6 @@ class _Values:
             lambda inside: self.log_odds(inside)[None], self.counts.count, self.counts.positives, max_values
         )
         return ValueCounts(value=mean, count=count, positives=positives)
-
-
-def _log_odds(score: Floats) -> Floats:
-    """Compute the log-odds of clipped scores."""
-    clipped = np.clip(score, _CLIP, 1 - _CLIP)
-    log_odds: Floats = np.log(clipped)
-    np.negative(clipped, out=clipped)
-    log_odds -= np.log1p(clipped, out=clipped)
-    return log_odds
 
 
 def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -> list[Floats]:

@@ -1,14 +1,19 @@
-"""Intervals of calibration errors, and their null distributions from labels drawn from the scores."""
+"""Intervals of calibration errors, and their null distributions from labels drawn from the scores.
+
+Noise inflates errors that cannot be negative, so no bootstrap interval covers them. Their distribution under
+perfect calibration is known, however: every label is drawn from its own score.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 
 import numpy as np
 
 from uqcli.base.class_counts import ClassCounts
-from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
@@ -24,7 +29,6 @@ from uqcli.estimates.resampling import (
     studentised_interval,
 )
 from uqcli.reports.document import MetricValue
-from uqcli.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.tce.measure import errors_of_draws
 from uqcli.tce.options import MeasureOptions
@@ -34,6 +38,31 @@ _METRICS_WITH_EXCESS = ("ece", "ace", "mcb")
 
 Values = Mapping[str, float | None]
 Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class NullDistribution:
+    """Distribution of a metric under perfect calibration.
+
+    Attributes
+    ----------
+    mean, high
+        Mean and 95th percentile.
+    p_value
+        Share of draws at or above the measured value, ``(1 + #) / (draws + 1)``.
+    least_p
+        Least share that so many draws allow.
+    """
+
+    mean: float
+    high: float
+    p_value: float
+    least_p: float
+
+    @property
+    def p_is_least(self) -> bool:
+        """Whether the p-value is the least one."""
+        return self.p_value <= self.least_p
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,15 +110,33 @@ def chance_of_scores(
     key: tuple[int, ...],
 ) -> SamplingDistribution:
     """Estimate the sampling distribution for one score."""
+    return SamplingDistribution(
+        intervals=intervals_of_scores(counts, plan, key),
+        if_calibrated=nulls_of_scores(counts, values, options, plan, key),
+    )
+
+
+def nulls_of_scores(
+    counts: ValueCounts,
+    values: Values,
+    options: MeasureOptions,
+    plan: ResamplingOptions,
+    key: tuple[int, ...],
+) -> dict[str, NullDistribution]:
+    """Draw labels of independent rows from their scores."""
     draws = [
         errors_of_draws(
             draw_positives(counts, generator(plan.seed, Purpose.LABELS, *key, replicate)), options
         )
         for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
     ]
-    return SamplingDistribution(
-        intervals=intervals_of_scores(counts, plan, key), if_calibrated=_null_distributions(values, draws)
-    )
+    return null_distributions(values, draws)
+
+
+def draw_positives(counts: ValueCounts, random: np.random.Generator) -> ValueCounts:
+    """Draw labels from the scores; a row of weight w counts as w rows."""
+    positives: Ints = random.binomial(counts.count, counts.value)
+    return ValueCounts(value=counts.value, count=counts.count, positives=positives)
 
 
 def chance_of_classes(
@@ -117,14 +164,14 @@ def chance_of_classes(
     chances = [
         SamplingDistribution(
             intervals=intervals_of_scores(rows.one_vs_rest(class_index, observed), plan, (*key, class_index)),
-            if_calibrated=_null_distributions(values[class_index], draws[class_index]),
+            if_calibrated=null_distributions(values[class_index], draws[class_index]),
         )
         for class_index in classes
     ]
     intervals = _intervals_of_means(rows, plan, key)
     draws_of_means = [_mean(class_errors) for class_errors in zip(*draws, strict=True)]
     return chances, SamplingDistribution(
-        intervals=intervals, if_calibrated=_null_distributions(means, draws_of_means)
+        intervals=intervals, if_calibrated=null_distributions(means, draws_of_means)
     )
 
 
@@ -134,8 +181,20 @@ def _mean(class_errors: Sequence[Mapping[str, float]]) -> dict[str, float]:
     }
 
 
-def _null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
-    return {name: compare_with_draws(values[name], [draw[name] for draw in draws]) for name in draws[0]}
+def null_distributions(values: Values, draws: Sequence[Mapping[str, float]]) -> dict[str, NullDistribution]:
+    """Compare measured values by name, 0 if undefined, with at least one draw of all."""
+    return {name: _null_distribution(values[name], [draw[name] for draw in draws]) for name in draws[0]}
+
+
+def _null_distribution(value: float | None, draws: Sequence[float]) -> NullDistribution:
+    ordered = sorted(draws)
+    index = min(len(ordered), math.ceil(0.95 * (len(ordered) + 1) - 1e-9)) - 1
+    return NullDistribution(
+        mean=math.fsum(ordered) / len(ordered),
+        high=ordered[index],
+        p_value=(1 + sum(draw >= (value or 0.0) for draw in ordered)) / (len(ordered) + 1),
+        least_p=1 / (len(ordered) + 1),
+    )
 
 
 def intervals_of_scores(
@@ -149,7 +208,7 @@ def intervals_of_scores(
     estimates = _with_errors(counts, line)
     resampled = (
         resample_counts(counts, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
-        for resample_index in range(_resamples(plan))
+        for resample_index in range(resamples(plan))
     )
     draws = [
         _with_errors(sample, calibration_line(sample, warm_start=line, errors=True)) for sample in resampled
@@ -160,7 +219,7 @@ def intervals_of_scores(
     }
 
 
-def _resamples(plan: ResamplingOptions) -> int:
+def resamples(plan: ResamplingOptions) -> int:
     """Return the number of resamples: as requested, and at least what the confidence requires."""
     return max(plan.bootstrap, min_replicates(plan.confidence))
 
@@ -185,7 +244,7 @@ def _intervals_of_means(
         return intervals
     draws = [
         resample(rows.count, generator(plan.seed, Purpose.BOOTSTRAP, *key, resample_index))
-        for resample_index in range(_resamples(plan))
+        for resample_index in range(resamples(plan))
     ]
     for name, loss in losses.items():
         mean = mean_with_error(loss, rows.count)

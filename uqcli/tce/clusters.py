@@ -21,12 +21,20 @@ from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning.registry import rule_of
 from uqcli.estimates.cluster_pairs import keyed_by_cluster
 from uqcli.estimates.clustered import ClusteredPairs
-from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
-from uqcli.tce.calibrated_labels import NullDistribution, compare_with_draws, draw_positives
-from uqcli.tce.chance import METRICS_WITH_INTERVALS, Interval, SamplingDistribution
-from uqcli.tce.measure import Measured, errors_of_draws, measure
+from uqcli.tce.chance import (
+    METRICS_WITH_INTERVALS,
+    Interval,
+    NullDistribution,
+    SamplingDistribution,
+    key_of,
+    null_distributions,
+    nulls_of_scores,
+    resamples,
+)
+from uqcli.tce.measure import Measured, measure
 from uqcli.tce.options import MeasureOptions
 from uqcli.tce.sign_flips import SignedErrors
 
@@ -117,8 +125,6 @@ class ClusteredErrors:
     ----------
     of_drawn
         Errors and bins of one row of each cluster.
-    values
-        Metrics to report.
     chance
         Sampling distribution; None without draws.
     """
@@ -146,10 +152,11 @@ def errors_of_clusters(
     notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
     chance = None
     if plan.bootstrap:
-        nulls = _of_drawn_rows(drawn, of_drawn, options, plan)
+        nulls = nulls_of_scores(drawn, of_drawn.metrics, options, plan, key_of(None))
         if signed:
             nulls |= _of_signs(scores, counts, options, plan)
-        else:
+        else:  # the errors are those of the rows that the p-values are of
+            values |= {name: of_drawn.metrics[name] for name in _SIGNED}
             notes.append(
                 f"The p-values of ece, ace and ecce are of one row of each cluster. Those of all rows need "
                 f"{_MIN_CLUSTERS} clusters, {_MIN_CLASS_CLUSTERS} of them with a positive and as many with a "
@@ -162,28 +169,10 @@ def errors_of_clusters(
         clusters=clusters,
         of_drawn=of_drawn,
         drawn=drawn,
-        values=values if signed or not plan.bootstrap else {**values, **_same(of_drawn)},
+        values=values,
         chance=chance,
         notes=tuple(notes),
     )
-
-
-def _same(of_drawn: Measured) -> dict[str, float | None]:
-    """Return the errors of drawn rows whose p-values are of these rows."""
-    return {name: of_drawn.metrics[name] for name in _SIGNED}
-
-
-def _of_drawn_rows(
-    drawn: ValueCounts, of_drawn: Measured, options: MeasureOptions, plan: ResamplingOptions
-) -> dict[str, NullDistribution]:
-    """Draw labels of one row of each cluster from their scores: these rows are independent."""
-    draws = [
-        errors_of_draws(draw_positives(drawn, generator(plan.seed, Purpose.LABELS, 0, replicate)), options)
-        for replicate in with_progress(range(plan.bootstrap), "drawing labels", plan.bootstrap)
-    ]
-    return {
-        name: compare_with_draws(of_drawn.metrics[name], [draw[name] for draw in draws]) for name in draws[0]
-    }
 
 
 def _of_signs(
@@ -196,12 +185,11 @@ def _of_signs(
         "ace": rule_of(Binning.QUANTILE).edges(counts, sizes),
     }
     signed = SignedErrors.from_rows(scores.score, scores.positive, scores.cluster, edges)
-    observed = signed.errors()
     draws = [
         signed.errors(generator(plan.seed, Purpose.LABELS, 1, replicate))
         for replicate in with_progress(range(plan.bootstrap), "drawing signs", plan.bootstrap)
     ]
-    return {name: compare_with_draws(observed[name], [draw[name] for draw in draws]) for name in _SIGNED}
+    return null_distributions(signed.errors(), draws)
 
 
 def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, Interval]:
@@ -215,7 +203,7 @@ def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, In
     estimates = pairs.with_errors()
     draws = [
         pairs.resampled(generator(plan.seed, Purpose.BOOTSTRAP, 0, index)).with_errors()
-        for index in range(max(plan.bootstrap, min_replicates(plan.confidence)))
+        for index in range(resamples(plan))
     ]
     for name in ("brier", "log_loss"):
         resampled = [draw[name]["after"] for draw in draws]

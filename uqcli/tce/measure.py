@@ -97,7 +97,7 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     line, brier_score, log_loss_mean, cumulative = results
     estimation_error, within_bin_error = label_variance(bins)
     isotonic = binned[Binning.PAVA]
-    decomposition = brier_parts(brier_score, isotonic.count, isotonic.positives)
+    mcb, dsc, unc = brier_parts(brier_score, isotonic.count, isotonic.positives)
     metrics = {
         "tce": tce,
         "tce_q": tce_q,
@@ -108,9 +108,9 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
         "mce_q": maximum_error(binned[Binning.QUANTILE]),
         "ecce": cumulative,
         "brier": brier_score,
-        "mcb": decomposition.miscalibration,
-        "dsc": decomposition.discrimination,
-        "unc": decomposition.uncertainty,
+        "mcb": mcb,
+        "dsc": dsc,
+        "unc": unc,
         "log_loss": log_loss_mean,
         "intercept": line.intercept,
         "slope": line.slope,
@@ -135,7 +135,7 @@ def errors_of_draws(counts: ValueCounts, options: MeasureOptions) -> dict[str, f
         "ace": expected_error(binned[Binning.QUANTILE]),
         "mce": maximum_error(binned[Binning.EQUISPACED]),
         "tce": binned.rejected(Binning(options.binning)).percent(counts.rows),
-        "mcb": brier_parts(brier(counts), rows, positives).miscalibration,
+        "mcb": brier_parts(brier(counts), rows, positives)[0],
         "ecce": cumulative_error(counts),
     }
 
@@ -146,41 +146,21 @@ def cumulative_error(counts: ValueCounts) -> float:
     return (highest - lowest) / counts.rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class BrierParts:
-    """``Brier score = miscalibration - discrimination + uncertainty``, each at least 0.
-
-    Attributes
-    ----------
-    miscalibration
-        Reduction of the Brier score by the best monotone recalibration.
-    discrimination
-        Improvement of the recalibrated scores over the overall rate.
-    uncertainty
-        Brier score of the overall rate.
-    """
-
-    miscalibration: float
-    discrimination: float
-    uncertainty: float
-
-
-def brier_parts(brier_score: float, rows: Ints, positives: Ints) -> BrierParts:
-    """Decompose a Brier score.
+def brier_parts(brier_score: float, rows: Ints, positives: Ints) -> tuple[float, float, float]:
+    """Decompose a Brier score: it is miscalibration - discrimination + uncertainty, each at least 0.
 
     Parameters
     ----------
-    brier_score
-        Brier score of the probabilities.
     rows, positives : int64, shape (B,)
         Counts of the isotonic blocks.
+
+    Returns
+    -------
+    How much the best monotone recalibration reduces the score, how much better the recalibrated scores are
+    than the overall rate, and the Brier score of that rate.
     """
     total, total_positives = int(rows.sum()), int(positives.sum())
     fitted_brier_score = float((positives * ((rows - positives) / rows)).sum()) / total
     uncertainty = total_positives / total * ((total - total_positives) / total)
-    return BrierParts(
-        # rounding may leave -1e-17 for a perfect fit
-        miscalibration=max(0.0, brier_score - fitted_brier_score),
-        discrimination=max(0.0, uncertainty - fitted_brier_score),
-        uncertainty=uncertainty,
-    )
+    miscalibration = max(0.0, brier_score - fitted_brier_score)  # rounding may leave -1e-17
+    return miscalibration, max(0.0, uncertainty - fitted_brier_score), uncertainty

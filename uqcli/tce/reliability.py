@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.base.counts import Floats, Ints
-from uqcli.base.records import dataclass
 from uqcli.base.wording import p_text, percent, rows_of
 from uqcli.estimates.binomial_test import p_values
-from uqcli.estimates.calibration_error import Rejected, ScoreBins
-from uqcli.estimates.diagram import Diagram, Histogram
+from uqcli.estimates.diagram import Histogram
 from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
 from uqcli.tce.band import Band
+from uqcli.tce.results import ClassResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,35 +23,23 @@ if TYPE_CHECKING:
 _MAX_LABELS = 20
 
 
-@dataclass(frozen=True, kw_only=True)
-class Panel:
-    """Bins and diagrams of all rows, a group or a class; with sampling weights nothing is rejected."""
-
-    title: str
-    bins: ScoreBins
-    rejected: Rejected | None
-    diagram: Diagram
-    band: Band | None = None
-
-
-def reliability_figure(panels: Sequence[Panel]) -> Figure:
-    """Build a figure with one row per panel: the test-based and the standard diagram."""
+def reliability_figure(titled: Sequence[tuple[str, ClassResult]]) -> Figure:
+    """Build a figure with one row per panel, below its title: the test-based and the standard diagram."""
+    panels = [panel for _, panel in titled]
 
     def draw(canvas: Canvas) -> list[HoverText]:
         texts: list[HoverText] = []
         rows = canvas.subfigures(len(panels), 1, squeeze=False)[:, 0]
         narrow = is_narrow(canvas)
         mosaic, ratios = (_STACKED_LAYOUT, _STACKED_RATIOS) if narrow else (_WIDE_LAYOUT, _WIDE_RATIOS)
-        for number, (row, panel) in enumerate(zip(rows, panels, strict=True)):
-            title = wrap_title(panel.title) if narrow else panel.title
-            row.suptitle(title, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
+        for number, (row, (title, panel)) in enumerate(zip(rows, titled, strict=True)):
+            shown = wrap_title(title) if narrow else title
+            row.suptitle(shown, x=0.01, ha="left", fontsize=11, color=INK, parse_math=False)
             axes = row.subplot_mosaic(mosaic, empty_sentinel="none", **ratios)
             _draw_panel(panel, axes, _axis_end(panels), narrow=narrow, explained=number > 0)
             texts += _texts(panel, axes)
         return texts
 
-    titles = "; ".join(panel.title for panel in panels)
-    title = f"Reliability diagrams: {titles}"
     more = (
         "Red: the scores of these rows are significantly wrong, given the labels in their bin. With 95 % "
         "confidence, the shaded band contains the rate of positives at all scores at once, if that rate "
@@ -61,7 +48,7 @@ def reliability_figure(panels: Sequence[Panel]) -> Figure:
     if panels[0].rejected is None:
         more = "Rates and predictions count by sampling weight, without intervals."
     return Figure(
-        title=title,
+        title=f"Reliability diagrams: {'; '.join(title for title, _ in titled)}",
         caption=f"Each blue shape shows the scores in one bin, and each dash its rate of positives. {more}",
         width=10.5,
         height=4.8 * len(panels),
@@ -77,14 +64,16 @@ _STACKED_LAYOUT: Final = [["violins", "side"], ["bins", "none"], ["standard", "s
 _STACKED_RATIOS: Final[Any] = {"width_ratios": [4.2, 0.9], "height_ratios": [3, 1, 3.6]}
 
 
-def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool, explained: bool) -> None:
+def _draw_panel(panel: ClassResult, axes: Any, top: float, *, narrow: bool, explained: bool) -> None:
     """Draw a panel; its lower and right axes have legends unless a panel above has explained them."""
+    from matplotlib.ticker import MaxNLocator
+
     _violins(axes["violins"], panel, top, inside=narrow)
     _side_histogram(axes["side"], panel.diagram.everything, top)
     _bin_sizes(axes["bins"], panel)
     _standard(axes["standard"], panel, top)
     if not explained:
-        axes["side"].xaxis.set_major_locator(_few_ticks())
+        axes["side"].xaxis.set_major_locator(MaxNLocator(nbins=2, integer=True))
         columns = 1 if narrow else 2
         axes["bins"].legend(
             loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False, borderpad=0
@@ -92,7 +81,7 @@ def _draw_panel(panel: Panel, axes: Any, top: float, *, narrow: bool, explained:
         axes["standard"].legend(loc="upper left", frameon=False)
 
 
-def _texts(panel: Panel, axes: Any) -> list[HoverText]:
+def _texts(panel: ClassResult, axes: Any) -> list[HoverText]:
     """Describe the bins of a panel, each with the test of its mean score."""
     bins, standard = panel.bins, panel.diagram.reliability
     filled = np.flatnonzero(bins.count > 0)
@@ -116,7 +105,7 @@ def _texts(panel: Panel, axes: Any) -> list[HoverText]:
     return texts
 
 
-def _tests(panel: Panel, filled: Ints) -> list[str]:
+def _tests(panel: ClassResult, filled: Ints) -> list[str]:
     """Describe the test of the mean score of some bins; empty texts if nothing is tested."""
     bins = panel.bins
     if panel.rejected is None:
@@ -129,7 +118,7 @@ def _tests(panel: Panel, filled: Ints) -> list[str]:
     ]
 
 
-def _axis_end(panels: Sequence[Panel]) -> float:
+def _axis_end(panels: Sequence[ClassResult]) -> float:
     """Return the upper end of the axes of predictions and rates, the same in all panels."""
     rates = [panel.bins.rate[panel.bins.count > 0].max() for panel in panels]
     bars = [(panel.diagram.reliability.rate + panel.diagram.reliability.bars[1]).max() for panel in panels]
@@ -139,7 +128,7 @@ def _axis_end(panels: Sequence[Panel]) -> float:
     )
 
 
-def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
+def _violins(axes: Axes, panel: ClassResult, top: float, *, inside: bool) -> None:
     axes.set_title("By bin")
     shapes = panel.diagram.shapes
     for number, shape in enumerate(shapes, start=1):
@@ -160,13 +149,10 @@ def _violins(axes: Axes, panel: Panel, top: float, *, inside: bool) -> None:
     axes.set(ylabel="prediction", ylim=(-0.02 * top, top), xlim=(0.4, len(shapes) + 0.6))
     axes.tick_params(labelbottom=False)
     _number_bins(axes, len(shapes))
-    legend_style: dict[str, Any] = {
-        "loc": "lower right",
-        "bbox_to_anchor": (1, 1),
-        "ncols": 2,
-        "borderpad": 0,
-    }
-    axes.legend(**({"loc": "upper left"} if inside else {"frameon": False, **legend_style}))
+    if inside:
+        axes.legend(loc="upper left")
+    else:
+        axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=2, frameon=False, borderpad=0)
 
 
 def _outline(shape: Histogram) -> tuple[Floats, Floats]:
@@ -199,13 +185,7 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
     axes.spines["bottom"].set_visible(False)
 
 
-def _few_ticks() -> Any:
-    from matplotlib.ticker import MaxNLocator
-
-    return MaxNLocator(nbins=2, integer=True)
-
-
-def _bin_sizes(axes: Axes, panel: Panel) -> None:
+def _bin_sizes(axes: Axes, panel: ClassResult) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
     if panel.rejected is not None:
@@ -217,7 +197,7 @@ def _bin_sizes(axes: Axes, panel: Panel) -> None:
     _number_bins(axes, len(number))
 
 
-def _standard(axes: Axes, panel: Panel, top: float) -> None:
+def _standard(axes: Axes, panel: ClassResult, top: float) -> None:
     axes.set_title("Positive rate by score")
     standard = panel.diagram.reliability
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), label="calibrated")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -32,8 +32,8 @@ from uqcli.reports.document import (
 )
 from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.rules.saved import Source
-from uqcli.tce.calibrated_labels import NullDistribution
-from uqcli.tce.reliability import Panel, reliability_figure
+from uqcli.tce.chance import NullDistribution
+from uqcli.tce.reliability import reliability_figure
 from uqcli.tce.results import ClassResult, GroupResult
 from uqcli.tce.words import advice, calibrated_within, detection_limit, in_words
 
@@ -117,8 +117,6 @@ class TceReport(OneResult):
         TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
     clusters
         Clusters of dependent rows; None if rows are independent.
-    notes
-        Notes on clusters.
     """
 
     source: Source
@@ -385,13 +383,13 @@ def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str
     return printable(str(part.name), max_characters)
 
 
-def _panel(name: str, part: ClassResult) -> Panel:
+def _panel(name: str, part: ClassResult) -> tuple[str, ClassResult]:
+    """Return the title of a panel, and what it shows."""
     errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
     if part.rejected is not None:
         errors = f"{format_metric('tce', part.metrics['tce'])} of scores significantly wrong (TCE), {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
-    title = f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}"
-    return Panel(title=title, bins=part.bins, rejected=part.rejected, diagram=part.diagram, band=part.band)
+    return f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}", part
 
 
 def _worst_first(parts: Sequence[Any]) -> list[Any]:
@@ -418,7 +416,7 @@ def _bins_as_json(part: GroupResult) -> list[dict[str, Any]]:
 def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
     bins = part.bins
     names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
-    columns = (*(bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score),)
+    columns = (bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score)
     rejected = [None] * len(bins.count) if part.rejected is None else part.rejected.rows.tolist()
     rows = zip(*(column.tolist() for column in columns), rejected, strict=True)
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
@@ -465,23 +463,20 @@ def _main_table(overall: GroupResult) -> Table:
     nulls = overall.if_calibrated
     rows = []
     for name in _TERMINAL_METRICS:
-        more = [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
         label = _ONE_AGAINST_REST if name == "log_loss" and len(overall.classes) > 1 else name
-        rows.append([label, format_metric(name, overall.metrics[name]), *(more if nulls else [])])
-    header = ["metric", "value", *(["if calibrated", "p"] if nulls else [])]
+        rows.append([label, format_metric(name, overall.metrics[name]), *_if_calibrated(name, nulls)])
+    header = ["metric", "value", *(_IF_CALIBRATED if nulls else ())]
     return Table(title="", header=header, rows=rows)
 
 
 def _metrics_table(overall: GroupResult) -> Table:
     """Build the table of all metrics, with their null distributions if labels were drawn."""
     nulls = overall.if_calibrated
-    rows = []
-    for kind, name, meaning in meaning_rows(_MEANINGS):
-        cells = [kind, name, format_metric(name, overall.metrics[name])]
-        if nulls:
-            cells += [""] * 2 if name not in nulls else _if_calibrated_cells(name, nulls[name])
-        rows.append([*cells, meaning])
-    header = ["", "metric", "value", *(["if calibrated", "p"] if nulls else []), "meaning"]
+    rows = [
+        [kind, name, format_metric(name, overall.metrics[name]), *_if_calibrated(name, nulls), meaning]
+        for kind, name, meaning in meaning_rows(_MEANINGS)
+    ]
+    header = ["", "metric", "value", *(_IF_CALIBRATED if nulls else ()), "meaning"]
     return Table(title="", header=header, rows=rows, left=2, text_last=True)
 
 
@@ -501,7 +496,15 @@ def format_metric(name: str, metric: MetricValue) -> str:
     return f"{_format(name, metric)}{unit}"
 
 
-def _if_calibrated_cells(name: str, null: NullDistribution) -> list[str]:
+_IF_CALIBRATED: Final = ("if calibrated", "p")
+"""Names of the cells of a null distribution."""
+
+
+def _if_calibrated(name: str, nulls: Mapping[str, NullDistribution]) -> list[str]:
+    """Format the null distribution of a metric; empty cells if it has none, and no cells without draws."""
+    null = nulls.get(name)
+    if null is None:
+        return [""] * len(_IF_CALIBRATED) if nulls else []
     p_value = p_cell(null.p_value, is_least=null.p_is_least)
     return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", p_value]
 

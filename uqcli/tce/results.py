@@ -9,7 +9,7 @@ from uqcli.estimates.calibration_error import Rejected, ScoreBins
 from uqcli.estimates.diagram import Diagram
 from uqcli.reports.document import Metrics
 from uqcli.tce.band import Band
-from uqcli.tce.calibrated_labels import NullDistribution
+from uqcli.tce.chance import NullDistribution
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,14 +20,15 @@ from uqcli.base.levels import caution_confidence, check_bootstrap, check_confide
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.sampling_weights import as_counts
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning.block_sizes import size_notes
-from uqcli.estimates.calibration_error import mean_metrics
+from uqcli.estimates.calibration_error import counting_rows, mean_metrics
 from uqcli.estimates.diagram import diagram
-from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weights
+from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.rules.result import Result
@@ -45,7 +46,6 @@ from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.report import TceParameters, TceReport
 from uqcli.tce.results import ClassResult, GroupResult
-from uqcli.tce.weighted import by_weight, counting, without_tests
 
 _BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that are omitted for a group too small to be tested."""
@@ -82,11 +82,6 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     ----------
     table
         Table of the rows, if it is open already.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
     if request.sampling_weight is not None:
@@ -119,21 +114,15 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
 
 
 def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
-    """Measure the calibration errors of a score whose rows depend on each other within clusters.
-
-    Raises
-    ------
-    UsageError, DataError
-        Groups are to be measured, or as for ``ClusteredScores.read``.
-    """
+    """Measure the calibration errors of a score whose rows depend on each other within clusters."""
     for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
         if given:
             raise UsageError(f"{option} and --cluster cannot be combined", remedy="leave one of them out")
     scores = ClusteredScores.read(request.data.without("uncertainty"))
     errors = errors_of_clusters(scores, request.measure, request.resampling)
     own_options = [_with_bounds(errors.drawn, request.measure)]
-    bands = [calibration_band(errors.drawn, _confidence_of_each(1, request))]
-    (values,), _ = _with_bands(bands, [errors.values], errors.values)
+    band = calibration_band(errors.drawn, _confidence_of_each(1, request))
+    values: Values = {**errors.values, **band.metrics()}
     metrics = values if errors.chance is None else errors.chance.completed(values)
     overall = GroupResult(
         name=None,
@@ -141,7 +130,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         rows=errors.rows,
         metrics=metrics,
         if_calibrated={} if errors.chance is None else errors.chance.if_calibrated,
-        classes=(_class_part(None, errors.drawn, errors.of_drawn, bands[0], metrics),),
+        classes=(_class_part(None, errors.drawn, errors.of_drawn, band, metrics),),
     )
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
@@ -160,13 +149,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
 
 
 def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
-    """Measure the calibration errors of rows with sampling weights; nothing is tested.
-
-    Raises
-    ------
-    UsageError, DataError
-        What needs rows that count alike is requested, a weight cannot be used, or as for ``run``.
-    """
+    """Measure the calibration errors of rows with sampling weights; nothing is tested."""
     refused = (
         ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
         ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
@@ -179,7 +162,8 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
     read, source = read_labelled(data)
     if not read.classes:
         require_probabilities(read.rows.score, source.columns["score"])
-    request = replace(request, measure=without_tests(request.measure))
+    if request.measure.binning is ScoreBinning.PAVA_BC:  # it sizes its bins for tests
+        request = replace(request, measure=replace(request.measure, binning=ScoreBinning.EQUISPACED))
     counted = replace(read, rows=counted_by_weight(read.rows))
     groups = [
         _weighted_part(name, _part_at(read.rows, indices), read.classes, request)
@@ -206,7 +190,7 @@ def _weighted_part(
     name: str | None, rows: Rows, classes: tuple[str, ...], request: TceRequest
 ) -> GroupResult:
     """Measure all rows (no name) or a group by sampling weight."""
-    counted = by_weight(rows)
+    counted = _by_weight(rows)
     present = counted.weights() > 0
     problems = [
         (weighted, alike, measure(weighted, request.measure, tests=False))
@@ -223,11 +207,30 @@ def _weighted_part(
         metrics=mean_metrics(values),
         if_calibrated={},
         classes=tuple(
-            _class_part(class_name, weighted, counting(measured, alike), None, metrics)
+            _class_part(class_name, weighted, _counting(measured, alike), None, metrics)
             for class_name, (weighted, alike, measured), metrics in zip(
                 classes or [None], problems, values, strict=True
             )
         ),
+    )
+
+
+def _by_weight(rows: Rows) -> Rows:
+    """Let rows count in proportion to their sampling weights, in the smallest whole numbers that do.
+
+    Equal weights thus give the bits of rows without weights.
+    """
+    times = rows.weights()
+    weight = as_counts(rows.numbers[SAMPLING_WEIGHT], times) // np.maximum(times, 1)
+    return replace(rows, weight=weight // max(1, int(np.gcd.reduce(weight))) * times)
+
+
+def _counting(measured: Measured, rows: ValueCounts) -> Measured:
+    """Let the bins of metrics by weight count rows."""
+    return replace(
+        measured,
+        bins=counting_rows(measured.bins, rows),
+        equispaced=counting_rows(measured.equispaced, rows),
     )
 
 
@@ -368,7 +371,7 @@ def _measured_part(
             for problem in zip(counts, options, strict=True)
             for task in (partial(measure, *problem), partial(band_of, problem[0]))
         )
-        results = list(parallel_map(_result, tasks))
+        results = list(parallel_map(lambda task: task(), tasks))
         measured = [result for result in results if isinstance(result, Measured)]
         bands = [result for result in results if isinstance(result, Band)]
     else:
@@ -415,10 +418,6 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
-def _result(task: Callable[[], Measured | Band]) -> Measured | Band:
-    return task()
-
-
 def _confidence_of_each(problems: int, request: TceRequest) -> float:
     """Return the confidence of the band of each binary problem such that all are valid together."""
     return 1 - (1 - request.resampling.confidence) / problems
@@ -460,18 +459,15 @@ def _parameters(
     classes: tuple[str, ...],
 ) -> TceParameters:
     options = request.measure
-    by_size = options.binning is ScoreBinning.PAVA_BC
+    n_min, n_max = _common_sizes(own_options)
+    group_n_min, group_n_max = _common_sizes(group_options or ())
     return TceParameters(
         binning=options.binning,
-        bin_sizes=options.bin_sizes if by_size else None,
-        n_min=_common([class_options.n_min for class_options in own_options]) if by_size else None,
-        n_max=_common([class_options.n_max for class_options in own_options]) if by_size else None,
-        group_n_min=_common([class_options.n_min for class_options in group_options])
-        if by_size and group_options
-        else None,
-        group_n_max=_common([class_options.n_max for class_options in group_options])
-        if by_size and group_options
-        else None,
+        bin_sizes=options.bin_sizes if options.binning is ScoreBinning.PAVA_BC else None,
+        n_min=n_min,
+        n_max=n_max,
+        group_n_min=group_n_min,
+        group_n_max=group_n_max,
         n_bins=options.n_bins,
         alpha=options.alpha,
         test=options.test,
@@ -486,9 +482,14 @@ def _parameters(
     )
 
 
-def _common(sizes: Sequence[int | None]) -> int | None:
-    """Return the common size of all classes; None if they differ."""
-    return sizes[0] if len(set(sizes)) == 1 else None
+def _common_sizes(options: Sequence[MeasureOptions]) -> tuple[int | None, int | None]:
+    """Return the least and the largest bin size of all classes; None without, or where they differ."""
+    least, largest = {each.n_min for each in options}, {each.n_max for each in options}
+    is_sized = bool(options) and options[0].binning is ScoreBinning.PAVA_BC
+    return (
+        least.pop() if is_sized and len(least) == 1 else None,
+        largest.pop() if is_sized and len(largest) == 1 else None,
+    )
 
 
 def _size_warnings(overall: GroupResult, own_options: Sequence[MeasureOptions]) -> list[str]:

@@ -41,13 +41,7 @@ class SignedErrors:
     def from_rows(
         cls, score: Floats, positive: Bools, cluster: Ints, edges: dict[str, Floats]
     ) -> SignedErrors:
-        """Sort rows; arrays of shape (n,).
-
-        Parameters
-        ----------
-        edges
-            Edges of the bins by metric.
-        """
+        """Sort rows; arrays of shape (n,), and the edges of bins by metric."""
         keys, index = np.unique(cluster, return_inverse=True)
         order = np.lexsort((positive, index, score))
         ordered = score[order]

@@ -27,13 +27,7 @@ _NAMES = {
 
 
 def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
-    """Add score and uncertainties to every row of the inputs.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is invalid, or the output cannot be written.
-    """
+    """Add score and uncertainties to every row of the inputs."""
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
@@ -83,39 +77,28 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
 
 
 def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
-    """Compute score and uncertainties of checked rows.
-
-    Raises
-    ------
-    DataError
-        A value is out of range.
-    """
+    """Compute score and uncertainties of checked rows."""
     return _of_members(rows) if from_members else _of_beta(rows)
 
 
 def _of_beta(rows: Rows) -> Uncertainties:
-    parameters = _usable(rows)
-    for role, value in parameters.items():
-        if ((value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)).any():
-            outside = value[(value < _MIN_ALPHA) | (value > 1 / _MIN_ALPHA)][0]
-            raise DataError(
-                f"{role} holds {outside:g}",
-                expected=f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100",
-            )
+    expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
+    parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)
     return from_beta(parameters["alpha1"], parameters["alpha0"])
 
 
 def _of_members(rows: Rows) -> Uncertainties:
-    members = _usable(rows)
-    for name, value in members.items():
-        if ((value < 0) | (value > 1)).any():
-            outside = value[(value < 0) | (value > 1)][0]
-            raise DataError(f"member '{name}' holds {outside:g}", expected="probabilities between 0 and 1")
+    members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
     if len(members) < 2:
         raise DataError("the pattern of --members matches one column", expected="at least two members")
     return from_members(list(members.values()))
 
 
-def _usable(rows: Rows) -> dict[str, Floats]:
-    """Return the columns with a valid placeholder in invalid rows."""
-    return {role: rows.filled(value, 0.5) for role, value in rows.numbers.items()}
+def _usable(rows: Rows, low: float, high: float, title: str, expected: str) -> dict[str, Floats]:
+    """Return the columns with a valid placeholder in invalid rows; refuse values outside a range."""
+    columns = {name: rows.filled(value, 0.5) for name, value in rows.numbers.items()}
+    for name, value in columns.items():
+        outside = value[(value < low) | (value > high)]
+        if len(outside):
+            raise DataError(f"{title.format(name)} holds {outside[0]:g}", expected=expected)
+    return columns

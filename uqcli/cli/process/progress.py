@@ -73,13 +73,7 @@ _displays: list[TerminalProgress] = []
 
 
 def show_progress(output: str | None) -> None:
-    """Start showing progress if standard error is a terminal, and no rows go to the same terminal.
-
-    Parameters
-    ----------
-    output
-        Name of the output; ``-`` for rows on standard output.
-    """
+    """Start showing progress if standard error is a terminal, and no rows go to the same terminal."""
     if not sys.stderr.isatty() or (output == STDIO and sys.stdout.isatty()):
         return
     _displays[:] = [TerminalProgress()]

@@ -11,11 +11,7 @@ from uqcli.estimates.binning.registry import BinningRule
 
 
 def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Return the edges ``min + (max-min)*(r/bins)``.
-
-    Returns
-    -------
-    float64, shape (bins-1,)
+    """Return the edges ``min + (max-min)*(r/bins)``; float64, shape (bins-1,).
 
     Raises
     ------

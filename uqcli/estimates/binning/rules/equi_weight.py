@@ -9,14 +9,10 @@ from uqcli.kernels.sums import indices_of_ranks
 
 
 def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Return the edges of bins with equal numbers of rows, up to ties.
+    """Return the edges of bins with equal numbers of rows, up to ties; float64, shape (bins-1,).
 
     Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes differ by
     at most one. Duplicate edges are kept and make empty bins.
-
-    Returns
-    -------
-    float64, shape (bins-1,)
 
     Examples
     --------

@@ -9,11 +9,7 @@ from uqcli.estimates.binning.registry import BinningRule
 
 
 def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
-    """Return the edges ``r/bins`` between 0 and 1, independent of the data.
-
-    Returns
-    -------
-    float64, shape (bins-1,)
+    """Return the edges ``r/bins`` between 0 and 1, whatever the data; float64, shape (bins-1,).
 
     Raises
     ------

@@ -9,12 +9,7 @@ from uqcli.kernels.pava import isotonic_blocks
 
 
 def pava_edges(counts: ValueCounts) -> Floats:
-    """Return the edges between the blocks of the isotonic fit of labels to scores.
-
-    Returns
-    -------
-    float64, shape (blocks-1,)
-    """
+    """Return the edges between the blocks of the isotonic fit of labels to scores; shape (blocks-1,)."""
     return edges_between(counts.value, isotonic_blocks(counts.positives, counts.count))
 
 

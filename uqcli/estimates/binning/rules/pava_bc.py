@@ -10,16 +10,12 @@ from uqcli.kernels.pava import bounded_blocks
 
 
 def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
-    """Return the edges between the blocks of PAVA-BC [TCE Alg. 2, restated for ties].
+    """Return the edges between the blocks of PAVA-BC; float64, shape (blocks-1,).
 
     Parameters
     ----------
     n_min, n_max
         Minimum and maximum number of rows per block.
-
-    Returns
-    -------
-    float64, shape (blocks-1,)
 
     Raises
     ------
