@@ -30,7 +30,13 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
 
 
 def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
-    """Build options from keywords, converting texts to choices."""
+    """Build options from keywords, converting texts to choices.
+
+    Raises
+    ------
+    UsageError
+        An option or a choice does not exist.
+    """
     types = get_type_hints(kind)
     hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
     for name in options:

@@ -28,7 +28,13 @@ from uqcli.rules.saved import Saved
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
-    """Add the rule's columns to every row of the inputs."""
+    """Add the rule's columns to every row of the inputs.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        The rule or rows cannot be read, a check is invalid, or the output cannot be written.
+    """
     rule, output = load_unedited(request.artifact), request.output
     selected = 0 if rule.decides else None
     if not rule.has_sets:

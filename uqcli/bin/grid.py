@@ -58,7 +58,13 @@ class GridSpec:
     blocks: BlockSizes = field(default_factory=BlockSizes)
 
     def check(self) -> None:
-        """Refuse a grid beyond the size limits."""
+        """Refuse a grid beyond the size limits.
+
+        Raises
+        ------
+        UsageError
+            A number of bins, or of cells, is out of range.
+        """
         cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
         if self.score_bins is not None:
             cells *= check_size("score bins", self.score_bins)

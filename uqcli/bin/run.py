@@ -60,7 +60,13 @@ def _spec(request: BinRequest) -> GridSpec:
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
-    """Bin rows into a new grid."""
+    """Bin rows into a new grid.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is out of range, or the rows cannot be read.
+    """
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
@@ -79,7 +85,13 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
 
 @keeps_doubts
 def count_under(edges: str, data: DataRequest) -> BinResult:
-    """Count rows in the cells of a saved grid."""
+    """Count rows in the cells of a saved grid.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        The grid or the rows cannot be read.
+    """
     old = load_kind(edges, GridArtifact)
     old_cells = old.cells()
     table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)

@@ -60,7 +60,13 @@ def labelled_data(
     *,
     probabilities: ClassProbabilities | None = None,
 ) -> DataRequest:
-    """Build the request for labelled rows of a fit or a test."""
+    """Build the request for labelled rows of a fit or a test.
+
+    Raises
+    ------
+    UsageError
+        Options exclude each other, for example class probabilities and a positive label.
+    """
     from uqcli.engines.request import Roles
 
     classes = None if probabilities is None else class_columns(probabilities)

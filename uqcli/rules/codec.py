@@ -123,7 +123,13 @@ Kind = TypeVar("Kind", bound=Saved)
 
 
 def load_kind(name: str, model: type[Kind]) -> Kind:
-    """Load an unedited rule, and refuse one of another kind."""
+    """Load an unedited rule, and refuse one of another kind.
+
+    Raises
+    ------
+    ArtifactError
+        As for ``load_unedited``; or it is of another kind.
+    """
     kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
     artifact = load_unedited(name, kind_of_model)
     if not isinstance(artifact, model):

@@ -26,6 +26,11 @@ def stream(
         Added column that selects the rows to write; None for all rows.
     ranges
         Ranges of numbers by role, outside which rows are counted.
+
+    Raises
+    ------
+    UsageError, DataError
+        The rows cannot be read, or the output cannot be written.
     """
     return open_engine(data.engine).stream(
         StreamRequest(

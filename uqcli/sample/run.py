@@ -54,7 +54,13 @@ from uqcli.sample.sampling import (
 
 
 def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport, None]:
-    """Draw the rows in a second pass, or only plan."""
+    """Draw the rows in a second pass, or only plan.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        An option does not apply, or the rules or rows cannot be read.
+    """
     prepared = prepare_certificate if request.for_ is SampleGoal.CERTIFICATE else prepare
     report: SampleReport | CertificateSampleReport
     with reusable_streams():

@@ -82,6 +82,11 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     ----------
     table
         Table of the rows, if it is open already.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option is out of range, a score is not a probability, or the rows cannot be read.
     """
     _check(request)
     if request.sampling_weight is not None:

@@ -27,7 +27,13 @@ _NAMES = {
 
 
 def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
-    """Add score and uncertainties to every row of the inputs."""
+    """Add score and uncertainties to every row of the inputs.
+
+    Raises
+    ------
+    UsageError, DataError
+        An option or a value is invalid, or the output cannot be written.
+    """
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
@@ -77,7 +83,13 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
 
 
 def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
-    """Compute score and uncertainties of checked rows."""
+    """Compute score and uncertainties of checked rows.
+
+    Raises
+    ------
+    DataError
+        A value is out of range.
+    """
     return _of_members(rows) if from_members else _of_beta(rows)
 
 

@@ -41,7 +41,13 @@ def collect_seldom() -> None:
 
 
 def check_limits() -> None:
-    """Check the limits of the process; libraries would panic or crash at them."""
+    """Check the limits of the process; libraries would panic or crash at them.
+
+    Raises
+    ------
+    DataError
+        The limit of open files or of memory is too low.
+    """
     soft, hard = limits("NOFILE")
     if soft < _MIN_FILES:
         if hard < _MIN_FILES:
