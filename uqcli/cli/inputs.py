@@ -165,7 +165,7 @@ def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> Row
 
 
 def refuse_swapped(artifact: str, inputs: Sequence[str] | None) -> None:
-    """Refuse rows in place of the rule if a rule is among the rows: the order is the wrong one."""
+    """Refuse rows in place of the rule if a rule is among the rows: the two are in the wrong order."""
     from uqcli.engines.inputs import inferred_format
 
     rules = [name for name in inputs or () if name.lower().endswith(RULE_ENDING)]
