@@ -11,6 +11,7 @@ from tests.oracles import survey as oracle
 from uqcli.base.sampling_weights import WeightSums, units
 from uqcli.estimates.proportion import clopper_pearson
 from uqcli.estimates.survey import (
+    RowOutcomes,
     limit_of_clusters,
     proportion_interval,
     ratio_difference,
@@ -69,7 +70,7 @@ WEIGHTS = st.lists(st.sampled_from([0.5, 1.0, 2.5, 200.0]), max_size=40)
 @given(WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS)
 def test_interval_of_sampling_weights_is_that_of_the_oracle(hits, misses, like_hits, like_misses):
     parts = [sums_of_rows(weights) for weights in (hits, misses, like_hits, like_misses)]
-    interval = row_interval(parts[0], parts[1], 0.95, (parts[2], parts[3]))
+    interval = row_interval(RowOutcomes(*parts), 0.95)
     weights = [*hits, *misses]
     if not weights:
         assert (interval.value, interval.low, interval.high) == (None, 0, 1)
@@ -96,7 +97,7 @@ def test_clusters_of_a_row_each_have_the_exact_interval(clusters, data):
     assert (interval.low, interval.high) == exact
     of_rows = [sums_of_rows([3.0] * number) for number in (hits, clusters - hits)]
     both = of_rows[0] + of_rows[1]
-    weighted = row_interval(*of_rows, 0.9, (both, both))
+    weighted = row_interval(RowOutcomes(*of_rows, both, both), 0.9)
     assert (weighted.low, weighted.high) == exact
 
 
@@ -119,11 +120,12 @@ def test_clusters_never_count_for_more_than_their_rows():
 def test_a_failure_that_was_not_drawn_weighs_as_the_rows_that_could_be_one():
     """If 1 % of the cleared rows have a label and none is positive, recall may be far below 1."""
     flagged, cleared = sums_of_rows([1.0] * 1000), sums_of_rows([100.0] * 100)
-    interval = row_interval(flagged, WeightSums(), 0.95, (flagged, cleared))
+    interval = row_interval(RowOutcomes(flagged, WeightSums(), flagged, cleared), 0.95)
     assert interval.value == interval.high == 1
     assert interval.low == pytest.approx(oracle.lower([1] * 1000, [], 100, 1, 0.025))
     assert interval.low < 0.8
-    assert row_interval(flagged, WeightSums(), 0.95, (flagged, flagged)).low > 0.996
+    alike = row_interval(RowOutcomes(flagged, WeightSums(), flagged, flagged), 0.95)
+    assert alike.low > 0.996
 
 
 def test_the_p_value_of_a_rate_is_the_level_of_its_limit():

@@ -1,6 +1,7 @@
 """Tests of rates and differences of rows with sampling weights, against those row by row."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -44,12 +45,33 @@ def agree(found, pairs, further):
 @given(ROWS)
 def test_rates_and_their_intervals_are_those_of_the_rows(rows):
     design = weighted(rows, 0.9)
-    flagged, cleared = ([w for first, _, _, w in rows if first == taken] for taken in (True, False))
     precision = [(w * y, w) for first, _, y, w in rows if first]
-    agree(design.precision(flags(0)), precision, (flagged, flagged))
+    agree(design.precision(flags(0)), precision, (like(rows, True, True), like(rows, True, False)))
     for label in (True, False):
         pairs = [(w * first, w) for first, _, y, w in rows if y == label]
-        agree(design.share(flags(0), positive=label), pairs, (flagged, cleared))
+        agree(
+            design.share(flags(0), positive=label), pairs, [like(rows, zone, label) for zone in (True, False)]
+        )
+
+
+def like(rows, flagged, label):
+    """Weights of the rows that a further one could be like: with its decision, or its label if there is none."""
+    drawn = any(first == flagged and y == label and w > 0 for first, _, y, w in rows)
+    return [w for first, _, y, w in rows if w > 0 and (first == flagged or (y == label and not drawn))]
+
+
+def test_a_row_of_a_label_that_no_flagged_row_has_weighs_as_the_others_of_its_label():
+    """All positive rows and 2 % of the negative ones were drawn; at a threshold none of these is flagged."""
+    rows = (
+        [(True, True, True, 1.0)] * 33
+        + [(False, False, True, 1.0)] * 467
+        + [(False, False, False, 50.0)] * 2000
+    )
+    by_label = weighted(rows, 0.95)
+    assert by_label.precision(flags(0)).value == 1
+    assert by_label.precision(flags(0)).low < 0.2
+    by_score = replace(by_label, by_score=True)
+    assert by_score.precision(flags(0)).low == pytest.approx(0.025 ** (1 / 33))
 
 
 MANY_ROWS = st.integers(0, 2**32 - 1).map(
@@ -136,15 +158,10 @@ def test_sums_are_exact_for_pooled_and_single_rows():
     mask, count = random.random(5000) < 0.5, random.integers(0, 4, 5000)
     listed = [unit for unit, inside in zip(weight.tolist(), mask, strict=True) if inside and unit]
     sums = WeightSums.of(weight, mask)
-    assert (sums.rows, sums.total, sums.squares) == (
-        len(listed),
-        sum(listed),
-        sum(unit * unit for unit in listed),
-    )
+    powers = [sum(unit**power for unit in listed) for power in range(4)]
+    assert [sums.rows, sums.total, sums.squares, sums.cubes] == powers
     repeated = np.repeat(np.arange(5000), count)
-    assert (
-        WeightSums.of(weight, mask, count).squares == WeightSums.of(weight[repeated], mask[repeated]).squares
-    )
+    assert WeightSums.of(weight, mask, count) == WeightSums.of(weight[repeated], mask[repeated])
     order = random.permutation(5000)
     assert WeightSums.of(weight[order], mask[order]) == sums
 

@@ -9,7 +9,7 @@ def probabilities(rates, flagged, labels):
     sizes = [
         math.sqrt(rate) * (1 - recall if flag else recall) for rate, flag in zip(rates, flagged, strict=True)
     ]
-    least = 0.1 * labels / len(rates)
+    least = 0.5 * labels / len(rates)
     low, high = 0.0, 1e9
     for _ in range(2000):
         middle = (low + high) / 2

@@ -16,7 +16,9 @@ def proportion_interval(pairs, confidence, clustered=True, further=None):
     pairs = [pair for pair in pairs if pair[1] > 0]
     weights = [trials for _, trials in pairs]
     hits, misses = [hit for hit, _ in pairs], [trials - hit for hit, trials in pairs]
-    of_one = [mean_weight(rows or weights) for rows in further or (weights, weights)]
+    of_one = [mean_weight(weights)] * 2
+    if further:
+        of_one = [mean_weight(rows or weights, 2) for rows in further]
     k = 1
     if clustered and sum(hits) and sum(misses):
         a, b = sum(hits), sum(misses)
@@ -28,8 +30,8 @@ def proportion_interval(pairs, confidence, clustered=True, further=None):
     return low, 1 - lower(misses, hits, of_one[0], k, tail) if sum(misses) else 1
 
 
-def mean_weight(weights):
-    return sum(w * w for w in weights) / sum(weights)
+def mean_weight(weights, power=1):
+    return sum(w ** (power + 1) for w in weights) / sum(w**power for w in weights)
 
 
 def lower(hits, misses, m, k, tail):

@@ -6,6 +6,9 @@ A sampling weight is 1 / (probability that a row is in the file). It is not the 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from functools import reduce
+from itertools import combinations_with_replacement
 from typing import Final, Self
 
 import numpy as np
@@ -21,8 +24,8 @@ UNITS: Final = 1 << 20
 LARGEST: Final = float(1 << 22)
 """Largest weight; the sums of two million such rows fit into 64 bits."""
 
-_HALF: Final = 21
-"""Bits of the low part of a weight in units; the high part has as many at most."""
+_PART: Final = 14
+"""Bits of the parts of a weight in units, of which it has three; products of three parts fit into 64 bits."""
 
 
 def units(weight: Floats) -> Ints:
@@ -84,8 +87,8 @@ class WeightSums:
         Rows with a positive weight.
     total
         Sum of the weights, in units.
-    squares
-        Sum of their squares, in squared units.
+    squares, cubes
+        Sums of their squares and cubes, in units to that power.
     least, largest
         Least and largest weight, in units; 0 without rows.
     """
@@ -93,6 +96,7 @@ class WeightSums:
     rows: int = 0
     total: int = 0
     squares: int = 0
+    cubes: int = 0
     least: int = 0
     largest: int = 0
 
@@ -114,29 +118,19 @@ class WeightSums:
         ends = (int(inside.min()), int(inside.max())) if len(inside) else (0, 0)
         if count is not None:  # of rows that a cluster has pooled: few, and their sums need not fit
             numbers = zip(inside.tolist(), count[chosen].tolist(), strict=True)
-            parts = [(times, times * unit, times * unit * unit) for unit, times in numbers]
-            return cls(
-                rows=sum(part[0] for part in parts),
-                total=sum(part[1] for part in parts),
-                squares=sum(part[2] for part in parts),
-                least=ends[0],
-                largest=ends[1],
-            )
-        high, low = inside >> _HALF, inside & ((1 << _HALF) - 1)
-        squares = (int((high * high).sum()) << 2 * _HALF) + (int((high * low).sum()) << _HALF + 1)
-        return cls(
-            rows=len(inside),
-            total=int(inside.sum()),
-            squares=squares + int((low * low).sum()),
-            least=ends[0],
-            largest=ends[1],
-        )
+            parts = [[times * unit**power for power in range(4)] for unit, times in numbers]
+            rows, *sums = [sum(column) for column in zip(*parts, strict=True)] or [0] * 4
+        else:
+            rows, sums = len(inside), [int(inside.sum()), _power_sum(inside, 2), _power_sum(inside, 3)]
+        total, squares, cubes = sums
+        return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends[0], largest=ends[1])
 
     @classmethod
     def alike(cls, rows: int, weight: int) -> Self:
         """Return the sums of rows with the same weight, in units."""
         ends = weight if rows else 0
-        return cls(rows=rows, total=rows * weight, squares=rows * weight**2, least=ends, largest=ends)
+        total, squares, cubes = (rows * weight**power for power in (1, 2, 3))
+        return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends, largest=ends)
 
     def __add__(self, other: WeightSums) -> WeightSums:
         """Add the sums of other rows."""
@@ -144,6 +138,20 @@ class WeightSums:
             rows=self.rows + other.rows,
             total=self.total + other.total,
             squares=self.squares + other.squares,
+            cubes=self.cubes + other.cubes,
             least=min(filter(None, (self.least, other.least)), default=0),
             largest=max(self.largest, other.largest),
         )
+
+
+def _power_sum(values: Ints, power: int) -> int:
+    """Add up squares or cubes exactly."""
+    shifted = [(values >> _PART * place) & ((1 << _PART) - 1 if place < 2 else -1) for place in range(3)]
+    parts = [(place, part) for place, part in enumerate(shifted) if part.any()]
+    total = 0
+    for chosen in combinations_with_replacement(parts, power):
+        places = [place for place, _ in chosen]
+        orders = math.factorial(power) // math.prod(map(math.factorial, Counter(places).values()))
+        product: Ints = reduce(np.multiply, [part for _, part in chosen])
+        total += orders * int(product.sum()) << _PART * sum(places)
+    return total

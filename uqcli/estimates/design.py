@@ -35,6 +35,7 @@ from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
 from uqcli.estimates.proportion import clopper_pearson, proportion_estimate
 from uqcli.estimates.survey import (
     FEW_CLUSTERS,
+    RowOutcomes,
     proportion_interval,
     ratio_difference,
     row_difference,
@@ -142,6 +143,8 @@ class Design(ABC):
         Decisions whose labelled share still changes with the score inside a cell.
     halving
         Those of them for which it changes by more than a factor of two.
+    by_score
+        Whether sampling weights depend on decisions and scores alone; if not, they may depend on the label.
     """
 
     confidence: float
@@ -150,6 +153,7 @@ class Design(ABC):
     uneven: tuple[Decisions, ...] = ()
     varying: tuple[Decisions, ...] = ()
     halving: tuple[Decisions, ...] = ()
+    by_score: bool = False
 
     @property
     def is_weighted(self) -> bool:
@@ -416,8 +420,7 @@ class WeightedRows(Design):
 
     def _proportion(self, successes: Part, failures: Part) -> Estimate:
         """See Design."""
-        hits, misses, further = self._outcomes(successes, failures)
-        return row_interval(hits, misses, self.confidence, further)
+        return row_interval(_row_outcomes(self, successes, [failures]), self.confidence)
 
     def difference(self, first: Chooses, second: Chooses, *, positive: bool | None = None) -> Estimate:
         """See Design.
@@ -471,26 +474,39 @@ class WeightedRows(Design):
 
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """See Design."""
-        hits, misses, further = self._outcomes(outcome, other)
-        return (_doubled(row_tail(hits, misses, rate, further)),)
-
-    def _outcomes(
-        self, successes: Part, failures: Part
-    ) -> tuple[WeightSums, WeightSums, tuple[WeightSums, WeightSums]]:
-        """Add up two outcomes; one more row of either could be like any that the same decisions have."""
-        hits, misses = (self.weights(chosen, positive=label) for chosen, label in (successes, failures))
-        return hits, misses, (self.weights(successes[0]), self.weights(failures[0]))
+        return (_doubled(row_tail(_row_outcomes(self, outcome, [other]), rate)),)
 
     def share_of_all(
         self, chosen: Chooses, *, positive: bool, confidence: float
     ) -> tuple[float, float, float] | None:
         """See Design."""
-        inside = self.weights(chosen, positive=positive)
-        outside = self.weights(others(chosen), positive=positive) + self.weights(positive=not positive)
-        result = row_interval(inside, outside, confidence, (self.weights(chosen), self.weights()))
+        outside = [(others(chosen), positive), (every, not positive)]
+        result = row_interval(_row_outcomes(self, (chosen, positive), outside), confidence)
         assert result.value is not None  # there are rows
         ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
         return result.value * self.rows(), *ends
+
+
+def _row_outcomes(
+    design: WeightedRows | ClusteredRows, successes: Part, failures: Sequence[Part]
+) -> RowOutcomes:
+    """Add up the rows of two outcomes, and those that a further one could be like.
+
+    They have the same decisions. If no row of the outcome was drawn and weights may depend on the label, they
+    may also be the other rows of its label: if all positive rows and 2 % of the negative ones were drawn, a
+    flagged negative row would weigh 50, although all flagged rows weigh 1.
+    """
+
+    def rows(parts: Sequence[Part]) -> WeightSums:
+        keys = {key for part in parts for key in chosen_keys(design.sums, *part)}
+        return sum((design.sums[key] for key in keys), WeightSums())
+
+    def like(parts: Sequence[Part]) -> WeightSums:
+        by_label = not design.by_score and not rows(parts).rows
+        of_label = [(every, label) for _, label in parts if label is not None] if by_label else []
+        return rows([*((chosen, None) for chosen, _ in parts), *of_label])
+
+    return RowOutcomes(rows([successes]), rows(failures), like([successes]), like(failures))
 
 
 def _doubled(tail: float | None) -> float | None:
@@ -605,25 +621,22 @@ class ClusteredRows(Design):
 
     def _interval(self, successes: Part, failures: Sequence[Part], confidence: float) -> Estimate:
         """Compute the share of the first rows among all."""
-        inside, trials, squares = self._outcomes(successes, failures)
-        return proportion_interval(inside, trials, confidence, self.units, squares)
+        inside, trials, rows = self._outcomes(successes, failures)
+        return proportion_interval(inside, trials, confidence, self.units, rows)
 
     def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
         """See Design."""
-        inside, trials, squares = self._outcomes(outcome, [other])
-        tail = tail_of_clusters(inside, trials, rate, squares)
+        inside, trials, rows = self._outcomes(outcome, [other])
+        tail = tail_of_clusters(inside, trials, rate, rows)
         return (_doubled(tail) if self.is_weighted else tail,)
 
     def _outcomes(
         self, successes: Part, failures: Sequence[Part]
-    ) -> tuple[Ints | Floats, Ints | Floats, tuple[float, ...] | None]:
-        """Return successes and trials of each cluster, and the squared weights of successes and failures."""
+    ) -> tuple[Ints | Floats, Ints | Floats, RowOutcomes | None]:
+        """Return successes and trials of each cluster, and the rows of all if they have sampling weights."""
         inside, outside = self._scaled(*successes), np.sum([self._scaled(*part) for part in failures], axis=0)
-        squares = tuple(
-            sum(self.sums[key].squares for part in parts for key in chosen_keys(self.sums, *part)) / UNITS**2
-            for parts in ([successes], failures)
-        )
-        return inside, inside + outside, squares if self.is_weighted else None
+        rows = _row_outcomes(self, successes, failures) if self.is_weighted else None
+        return inside, inside + outside, rows
 
     def _scaled(self, chosen: Chooses, positive: bool | None) -> Ints | Floats:
         """Add up the rows of each cluster, or their weights."""

@@ -4,7 +4,10 @@ One interval of proportions serves every design. Let clusters, or rows, have wei
 A and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
 of Clopper and Pearson (1934), whose limits are quantiles of beta distributions. Otherwise each sum counts as
 the number of equal weights that has its mean and its variance. One more failure, or success, counts as the
-rows do that could have it.
+clusters do that could have it, on average by size. With sampling weights it counts as the rows that could
+have it, on average by squared weight: rows that make up much of the variance count, even if they are rare. If
+2 % of the rows weigh 50 times the others and none of them is among 100 failures, the average by weight would
+cover 90 % for 95 %.
 """
 
 from __future__ import annotations
@@ -18,13 +21,39 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.sampling_weights import WeightSums
+from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 
 Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
 """A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""
+
+
+class RowOutcomes(NamedTuple):
+    """Rows with sampling weights that are successes and failures, and rows that a further one could be like.
+
+    Suppose that all flagged rows are labelled, and 1 % of the others, none of which is positive. Recall is
+    then not known to be near 1, since a positive row that was not drawn weighs a hundred times as much as a
+    flagged one.
+    """
+
+    successes: WeightSums
+    failures: WeightSums
+    like_successes: WeightSums
+    like_failures: WeightSums
+
+    @property
+    def all(self) -> WeightSums:
+        """Sums of the successes and the failures."""
+        return self.successes + self.failures
+
+    def further(self) -> tuple[float, float]:
+        """Return the weight of a further success and of a further failure, in units."""
+        like = [part if part.rows else self.all for part in (self.like_successes, self.like_failures)]
+        successes, failures = (float(Fraction(part.cubes, part.squares)) for part in like)
+        return successes, failures
+
 
 MIN_CLUSTERS: Final = 10
 """Fewer clusters have no interval of a proportion."""
@@ -125,7 +154,7 @@ def proportion_interval(
     trials: Sums,
     confidence: float,
     units: str = "clusters",
-    squares: tuple[float, ...] | None = None,
+    rows: RowOutcomes | None = None,
 ) -> Estimate:
     """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
 
@@ -141,9 +170,8 @@ def proportion_interval(
         In (0, 1).
     units
         What clusters are called.
-    squares
-        Sums of the squared sampling weights of the rows that are successes, and failures; None if rows count
-        alike.
+    rows
+        Rows with sampling weights, of all clusters; None if rows count alike.
 
     Examples
     --------
@@ -153,21 +181,19 @@ def proportion_interval(
     """
     successes, trials = successes[trials > 0], trials[trials > 0]
     clusters = len(trials)
-    each_is_a_row = squares is None and clusters == _total(trials)
+    each_is_a_row = rows is None and clusters == _total(trials)
     if not clusters or (each_is_a_row and clusters >= MIN_CLUSTERS):
         return proportion_estimate(round(_total(successes)), clusters, confidence)
     effective = _total(trials) ** 2 / _squares(trials)
-    alike = _alike(successes, trials - successes, squares)
+    alike = _alike(successes, trials - successes, rows)
     few = _are_few(trials)
-    outcomes = _outcomes(successes, trials)
+    outcomes = _outcomes(successes, trials, rows)
     low, high = (None, None) if few else weighted_interval(*outcomes, confidence, alike)
     reason = _unequal(clusters, effective, units, "size")
     return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
 
 
-def limit_of_clusters(
-    successes: Sums, trials: Sums, squares: tuple[float, ...] | None = None
-) -> Limit | None:
+def limit_of_clusters(successes: Sums, trials: Sums, rows: RowOutcomes | None = None) -> Limit | None:
     """Return the lower limits of a proportion over clusters; None if it has no interval, or no success.
 
     Parameters are those of ``proportion_interval``.
@@ -175,18 +201,18 @@ def limit_of_clusters(
     successes, trials = successes[trials > 0], trials[trials > 0]
     if _are_few(trials) or not successes.any():
         return None
-    return _limit(*_outcomes(successes, trials), _alike(successes, trials - successes, squares))
+    return _limit(*_outcomes(successes, trials, rows), _alike(successes, trials - successes, rows))
 
 
 def tail_of_clusters(
-    successes: Sums, trials: Sums, rate: float, squares: tuple[float, ...] | None = None
+    successes: Sums, trials: Sums, rate: float, rows: RowOutcomes | None = None
 ) -> float | None:
     """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
 
     It is the level of the interval whose lower end is the rate.
     Other parameters are those of ``proportion_interval``. None if there are too few clusters for an interval.
     """
-    limit = limit_of_clusters(successes, trials, squares)
+    limit = limit_of_clusters(successes, trials, rows)
     if limit is None:
         return None if _are_few(trials[trials > 0]) else 1.0
     return _tail(limit, rate)
@@ -200,16 +226,18 @@ def _are_few(trials: Sums) -> bool:
     return len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
 
 
-def _outcomes(successes: Sums, trials: Sums) -> tuple[Outcome, Outcome]:
+def _outcomes(successes: Sums, trials: Sums, rows: RowOutcomes | None) -> tuple[Outcome, Outcome]:
     """Sum up the successes and the failures of clusters; any cluster could have a further one."""
-    further = _squares(trials) / _total(trials)
+    further = [_squares(trials) / _total(trials)] * 2
+    if rows is not None:  # a cluster with a further one weighs at least as much as its row
+        further = [max(further[0], weight / UNITS) for weight in rows.further()]
     return (
-        Outcome(_total(successes), _squares(successes), further),
-        Outcome(_total(trials - successes), _squares(trials - successes), further),
+        Outcome(_total(successes), _squares(successes), further[0]),
+        Outcome(_total(trials - successes), _squares(trials - successes), further[1]),
     )
 
 
-def _alike(successes: Sums, failures: Sums, squares: tuple[float, ...] | None = None) -> float:
+def _alike(successes: Sums, failures: Sums, rows: RowOutcomes | None) -> float:
     """Return how many independent rows a cluster counts as, at least 1 and at most its rows.
 
     It is what successes and failures would vary by if they were independent, over what their ratio varies by.
@@ -221,76 +249,53 @@ def _alike(successes: Sums, failures: Sums, squares: tuple[float, ...] | None = 
         return 1.0
     apart = _squares(successes) / total**2 + _squares(failures) / other**2
     together = _squares(successes / total - failures / other)
-    alone = 1 / total + 1 / other if squares is None else squares[0] / total**2 + squares[1] / other**2
+    alone = 1 / total + 1 / other
+    if rows is not None:
+        squares = (rows.successes.squares / UNITS**2, rows.failures.squares / UNITS**2)
+        alone = squares[0] / total**2 + squares[1] / other**2
     return max(1.0, apart / max(together, alone))
 
 
-def row_interval(
-    successes: WeightSums, failures: WeightSums, confidence: float, further: tuple[WeightSums, WeightSums]
-) -> Estimate:
+def row_interval(rows: RowOutcomes, confidence: float) -> Estimate:
     """Compute a proportion of independent rows with sampling weights, with its interval.
 
     It has no interval with fewer than ``MIN_EFFECTIVE`` effective rows.
-
-    Parameters
-    ----------
-    further
-        Labelled rows that one more success could be like, and one more failure. Suppose that all flagged
-        rows are labelled, and 1 % of the others, none of which is positive. Recall is then not known to be
-        near 1, since a positive row that was not drawn weighs a hundred times as much as a flagged one.
 
     Examples
     --------
     >>> from uqcli.base.sampling_weights import units
     >>> ten = WeightSums.of(units(np.full(10, 3.0)), np.ones(10, dtype=np.bool_))
-    >>> interval = row_interval(ten, ten, 0.95, (ten, ten))
+    >>> interval = row_interval(RowOutcomes(ten, ten, ten, ten), 0.95)
     >>> interval.value, round(interval.low, 2), round(interval.high, 2)
     (0.5, 0.27, 0.73)
     """
-    both = successes + failures
-    present = [part for part in (both, *further) if part.rows]
-    if not both.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
-        return proportion_estimate(successes.rows, both.rows, confidence)
-    first, second = _weighted_outcomes(successes, failures, further)
-    effective = float(Fraction(both.total**2, both.squares))
+    present = [part for part in rows if part.rows]
+    if not rows.all.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
+        return proportion_estimate(rows.successes.rows, rows.all.rows, confidence)
+    first, second = _weighted_outcomes(rows)
+    effective = float(Fraction(rows.all.total**2, rows.all.squares))
     few = effective < MIN_EFFECTIVE
     low, high = (None, None) if few else weighted_interval(first, second, confidence)
-    reason = _unequal(both.rows, effective, "rows", "weight")
+    reason = _unequal(rows.all.rows, effective, "rows", "weight")
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
 
-def row_tail(
-    successes: WeightSums, failures: WeightSums, rate: float, further: tuple[WeightSums, WeightSums]
-) -> float | None:
+def row_tail(rows: RowOutcomes, rate: float) -> float | None:
     """Return the p-value of so many successes by weight, if their share is at most a rate.
 
-    Other parameters are those of ``row_interval``. None if there are too few rows for an interval.
+    None if there are too few rows for an interval.
     """
-    both = successes + failures
-    if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
+    if not rows.all.rows or Fraction(rows.all.total**2, rows.all.squares) < MIN_EFFECTIVE:
         return None
-    if not successes.rows:
-        return 1.0
-    return _tail(_limit(*_weighted_outcomes(successes, failures, further), 1.0), rate)
+    return _tail(_limit(*_weighted_outcomes(rows), 1.0), rate) if rows.successes.rows else 1.0
 
 
-def _weighted_outcomes(
-    successes: WeightSums, failures: WeightSums, further: tuple[WeightSums, WeightSums]
-) -> tuple[Outcome, Outcome]:
-    first, second = (
-        Outcome(
-            float(part.total),
-            float(part.squares),
-            _mean_weight(possible if possible.rows else successes + failures),
-        )
-        for part, possible in zip((successes, failures), further, strict=True)
+def _weighted_outcomes(rows: RowOutcomes) -> tuple[Outcome, Outcome]:
+    successes, failures = (
+        Outcome(float(part.total), float(part.squares), further)
+        for part, further in zip((rows.successes, rows.failures), rows.further(), strict=True)
     )
-    return first, second
-
-
-def _mean_weight(rows: WeightSums) -> float:
-    """Return the mean weight of rows, each by its weight, in units."""
-    return float(Fraction(rows.squares, rows.total))
+    return successes, failures
 
 
 def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float) -> Estimate:

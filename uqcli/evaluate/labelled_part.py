@@ -133,6 +133,7 @@ class LabelledPart:
             uneven=self._uneven,
             varying=self._varying,
             halving=self._halving,
+            by_score=True,
         )
 
     def _decisions_of(self, numbers: Iterable[int]) -> tuple[Decisions, ...]:
