@@ -55,7 +55,7 @@ def test_rates_and_their_intervals_are_those_of_the_rows(rows):
 
 
 def like(rows, flagged, label):
-    """Weights of the rows that a further one could be like: with its decision, or its label if there is none."""
+    """Weights of the rows that a further one could be like: of its decision, or its label if it has none."""
     drawn = any(first == flagged and y == label and w > 0 for first, _, y, w in rows)
     return [w for first, _, y, w in rows if w > 0 and (first == flagged or (y == label and not drawn))]
 

@@ -16,7 +16,8 @@ def proportion_interval(pairs, confidence, clustered=True, further=None):
     pairs = [pair for pair in pairs if pair[1] > 0]
     weights = [trials for _, trials in pairs]
     hits, misses = [hit for hit, _ in pairs], [trials - hit for hit, trials in pairs]
-    of_one = [mean_weight(weights)] * 2
+    apart = sum(hits) and sum(misses) and not any(h and m for h, m in zip(hits, misses, strict=True))
+    of_one = [mean_weight(weights, 2 if apart else 1)] * 2
     if further:
         of_one = [mean_weight(rows or weights, 2) for rows in further]
     k = 1

@@ -78,6 +78,23 @@ def test_intervals_of_proportions_cover(clusters, sizes, correlation):
             assert independent / REPETITIONS < 0.75, independent
 
 
+@pytest.mark.parametrize("rate", [0.5, 0.95])
+@pytest.mark.parametrize(
+    ("clusters", "large_share", "large"),
+    [(300, 0.02, 50), (2000, 0.02, 50), (2000, 0.01, 20), (10_000, 0.002, 50)],
+)
+def test_rates_of_clusters_with_a_label_and_a_few_large_ones_are_covered(clusters, large_share, large, rate):
+    """If one more failure weighed as clusters do by size, .85 to .92 would be covered at a rate of .95."""
+    random = np.random.default_rng([clusters, round(1000 * large_share), round(100 * rate)])
+    covered = 0
+    for _ in range(REPETITIONS):
+        size_of = np.where(random.random(clusters) < large_share, large, 1)
+        hits = np.where(random.random(clusters) < rate, size_of, 0)
+        interval = proportion_interval(hits, size_of, 0.95)
+        covered += interval.low is None or interval.low <= rate <= interval.high
+    assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), covered
+
+
 def unequal_sizes(random, law, clusters):
     """Draw the sizes of clusters; those of a Pareto law have no variance, or not even a mean."""
     if law == "log-normal":

@@ -4,10 +4,10 @@ One interval of proportions serves every design. Let clusters, or rows, have wei
 A and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
 of Clopper and Pearson (1934), whose limits are quantiles of beta distributions. Otherwise each sum counts as
 the number of equal weights that has its mean and its variance. One more failure, or success, counts as the
-clusters do that could have it, on average by size. With sampling weights it counts as the rows that could
-have it, on average by squared weight: rows that make up much of the variance count, even if they are rare. If
-2 % of the rows weigh 50 times the others and none of them is among 100 failures, the average by weight would
-cover 90 % for 95 %.
+clusters do that could have it, on average by size. Rows with sampling weights, and clusters of which each has
+only one outcome, count on average by squared weight, so that those that make up much of the variance count
+even if they are rare. Suppose that 2 % of the rows weigh 50 times the others and chance draws none of them
+among 100 failures. With the average by weight, intervals at 95 % would cover 90 %.
 """
 
 from __future__ import annotations
@@ -227,8 +227,12 @@ def _are_few(trials: Sums) -> bool:
 
 
 def _outcomes(successes: Sums, trials: Sums, rows: RowOutcomes | None) -> tuple[Outcome, Outcome]:
-    """Sum up the successes and the failures of clusters; any cluster could have a further one."""
-    further = [_squares(trials) / _total(trials)] * 2
+    """Sum up the successes and the failures of clusters; any cluster could have a further one.
+
+    If no cluster has both, as where customers have a label rather than rows, it weighs as its rows together.
+    """
+    mixed = ((successes > 0) & (successes < trials)).any() or not 0 < _total(successes) < _total(trials)
+    further = [_mean_size(trials, 1 if mixed else 2)] * 2
     if rows is not None:  # a cluster with a further one weighs at least as much as its row
         further = [max(further[0], weight / UNITS) for weight in rows.further()]
     return (
@@ -370,6 +374,12 @@ def _linearised(value: float, error: float, freedom: float, confidence: float) -
     half = error * float(stdtrit(freedom, (1 + confidence) / 2))
     p_value = 2 * float(stdtr(freedom, -abs(value) / error)) if error > 0 else float(value == 0)
     return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
+
+
+def _mean_size(trials: Sums, power: int) -> float:
+    """Return the mean size of clusters, each by a power of its size."""
+    sizes = trials.astype(np.float64)
+    return math.fsum((sizes ** (power + 1)).tolist()) / math.fsum((sizes**power).tolist())
 
 
 def _squares(values: NDArray[Any]) -> float:
