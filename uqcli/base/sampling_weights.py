@@ -6,9 +6,6 @@ A sampling weight is 1 / (probability that a row is in the file). It is not the 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from functools import reduce
-from itertools import combinations_with_replacement
 from typing import Final, Self
 
 import numpy as np
@@ -121,7 +118,7 @@ class WeightSums:
             parts = [[times * unit**power for power in range(4)] for unit, times in numbers]
             rows, *sums = [sum(column) for column in zip(*parts, strict=True)] or [0] * 4
         else:
-            rows, sums = len(inside), [int(inside.sum()), _power_sum(inside, 2), _power_sum(inside, 3)]
+            rows, sums = len(inside), [int(inside.sum()), *_power_sums(inside)]
         total, squares, cubes = sums
         return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends[0], largest=ends[1])
 
@@ -144,14 +141,16 @@ class WeightSums:
         )
 
 
-def _power_sum(values: Ints, power: int) -> int:
-    """Add up squares or cubes exactly."""
-    shifted = [(values >> _PART * place) & ((1 << _PART) - 1 if place < 2 else -1) for place in range(3)]
-    parts = [(place, part) for place, part in enumerate(shifted) if part.any()]
-    total = 0
-    for chosen in combinations_with_replacement(parts, power):
-        places = [place for place, _ in chosen]
-        orders = math.factorial(power) // math.prod(map(math.factorial, Counter(places).values()))
-        product: Ints = reduce(np.multiply, [part for _, part in chosen])
-        total += orders * int(product.sum()) << _PART * sum(places)
-    return total
+def _power_sums(values: Ints) -> tuple[int, int]:
+    """Add up squares and cubes exactly, from the sums of products of parts."""
+    whole = [values & (1 << _PART) - 1, values >> _PART & (1 << _PART) - 1, values >> 2 * _PART]
+    parts = [(place, part) for place, part in enumerate(whole) if part.any()]
+    squares = cubes = 0
+    for first, (i, one) in enumerate(parts):
+        for second, (j, other) in enumerate(parts[first:], first):
+            product = one * other
+            squares += (2 - (i == j)) * int(product.sum()) << _PART * (i + j)
+            for k, third in parts[second:]:
+                orders = (0, 1, 3, 6)[len({i, j, k})]
+                cubes += orders * int(np.dot(product, third)) << _PART * (i + j + k)
+    return squares, cubes
