@@ -98,7 +98,7 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
-statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (fifteen hours on two cores): QUICK=1 PART=4 REPETITIONS=1000
+statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (a night on two cores): QUICK=1 PART=4 REPETITIONS=1000
 	$(PARTLY) $(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
