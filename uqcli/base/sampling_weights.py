@@ -10,7 +10,7 @@ from typing import Final, Self
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, power_sums
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
@@ -20,9 +20,6 @@ UNITS: Final = 1 << 20
 
 LARGEST: Final = float(1 << 22)
 """Largest weight; the sums of two million such rows fit into 64 bits."""
-
-_PART: Final = 14
-"""Bits of the parts of a weight in units, of which it has three; products of three parts fit into 64 bits."""
 
 
 def units(weight: Floats) -> Ints:
@@ -118,7 +115,7 @@ class WeightSums:
             parts = [[times * unit**power for power in range(4)] for unit, times in numbers]
             rows, *sums = [sum(column) for column in zip(*parts, strict=True)] or [0] * 4
         else:
-            rows, sums = len(inside), [int(inside.sum()), *_power_sums(inside)]
+            rows, sums = len(inside), [int(inside.sum()), *power_sums(inside, highest=3)]
         total, squares, cubes = sums
         return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends[0], largest=ends[1])
 
@@ -139,18 +136,3 @@ class WeightSums:
             least=min(filter(None, (self.least, other.least)), default=0),
             largest=max(self.largest, other.largest),
         )
-
-
-def _power_sums(values: Ints) -> tuple[int, int]:
-    """Add up squares and cubes exactly, from the sums of products of parts."""
-    whole = [values & (1 << _PART) - 1, values >> _PART & (1 << _PART) - 1, values >> 2 * _PART]
-    parts = [(place, part) for place, part in enumerate(whole) if part.any()]
-    squares = cubes = 0
-    for first, (i, one) in enumerate(parts):
-        for second, (j, other) in enumerate(parts[first:], first):
-            product = one * other
-            squares += (2 - (i == j)) * int(product.sum()) << _PART * (i + j)
-            for k, third in parts[second:]:
-                orders = (0, 1, 3, 6)[len({i, j, k})]
-                cubes += orders * int(np.dot(product, third)) << _PART * (i + j + k)
-    return squares, cubes

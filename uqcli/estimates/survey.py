@@ -229,7 +229,7 @@ def _are_few(trials: Sums) -> bool:
 def _outcomes(successes: Sums, trials: Sums, rows: RowOutcomes | None) -> tuple[Outcome, Outcome]:
     """Sum up the successes and the failures of clusters; any cluster could have a further one.
 
-    If no cluster has both, as where customers have a label rather than rows, it weighs as its rows together.
+    If no cluster has both, as where labels are those of customers, clusters count as single weighted rows do.
     """
     mixed = ((successes > 0) & (successes < trials)).any() or not 0 < _total(successes) < _total(trials)
     further = [_mean_size(trials, 1 if mixed else 2)] * 2
@@ -273,14 +273,14 @@ def row_interval(rows: RowOutcomes, confidence: float) -> Estimate:
     >>> interval.value, round(interval.low, 2), round(interval.high, 2)
     (0.5, 0.27, 0.73)
     """
-    present = [part for part in rows if part.rows]
-    if not rows.all.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
-        return proportion_estimate(rows.successes.rows, rows.all.rows, confidence)
+    both, present = rows.all, [part for part in rows if part.rows]
+    if not both.rows or len({weight for part in present for weight in (part.least, part.largest)}) == 1:
+        return proportion_estimate(rows.successes.rows, both.rows, confidence)
     first, second = _weighted_outcomes(rows)
-    effective = float(Fraction(rows.all.total**2, rows.all.squares))
+    effective = float(Fraction(both.total**2, both.squares))
     few = effective < MIN_EFFECTIVE
     low, high = (None, None) if few else weighted_interval(first, second, confidence)
-    reason = _unequal(rows.all.rows, effective, "rows", "weight")
+    reason = _unequal(both.rows, effective, "rows", "weight")
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
 
@@ -289,7 +289,8 @@ def row_tail(rows: RowOutcomes, rate: float) -> float | None:
 
     None if there are too few rows for an interval.
     """
-    if not rows.all.rows or Fraction(rows.all.total**2, rows.all.squares) < MIN_EFFECTIVE:
+    both = rows.all
+    if not both.rows or Fraction(both.total**2, both.squares) < MIN_EFFECTIVE:
         return None
     return _tail(_limit(*_weighted_outcomes(rows), 1.0), rate) if rows.successes.rows else 1.0
 

@@ -19,7 +19,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, power_sums
 from uqcli.base.records import dataclass
 
 MIN_ROWS: Final = 10
@@ -30,9 +30,6 @@ MIN_ROWS_OF_SHARES: Final = 50
 
 _FEW_ROWS: Final = 100
 """Number of rows at which the square of the added row counts twice."""
-
-_LIMB: Final = 18
-"""Bits of a limb: products of two limbs can be summed over 2**27 rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,21 +91,10 @@ class Moments:
 
 
 def _sum_of_squares(amount: Ints) -> int:
-    """Add up squares of integers from 0 to 2**53 exactly: by limbs, whose products do not overflow."""
+    """Add up squares of integers from 0 to 2**53 exactly."""
     if amount.dtype == object:  # Python's integers, of any size
         return int((amount * amount).sum())
-    low, middle, high = (amount >> shift & ((1 << _LIMB) - 1) for shift in (0, _LIMB, 2 * _LIMB))
-    return sum(
-        int((first * second).sum()) * factor << shift
-        for first, second, factor, shift in (
-            (low, low, 1, 0),
-            (low, middle, 2, _LIMB),
-            (middle, middle, 1, 2 * _LIMB),
-            (low, high, 2, 2 * _LIMB),
-            (middle, high, 2, 3 * _LIMB),
-            (high, high, 1, 4 * _LIMB),
-        )
-    )
+    return power_sums(amount, highest=2)[0]
 
 
 def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
