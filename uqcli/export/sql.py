@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from typing import Any, ClassVar, Final
 
 from sqlglot import exp
@@ -65,7 +66,13 @@ _OPERATORS: Final[Mapping[str, Any]] = {
     ">": exp.GT,
     ">=": exp.GTE,
 }
-_TYPES: Final = {"double": "double", "integer": "bigint", "bool": "boolean", "text": "text"}
+# a part has one place in the statement, so that sqlglot need not copy it
+_and: Final = partial(exp.and_, copy=False)
+_or: Final = partial(exp.or_, copy=False)
+_not: Final = partial(exp.not_, copy=False)
+_paren: Final = partial(exp.paren, copy=False)
+_cast: Final = partial(exp.cast, copy=False)
+_DOUBLE, _TEXT = exp.DataType.Type.DOUBLE, exp.DataType.Type.TEXT
 
 
 def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table: str | None = None) -> str:
@@ -92,16 +99,16 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     values = [writer.output(output) for output in formula.outputs]
     generator = writer.generator
     named = [
-        exp.alias_(value, writer.identifier(output.name))
+        exp.alias_(value, writer.identifier(output.name), copy=False)
         for value, output in zip(values, formula.outputs, strict=True)
     ]
     if table is not None:
-        query = exp.select(exp.Star(), *named).from_(writer.table(table))
-        text = query.sql(dialect=generator, pretty=True)
+        query = exp.select(exp.Star(), *named, copy=False).from_(writer.table(table))
+        text = query.sql(dialect=generator, pretty=True, copy=False)
     elif len(values) == 1:
-        text = values[0].sql(dialect=generator, pretty=True)
+        text = values[0].sql(dialect=generator, pretty=True, copy=False)
     else:
-        text = ",\n".join(value.sql(dialect=generator, pretty=True) for value in named)
+        text = ",\n".join(value.sql(dialect=generator, pretty=True, copy=False) for value in named)
     if len(text) > MAX_CHARACTERS:
         raise _too_long(f"{len(text):,}")
     lines = [f"-- {line}" for comment in comments for line in comment.splitlines()]
@@ -219,16 +226,16 @@ class _Writer:
     def output(self, output: Output) -> Sql:
         """Write an output: null unless all required numbers are usable."""
         value = self._written(output.value, {})
-        value = exp.cast(value, "double") if output.kind == "double" else value
+        value = _cast(value, _DOUBLE) if output.kind == "double" else value
         conditions = [self._is_usable(column) for column in self._formula.inputs if column.kind == "number"]
-        return exp.Case(ifs=[exp.If(this=exp.and_(*conditions), true=value)])
+        return exp.Case(ifs=[exp.If(this=_and(*conditions), true=value)])
 
     def _is_usable(self, column: Column) -> Sql:
         """Write whether a number is finite and in its range; one that may be missing must not be infinite."""
         number = self._number(column)
         if column.name not in self._formula.required:
             infinite = [exp.EQ(this=number.copy(), expression=self._infinity(sign)) for sign in ("", "-")]
-            return exp.or_(self._is_missing(column), exp.not_(exp.or_(*infinite)))
+            return _or(self._is_missing(column), _not(_or(*infinite)))
         usable = self._is_finite(number)
         if column.name in self._formula.ranges:
             low, high = self._formula.ranges[column.name]
@@ -236,7 +243,7 @@ class _Writer:
                 exp.GTE(this=number.copy(), expression=self._literal(low)),
                 exp.LTE(this=number.copy(), expression=self._literal(high)),
             ]
-            usable = exp.and_(usable, *bounds)
+            usable = _and(usable, *bounds)
         return usable
 
     def _is_finite(self, number: Sql) -> Sql:
@@ -250,21 +257,21 @@ class _Writer:
                 tests = [
                     exp.Anonymous(this=name, expressions=[number.copy()]) for name in ("IS_NAN", "IS_INF")
                 ]
-                return exp.not_(exp.or_(*tests))
+                return _not(_or(*tests))
             case SqlDialect.SPARK:
                 is_nan = exp.Anonymous(this="ISNAN", expressions=[number.copy()])
                 is_infinite = exp.EQ(this=exp.Abs(this=number), expression=self._infinity(""))
-                return exp.and_(
+                return _and(
                     exp.Is(this=number.copy(), expression=exp.Not(this=exp.Null())),
-                    exp.not_(is_nan),
-                    exp.not_(is_infinite),
+                    _not(is_nan),
+                    _not(is_infinite),
                 )
             case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:  # where NaN equals itself
                 special = [self._special("NaN"), self._infinity(""), self._infinity("-")]
-                return exp.not_(exp.In(this=number, expressions=special))
+                return _not(exp.In(this=number, expressions=special))
 
     def _special(self, text: str) -> Sql:
-        return exp.cast(exp.Literal.string(text), "double")
+        return _cast(exp.Literal.string(text), _DOUBLE)
 
     def _infinity(self, sign: str) -> Sql:
         match self._dialect:
@@ -279,7 +286,7 @@ class _Writer:
     def _is_missing(self, column: Column) -> Sql:
         if column.kind == "text":
             text = self._text(column)
-            return exp.or_(
+            return _or(
                 exp.Is(this=text, expression=exp.Null()),
                 exp.EQ(this=text.copy(), expression=exp.Literal.string("")),
             )
@@ -289,18 +296,18 @@ class _Writer:
             case SqlDialect.SQLITE:
                 return is_null
             case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:
-                return exp.or_(is_null, exp.EQ(this=number.copy(), expression=self._special("NaN")))
+                return _or(is_null, exp.EQ(this=number.copy(), expression=self._special("NaN")))
             case SqlDialect.BIGQUERY:
-                return exp.or_(is_null, exp.Anonymous(this="IS_NAN", expressions=[number.copy()]))
+                return _or(is_null, exp.Anonymous(this="IS_NAN", expressions=[number.copy()]))
             case _:
-                return exp.or_(is_null, exp.Anonymous(this="ISNAN", expressions=[number.copy()]))
+                return _or(is_null, exp.Anonymous(this="ISNAN", expressions=[number.copy()]))
 
     def _number(self, column: Column) -> Sql:
-        return exp.cast(exp.Column(this=self.identifier(column.name)), "double")
+        return _cast(exp.Column(this=self.identifier(column.name)), _DOUBLE)
 
     def _text(self, column: Column) -> Sql:
         """Write a text without white space at its ends; by default most databases strip blanks only."""
-        text = exp.cast(exp.Column(this=self.identifier(column.name)), "text")
+        text = _cast(exp.Column(this=self.identifier(column.name)), _TEXT)
         if self._dialect is SqlDialect.BIGQUERY:
             return exp.Anonymous(this="TRIM", expressions=[text])
         function = "BTRIM" if self._dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
@@ -353,9 +360,9 @@ class _Writer:
                 first, *others = map(written, arguments)
                 return exp.Greatest(this=first, expressions=others, ignore_nulls=False)
             case AllOf(conditions):
-                return exp.and_(*map(written, conditions))
+                return _and(*map(written, conditions))
             case IsMissing(column):
-                return exp.paren(self._is_missing(column))
+                return _paren(self._is_missing(column))
             case TextIn(column, texts):
                 return self._is_in(column, texts)
             case Case(branches, default):
@@ -365,7 +372,7 @@ class _Writer:
                 difference = exp.Sub(
                     this=_operand(written(argument)), expression=_operand(self._literal(start))
                 )
-                product = exp.Mul(this=self._literal(slope), expression=exp.paren(difference))
+                product = exp.Mul(this=self._literal(slope), expression=_paren(difference))
                 return exp.Add(this=product, expression=_operand(self._literal(value)))
             case Steps(argument):
                 return self._steps(written(argument), expression, names)
@@ -400,10 +407,10 @@ class _Writer:
                 expression=exp.Literal.string("integer"),
             )
             numbers = [exp.Literal.number(int(text == "true")) for text in truths]
-            tests.append(exp.and_(is_integer, exp.In(this=value.copy(), expressions=numbers)))
+            tests.append(_and(is_integer, exp.In(this=value.copy(), expressions=numbers)))
         if not tests:
             return exp.false()
-        return exp.Coalesce(this=exp.or_(*tests), expressions=[exp.false()])
+        return exp.Coalesce(this=_or(*tests), expressions=[exp.false()])
 
 
 def _is_large_whole_number(text: str) -> bool:
@@ -431,7 +438,7 @@ def _white_space(dialect: SqlDialect) -> str:
 
 def _operand(part: Sql) -> Sql:
     """Put an operand in parentheses if it needs them."""
-    return exp.paren(part) if isinstance(part, exp.Binary | exp.Neg) else part
+    return _paren(part) if isinstance(part, exp.Binary | exp.Neg) else part
 
 
 def _fraction(value: float) -> Sql:
@@ -451,7 +458,7 @@ def _fraction(value: float) -> Sql:
             for factor in others:
                 product = exp.Mul(this=product, expression=factor)
             scaled = exp.Div(this=scaled, expression=_operand(product))
-    return exp.paren(scaled)
+    return _paren(scaled)
 
 
 def _powers(exponent: int) -> list[str]:
