@@ -1,6 +1,7 @@
 """Oracle of the cells within which labelled rows stand for all: row by row."""
 
 import math
+from bisect import bisect_left
 
 from scipy import stats
 
@@ -10,7 +11,7 @@ def cells(rows):
     scores = sorted({score for score, _ in rows})
     size = len(rows)
     # the end of an atom is the first score at or above which at most that share of the rows is left
-    ends = {sum(score < one for score, _ in rows): one for one in scores}
+    ends = {before: one for one, before in rows_below(rows).items()}
     marks = []
     for k in range(1, 200):
         place = next((one for before, one in sorted(ends.items()) if before >= k * size // 200), None)
@@ -55,6 +56,7 @@ def likelihood(rows):
 def bins(rows):
     """Return the lowest scores of the bins of a leaf."""
     scores = sorted({score for score, _ in rows})
+    before = rows_below(rows)
     starts = [scores[0]]
 
     def large(part):
@@ -62,10 +64,16 @@ def bins(rows):
 
     for k in range(1, 20):
         rank = k * len(rows) // 20
-        place = next((one for one in scores if sum(score < one for score, _ in rows) >= rank), None)
+        place = next((one for one in scores if before[one] >= rank), None)
         if place is None:
             continue
         below = [row for row in rows if starts[-1] <= row[0] < place]
         if large(below) and large([row for row in rows if row[0] >= place]):
             starts.append(place)
     return starts
+
+
+def rows_below(rows):
+    """Count the rows with a lower score than each score."""
+    ascending = sorted(score for score, _ in rows)
+    return {score: bisect_left(ascending, score) for score in ascending}
