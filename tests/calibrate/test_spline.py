@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from tests.oracles import calibration as oracle
 from tests.properties.calibration_rows import PROBABILITY
 from uqcli.base.counts import pool
-from uqcli.calibrate.maps.spline import fit_spline, with_ridge
+from uqcli.calibrate.maps.spline import fit_by_ridge, fit_spline
 from uqcli.kernels.splines import cubic_pieces, spline
 
 
@@ -34,7 +34,7 @@ def test_the_fit_has_the_smallest_penalised_loss(seed, rows, ridge):
     score = random.random(rows)
     label = random.random(rows) < score**2
     label[:2], label[2:4], score[:4] = True, False, [0.2, 0.7, 0.3, 0.8]
-    fitted = with_ridge(pool(score, label), PROBABILITY, ridge).map
+    fitted = fit_by_ridge(pool(score, label), PROBABILITY)(ridge).map
     knots = np.array(fitted.knots)
     basis = spline(oracle.logit(score), knots, cubic_pieces(knots, np.tril(np.ones((len(knots) + 2,) * 2))))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import numpy as np
@@ -56,13 +55,9 @@ def _chosen(folds: ScoreFolds, options: CalibrationOptions) -> Choice:
     losses = {}
     for method in SIMPLEST_FIRST:
         single = replace(options, method=method)
-        losses[method] = folds.losses(partial(_map, options=single), options.scale)
+        maps: list[ScoreMap] = [fit_scores(training, single).map for training in folds.training]
+        losses[method] = folds.losses(maps, options.scale)
     return Choice.among(losses)
-
-
-def _map(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
-    fitted: ScoreMap = fit_scores(counts, options).map
-    return fitted
 
 
 _DEPTHS: Final = (1, 2, 3, 4, 5)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -23,7 +24,7 @@ class MapOfScores(Protocol):
         """Compute the probabilities of corrected scores."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreFolds:
     """Rows of each fold on at most 500 scores.
 
@@ -43,8 +44,12 @@ class ScoreFolds:
         by_fold = (self.positives + self.negatives).sum(axis=1)
         return bool((by_fold < by_fold.sum()).all())
 
-    def training(self, fold: int) -> ValueCounts:
-        """Return the rows of all other folds."""
+    @cached_property
+    def training(self) -> tuple[ValueCounts, ...]:
+        """Rows of all folds but one, for each fold."""
+        return tuple(map(self._without, range(len(self.positives))))
+
+    def _without(self, fold: int) -> ValueCounts:
         positives, negatives = (side.sum(axis=0) - side[fold] for side in (self.positives, self.negatives))
         present = np.flatnonzero(positives + negatives)
         return ValueCounts(
@@ -53,11 +58,9 @@ class ScoreFolds:
             positives=positives[present],
         )
 
-    def losses(self, fit: Callable[[ValueCounts], MapOfScores], scale: Scale) -> CrossFittedLosses:
-        """Compute the log losses under maps that were fitted to the other folds."""
-        probability = np.stack(
-            [fit(self.training(fold)).probability(self.value, scale) for fold in range(len(self.positives))]
-        )
+    def losses(self, maps: Sequence[MapOfScores], scale: Scale) -> CrossFittedLosses:
+        """Compute the log losses of each fold under its map, which was fitted to the other folds."""
+        probability = np.stack([fitted.probability(self.value, scale) for fitted in maps])
         if_positive, if_negative = log_losses(probability)
         loss = np.concatenate([if_positive, if_negative])
         return CrossFittedLosses(loss=loss, count=np.concatenate([self.positives, self.negatives]))

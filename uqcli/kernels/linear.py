@@ -6,10 +6,15 @@ own, which is the same on every CPU.
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats
+
+_FEW = 8
+"""Unknowns up to which a system is solved without numpy."""
 
 _MAX_SWEEPS = 30
 _EIGENVALUE_TOLERANCE = 1e-15
@@ -26,6 +31,8 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
     """
     rows = np.column_stack([matrix, right])
     size = len(rows)
+    if size <= _FEW:
+        return _few_solved(rows.tolist())
     with np.errstate(all="ignore"):
         for step in range(size):
             pivot = step + int(np.argmax(np.abs(rows[step:, step])))
@@ -37,6 +44,27 @@ def solved(matrix: Matrix, right: Floats) -> Floats:
             solved_part = (rows[step, step + 1 : size] * solution[step + 1 :]).sum()
             solution[step] = (rows[step, size] - solved_part) / rows[step, step]
     return solution
+
+
+def _few_solved(rows: list[list[float]]) -> Floats:
+    """Solve a system of few unknowns, given with its right side; numpy's calls take longer than its sums."""
+    size = len(rows)
+    solution = [0.0] * size
+    try:
+        for step in range(size):
+            pivot = max(range(step, size), key=lambda row: abs(rows[row][step]))
+            rows[step], rows[pivot] = rows[pivot], rows[step]
+            first = rows[step]
+            for other in range(step + 1, size):
+                factor = rows[other][step] / first[step]
+                rows[other] = [x - factor * y for x, y in zip(rows[other], first, strict=True)]
+        for step in reversed(range(size)):
+            row = rows[step]
+            solved_part = sum(row[column] * solution[column] for column in range(step + 1, size))
+            solution[step] = (row[size] - solved_part) / row[step]
+    except ZeroDivisionError:
+        return np.full(size, np.nan)
+    return np.array(solution)
 
 
 def inverse(matrix: Matrix) -> Matrix:
@@ -66,33 +94,44 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     matrix : float64, shape (n, n)
     right : float64, shape (n,)
     """
-    rotated, vectors = matrix.copy(), np.eye(len(matrix))
+    size = len(matrix)
+    rotated, vectors = matrix.tolist(), np.eye(size).tolist()
     for _ in range(_MAX_SWEEPS):
-        index_pairs = [(i, j) for i in range(len(rotated)) for j in range(i)]
-        if not any([_rotate(rotated, vectors, i, j) for i, j in index_pairs]):  # noqa: C419
+        if not sum(_rotate(rotated, vectors, i, j) for i in range(size) for j in range(i)):
             break
-    values = np.diag(rotated)
+    values = np.array([rotated[i][i] for i in range(size)])
     nonzero = np.abs(values) > _EIGENVALUE_TOLERANCE * np.abs(values).max()
-    solution: Floats = np.zeros(len(right))
-    for value, vector in zip(values[nonzero], vectors.T[nonzero], strict=True):
+    solution: Floats = np.zeros(size)
+    for value, vector in zip(values[nonzero], np.array(vectors)[nonzero], strict=True):
         solution += (vector * right).sum() / value * vector
     return solution
 
 
-def _rotate(rotated: Matrix, vectors: Matrix, i: int, j: int) -> bool:
-    """Apply a Jacobi rotation that zeroes element (i, j); return False if it is already negligible."""
-    small = 1e-17 * np.sqrt(abs(rotated[i, i])) * np.sqrt(abs(rotated[j, j]))
-    if not abs(rotated[i, j]) > small:
+def _rotate(rotated: list[list[float]], vectors: list[list[float]], i: int, j: int) -> bool:
+    """Apply a Jacobi rotation that zeroes element (i, j); return False if it is already negligible.
+
+    Parameters
+    ----------
+    rotated
+        Rows of the matrix.
+    vectors
+        Eigenvectors, one per row.
+    """
+    element, at_i, at_j = rotated[i][j], rotated[i][i], rotated[j][j]
+    if not abs(element) > 1e-17 * sqrt(abs(at_i)) * sqrt(abs(at_j)):
         return False
-    half = (rotated[j, j] - rotated[i, i]) / (2 * rotated[i, j])
-    tangent = (1.0 if half >= 0 else -1.0) / (abs(half) + np.sqrt(half * half + 1))
-    cosine = 1 / np.sqrt(tangent * tangent + 1)
+    half = (at_j - at_i) / (2 * element)
+    tangent = (1.0 if half >= 0 else -1.0) / (abs(half) + sqrt(half * half + 1))
+    cosine = 1 / sqrt(tangent * tangent + 1)
     sine = tangent * cosine
-    for turned in (rotated, rotated.T, vectors):
-        first, second = turned[:, i].copy(), turned[:, j].copy()
-        turned[:, i] = cosine * first - sine * second
-        turned[:, j] = sine * first + cosine * second
-    rotated[i, j] = rotated[j, i] = 0.0
+    for row in rotated:
+        first, second = row[i], row[j]
+        row[i], row[j] = cosine * first - sine * second, sine * first + cosine * second
+    for rows in (rotated, vectors):
+        pairs = list(zip(rows[i], rows[j], strict=True))
+        rows[i] = [cosine * first - sine * second for first, second in pairs]
+        rows[j] = [sine * first + cosine * second for first, second in pairs]
+    rotated[i][j] = rotated[j][i] = 0.0
     return True
 
 

@@ -243,9 +243,8 @@ def _newton(
         residual = count * probability - positives
         gradient = np.array([(residual * x).sum() for x in regressors]) + penalty * beta
         curvature = count * probability * (1 - probability)
-        hessian = np.array([[(curvature * x * y).sum() for y in regressors] for x in regressors]) + np.diag(
-            penalty
-        )
+        curved = [curvature * x for x in regressors]
+        hessian = np.array([[(x * y).sum() for y in regressors] for x in curved]) + np.diag(penalty)
         step = least_solution(hessian, gradient)
         size = 1.0
         for _ in range(_MAX_HALVINGS):

@@ -13,6 +13,8 @@ from uqcli.calibrate.maps.penalised import PENALTY, penalty_note
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uqcli.base.class_counts import Matrix
     from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -131,8 +133,6 @@ def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
     seed
         Seed of the folds.
     """
-    from functools import partial
-
     import numpy as np
 
     from uqcli.calibrate.folds import thinned
@@ -140,18 +140,14 @@ def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
     folds = thinned(counts, seed)
     ridge = RIDGES[0]
     if folds.has_training_rows:
-        losses = [folds.losses(partial(_map, scale=scale, ridge=ridge), scale).mean for ridge in RIDGES]
+        fits = [fit_by_ridge(training, scale) for training in folds.training]
+        losses = [folds.losses([fit(ridge).map for fit in fits], scale).mean for ridge in RIDGES]
         ridge = RIDGES[int(np.argmin(losses))]
-    return with_ridge(counts, scale, ridge)
+    return fit_by_ridge(counts, scale)(ridge)
 
 
-def _map(counts: ValueCounts, scale: Scale, ridge: float) -> SplineMap:
-    fitted: SplineMap = with_ridge(counts, scale, ridge).map
-    return fitted
-
-
-def with_ridge(counts: ValueCounts, scale: Scale, ridge: float) -> Fit:
-    """Fit a spline with a given penalty.
+def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], Fit]:
+    """Return a function that fits a spline with a given penalty.
 
     The log-odds are ``a + sum_j b_j I_j(x)`` with ``b_j >= 0``, where x are the log-odds of the score and
     I_j are I-splines of degree 3. Interior knots are sextiles of x, and outer ones its first and last
@@ -170,10 +166,15 @@ def with_ridge(counts: ValueCounts, scale: Scale, ridge: float) -> Fit:
     basis_levels = np.tril(np.ones((len(knots) + 2, len(knots) + 2)))
     basis = spline(x, knots, cubic_pieces(knots, basis_levels))
     penalised = not likelihood_has_maximum(x, count, positives, falling=False)
-    penalty = _penalty(len(basis), ridge, PENALTY if penalised else 0.0)
-    coefficients = _minimised(basis, count, positives, penalty)
-    fitted = SplineMap(knots=knots.tolist(), levels=np.cumsum(coefficients).tolist())
-    return Fit(map=fitted, notes=penalty_note(counts) if penalised else ())
+    notes = penalty_note(counts) if penalised else ()
+
+    def fit(ridge: float) -> Fit:
+        penalty = _penalty(len(basis), ridge, PENALTY if penalised else 0.0)
+        coefficients = _minimised(basis, count, positives, penalty)
+        fitted = SplineMap(knots=knots.tolist(), levels=np.cumsum(coefficients).tolist())
+        return Fit(map=fitted, notes=notes)
+
+    return fit
 
 
 def _knots(x: Floats, count: Ints) -> Floats:
