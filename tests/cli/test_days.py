@@ -168,13 +168,20 @@ def test_few_days_have_no_range_or_a_caution(uqcli, tmp_path, days, sentence):
     assert expected["precision"]["value"] is not None
 
 
+def test_few_alerts_have_a_range(uqcli, rows):
+    report = uqcli("boundary", "rows.parquet", "--precision", "0.97", "--day", "day", "--json").json
+    assert report["metrics"]["selected"] < 30
+    precision = report["metrics"]["expected"]["precision"]
+    assert precision["low"] < 0.97 < precision["value"] <= precision["high"]
+
+
 def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
     notes = " ".join(uqcli(*BOUNDARY[:4], "--algorithm", "mist", "--day", "day", "--json").json["notes"])
     assert "Recall has no range" in notes
-    notes = " ".join(
-        uqcli("boundary", "rows.parquet", "--precision", "0.97", "--day", "day", "--json").json["notes"]
-    )
-    assert "have no range by day" in notes
+    highest = pl.col("score") == pl.col("score").max()  # most resamples without it have no boundary
+    rows.with_columns(label=highest.cast(pl.Int64)).write_parquet("one.parquet")
+    one = uqcli("boundary", "one.parquet", "--precision", "0.97", "--day", "day", "--json").json
+    assert "have no range by day" in " ".join(one["notes"])
     share = uqcli("boundary", "rows.parquet", "--max-selected", "10%", "--day", "day", "--json").json
     assert "The share of new days has no range." in " ".join(share["notes"])
     for option, value in (

@@ -97,8 +97,8 @@ def by_optimism(rows, tops, draws, chosen):
     return [precision, recall], positives * fixed / varying
 
 
-def estimate_632(rows, tops, left_out, chosen):
-    """Return the .632 estimate, never above the apparent metric."""
+def out_of_bag(rows, tops, left_out, chosen):
+    """Return the .632 estimate of precision, and recall outside the draws, never above the apparent metric."""
     true_positives, selected = true_and_flagged(rows, tops)
     apparent = [true_positives / selected, true_positives / sum(p for row in rows for _, p in row)]
     evaluated = [
@@ -112,7 +112,10 @@ def estimate_632(rows, tops, left_out, chosen):
         true_positives / sum(n for _, n in sums),
         true_positives / sum(p for rows_left_out, _ in evaluated for row in rows_left_out for _, p in row),
     ]
-    return [min(a, 0.368 * a + 0.632 * o) for a, o in zip(apparent, pooled, strict=True)]
+    return [
+        min(a, (1 - weight) * a + weight * o)
+        for a, o, weight in zip(apparent, pooled, (0.632, 1), strict=True)
+    ]
 
 
 def wilson(share, trials):

@@ -2,7 +2,8 @@
 
 The precision on the calibration set is optimistic. For smoothed rates and single thresholds, the bootstrap
 estimates the optimism: a resampled boundary does better on its own sample than on all rows (Harrell). For the
-exact optimum, rows outside the sample are used (the .632 estimate, Efron 1983).
+exact optimum, rows outside the sample are used: for the precision by the .632 estimate (Efron 1983), for the
+recall alone.
 """
 
 from __future__ import annotations
@@ -37,13 +38,12 @@ _MAX_KEPT: Final = 20_000
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
 
-MIN_ALERTS: Final = 30
-"""Selected rows below which ranges covered less than 85 % in simulations with few positives."""
-
 _NOISE_OF_VARIANCE: Final = 1.3
 """A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
 
-_OUT_OF_BAG_WEIGHT: Final = 0.632
+_OUT_OF_BAG_WEIGHTS: Final = np.array([0.632, 1.0])
+"""Weights of the rows outside the samples for precision and recall; recall by the first is up to 5 points too high."""
+
 OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 """Algorithms whose expected recall has a range."""
 
@@ -182,10 +182,8 @@ def _expected_of(
     if not pooled[1] or not pooled[2]:
         return None
     out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
-    rates = np.minimum(
-        apparent.rates[:, 0],
-        (1 - _OUT_OF_BAG_WEIGHT) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHT * out_of_bag,
-    )
+    rates = (1 - _OUT_OF_BAG_WEIGHTS) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHTS * out_of_bag
+    rates = np.minimum(apparent.rates[:, 0], rates)
     return _expected(rates, apparent, has_recall_range=False)
 
 
@@ -281,16 +279,16 @@ def _expected(
     has_recall_range: bool,
     recall_spread: _Spread = _FIXED_BOUNDARY,
 ) -> Expected:
-    """Add ranges to the expected precision and recall if there are enough alerts."""
+    """Add ranges to the expected precision and recall.
+
+    They do not depend on the number of alerts: calibration sets with more alerts than usual are the lucky ones.
+    """
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
-    enough = trials[0] >= MIN_ALERTS
     return Expected(
-        precision=_estimate(clipped_rates[0], trials[0], ranged=enough),
+        precision=_estimate(clipped_rates[0], trials[0], ranged=True),
         recall=_estimate(
-            clipped_rates[1],
-            recall_spread.trials(clipped_rates[1], trials[1]),
-            ranged=enough and has_recall_range,
+            clipped_rates[1], recall_spread.trials(clipped_rates[1], trials[1]), ranged=has_recall_range
         ),
     )
 

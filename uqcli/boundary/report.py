@@ -23,7 +23,7 @@ from uqcli.boundary.comparison_report import (
     UncertaintyComparison,
     gains_table,
 )
-from uqcli.boundary.expected import MIN_ALERTS, OPTIMISM_CORRECTED, Expected
+from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected
 from uqcli.boundary.expected_report import expectation, expected_cells, expected_metrics
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.operating_points_report import frontier_figure, points_for_page, settings_of
@@ -583,14 +583,8 @@ class BoundaryReport(OneResult):
         if expected is None:
             reason = "the grid has too many cells, or too few resamples have a boundary"
             return [f"Expectations have no range by {self._unit}: {reason}."]
-        selected = boundary.fit.selected if self.groups is None else self.groups.selected
-        if selected < MIN_ALERTS:
-            return [
-                f"Expectations have no range by {self._unit}: only {rows_of(selected)} "
-                f"{'is' if selected == 1 else 'are'} flagged, and {MIN_ALERTS} are needed."
-            ]
         if self.chosen.algorithm not in OPTIMISM_CORRECTED:
-            return [f"Recall has no range: that of {self.chosen.algorithm} is too optimistic; use smooth."]
+            return [f"Recall has no range: none is known to hold for {self.chosen.algorithm}; use smooth."]
         if self.groups is not None and self.groups.searched > 1:
             return ["Recall has no range: the thresholds of several groups vary too much."]
         return []
