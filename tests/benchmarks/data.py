@@ -15,7 +15,7 @@ def dtype_of(rows):
     return np.float32 if rows >= FLOAT32_FROM else np.float64
 
 
-def rows_file(folder, rows, *, ties):
+def rows_file(folder, rows, *, ties, seed=0):
     """Write calibrated scores, continuous or with two decimals, uncertainties, and labels 0 and 1."""
 
     def draw_part(random, size):
@@ -29,7 +29,8 @@ def rows_file(folder, rows, *, ties):
             "label": label.astype(np.int8),
         }
 
-    return _write_parts(folder / f"rows_{rows}_{'tied' if ties else 'continuous'}.parquet", rows, draw_part)
+    name = f"rows_{rows}_{'tied' if ties else 'continuous'}{seed or ''}.parquet"
+    return _write_parts(folder / name, rows, draw_part, seed)
 
 
 def text_file(path, ending):
@@ -58,8 +59,8 @@ def classes_file(folder, rows, classes=10):
     return _write_parts(folder / f"classes_{rows}.parquet", rows, draw_part)
 
 
-def _write_parts(path, rows, draw_part):
-    random = np.random.default_rng(0)
+def _write_parts(path, rows, draw_part, seed=0):
+    random = np.random.default_rng(seed)
     writer = None
     for start in range(0, rows, PART_ROWS):
         table = pa.table(draw_part(random, min(PART_ROWS, rows - start)))

@@ -1,17 +1,13 @@
 """Benchmarks of whole processes that are not in the main table: other options, many classes, help."""
 
-from tests.benchmarks.data import classes_file
+from tests.benchmarks.data import classes_file, rows_file
 from tests.benchmarks.processes import PYTHON, UQCLI, compare_processes
 
 
-def other_process_benchmarks(folder, path, max_rows, runs):
-    """Yield the title of the measured command, the name of its baseline, and the comparison.
-
-    Parameters
-    ----------
-    path
-        Rows with continuous scores.
-    """
+def other_process_benchmarks(folder, max_rows, runs):
+    """Yield the title of the measured command, the name of its baseline, and the comparison."""
+    rows = min(max_rows, 1_000_000)
+    path, new_rows = (rows_file(folder, rows, ties=False, seed=seed) for seed in (0, 1))
     scan = (
         PYTHON,
         "-c",
@@ -30,12 +26,12 @@ def other_process_benchmarks(folder, path, max_rows, runs):
     compared = (*by_default, "--compare")
     yield "`boundary --compare`", "scan", compare_processes(compared, scan, runs)
     calibrator = folder / "calibrator.json"
-    test = ("--test", path, "--bootstrap", "0")
+    test = ("--test", new_rows, "--bootstrap", "0")
     fit = (*UQCLI, "calibrate", path, *test, "-q", "-o", calibrator)
     yield "`calibrate --test`", "scan", compare_processes(fit, scan, runs)
     apply = (*UQCLI, "apply", calibrator, path, "-q", "-o", folder / "applied.parquet")
     yield "`apply` of a calibrator", "scan and write", compare_processes(apply, copy, runs)
-    class_file = classes_file(folder, min(max_rows, 1_000_000), classes=100)
+    class_file = classes_file(folder, rows, classes=100)
     scan = (
         PYTHON,
         "-c",

@@ -37,6 +37,7 @@ from tests.benchmarks.steps import steps
 SIZES = "1e4,1e5,1e6,1e7"
 PACKAGES = ("polars", "numpy", "pyarrow", "numba", "scipy", "scikit-learn", "mapie", "typer")
 LARGE, LARGE_RUNS = 20_000_000, 3
+PARTS = ("rows", "slopes", "scaling", "many", "others", "steps")
 
 
 def machine():
@@ -126,36 +127,27 @@ def slopes(rows):
     ]
 
 
-def bench(options, folder):
-    """Run the requested benchmarks, and return the content of the JSON file."""
+def bench(options, folder, results):
+    """Run the requested benchmarks, and fill in the content of the JSON file as they are done."""
     sizes = sorted({int(float(size)) for size in options.rows.split(",")})
     commands = options.commands.split(",") if options.commands else [job.name for job in JOBS]
     unknown = set(commands) - {job.name for job in JOBS}
     if unknown:
         sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(job.name for job in JOBS)}")
     jobs = [job for job in JOBS if job.name in commands]
-    rows = [row for size in sizes for row in measure_size(folder, size, jobs, options.runs)]
-    results = {
-        "machine": machine(),
-        "rows": rows,
-        "slopes": slopes(rows),
-        "scaling": [],
-        "many": [],
-        "others": [],
-        "steps": [],
-    }
+    for size in sizes:
+        results["rows"] += measure_size(folder, size, jobs, options.runs)
+    results["slopes"] = slopes(results["rows"])
     if sizes[-1] >= LARGE and not options.brief:
-        results["scaling"] = list(scaling(folder, sizes[-1]))
+        results["scaling"] += scaling(folder, sizes[-1])
     if options.commands is None and not options.brief:
-        results["many"] = list(measure_many(folder, options.runs))
-        path = rows_file(folder, min(sizes[-1], 1_000_000), ties=False)
-        results["others"] = [
+        results["many"] += measure_many(folder, options.runs)
+        results["others"] += [
             {"what": what, "baseline": name, **vars(comparison)}
-            for what, name, comparison in other_process_benchmarks(folder, path, sizes[-1], options.runs)
+            for what, name, comparison in other_process_benchmarks(folder, sizes[-1], options.runs)
         ]
         keys = ("what", "bound", "measured")
-        results["steps"] = [dict(zip(keys, step, strict=True)) for step in steps(sizes[-1])]
-    return results
+        results["steps"] += [dict(zip(keys, step, strict=True)) for step in steps(sizes[-1])]
 
 
 def main(arguments=None):
@@ -169,13 +161,17 @@ def main(arguments=None):
     parser.add_argument("--out", type=Path, default=Path("build"), help="folder of the results")
     parser.add_argument("--brief", action="store_true", help="only the commands, no single steps")
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as folder:
-        results = bench(options, Path(folder))
-    options.out.mkdir(parents=True, exist_ok=True)
-    page = markdown(results)
-    (options.out / "benchmarks.json").write_text(json.dumps(results, indent=1) + "\n")
-    (options.out / "benchmarks.md").write_text(page)
-    print(page)
+    results = {"machine": machine(), **{part: [] for part in PARTS}}
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            bench(options, Path(folder), results)
+    finally:
+        if results["rows"]:  # which took long, whatever failed after it
+            options.out.mkdir(parents=True, exist_ok=True)
+            page = markdown(results)
+            (options.out / "benchmarks.json").write_text(json.dumps(results, indent=1) + "\n")
+            (options.out / "benchmarks.md").write_text(page)
+            print(page)
 
 
 if __name__ == "__main__":

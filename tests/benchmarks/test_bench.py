@@ -9,6 +9,7 @@ import pytest
 from tests.benchmarks import data, scaling
 from tests.benchmarks.jobs import BOUNDS, JOBS, MODEL, command
 from tests.benchmarks.many import MANY, measure_many
+from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
 from tests.benchmarks.run import machine, main, slopes
 from tests.benchmarks.scaling import serial_fraction, summary
@@ -49,6 +50,21 @@ def test_many_things_are_measured_beside_a_tenth_of_them(tmp_path):
     page = markdown({**results, "many": rows})
     assert "| `boundary FILE` | 200 files |" in page
     assert "| **3.00 !** | 2 | 4.00 | 10 |" in page
+
+
+@pytest.mark.thorough
+def test_other_processes_run_and_what_was_measured_is_kept_if_one_fails(tmp_path, monkeypatch):
+    compared = list(other_process_benchmarks(tmp_path, 2000, 1))
+    assert len({what for what, _, _ in compared}) == len(compared) == 8
+
+    def fails(folder, runs):
+        raise RuntimeError
+
+    monkeypatch.setattr("tests.benchmarks.run.measure_many", fails)
+    monkeypatch.setattr("tests.benchmarks.run.JOBS", JOBS[:1])
+    with pytest.raises(RuntimeError):
+        main(["--rows", "1e3", "--runs", "1", "--out", str(tmp_path)])
+    assert json.loads((tmp_path / "benchmarks.json").read_text())["rows"]
 
 
 def test_an_unknown_command_is_an_error(tmp_path):
