@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
@@ -42,6 +43,25 @@ def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact,
             6,
             True,
         )
+
+
+def test_many_rules_have_the_results_of_each_alone(uqcli, tmp_path):
+    random = np.random.default_rng(3)
+    score = random.random(400)
+    label = (random.random(400) < score).astype(int)
+    weight, group = random.integers(1, 4, 400) / 2, random.integers(0, 12, 400)
+    columns = {"score": score, "label": label, "weight": weight, "group": group}
+    pl.DataFrame(columns).write_parquet(tmp_path / "rows.parquet")
+    names = [f"{number}.json" for number in range(42)]  # more decisions than 64-bit numbers
+    for number, name in enumerate(names):
+        recall = ("--recall", str(0.1 + 0.02 * number))
+        assert uqcli("boundary", "rows.parquet", *recall, "--algorithm", "st", "-q", "-o", name).code == 0
+    for options in ((), ("--cluster", "group"), ("--sampling-weight", "weight")):
+        report = uqcli("evaluate", *names, "rows.parquet", *options, "--json").json
+        metrics = {result["artifact"]: result["metrics"] for result in report["results"]}
+        for name in names[::20]:
+            alone = uqcli("evaluate", name, "rows.parquet", *options, "--json").json
+            assert metrics[name] == alone["metrics"]
 
 
 @pytest.fixture

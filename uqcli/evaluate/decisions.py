@@ -34,8 +34,15 @@ _MOST_CODES = 100_000
 """Numbers of decisions up to which they are looked up in a table."""
 
 
+_MOST_RULES = 39
+"""Rules up to which the number of the decisions and a label is below 2**63."""
+
+
 def code_of(zones: Sequence[Ints]) -> Ints:
-    """Number the decisions of all rules together; int64, shape (n,)."""
+    """Number the decisions of all rules together; int64, of many rules ``object``, shape (n,)."""
+    if len(zones) > _MOST_RULES:
+        first, last = (code_of(part) for part in (zones[:-_MOST_RULES], zones[-_MOST_RULES:]))
+        return first.astype(object) * _ZONES**_MOST_RULES + last
     code, *others = zones
     for zone in others:
         code = code * _ZONES + zone
