@@ -42,7 +42,8 @@ def code_of(zones: Sequence[Ints]) -> Ints:
     """Number the decisions of all rules together; int64, of many rules ``object``, shape (n,)."""
     if len(zones) > _MOST_RULES:
         first, last = (code_of(part) for part in (zones[:-_MOST_RULES], zones[-_MOST_RULES:]))
-        return first.astype(object) * _ZONES**_MOST_RULES + last
+        whole: Ints = first.astype(object) * _ZONES**_MOST_RULES + last
+        return whole
     code, *others = zones
     for zone in others:
         code = code * _ZONES + zone
