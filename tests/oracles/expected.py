@@ -98,7 +98,7 @@ def by_optimism(rows, tops, draws, chosen):
 
 
 def out_of_bag(rows, tops, left_out, chosen):
-    """Return the .632 estimate of precision, and recall outside the draws, never above the apparent metric."""
+    """Return the .632 estimate of precision, and recall outside the draws, at most the apparent metric."""
     true_positives, selected = true_and_flagged(rows, tops)
     apparent = [true_positives / selected, true_positives / sum(p for row in rows for _, p in row)]
     evaluated = [

@@ -42,7 +42,10 @@ _NOISE_OF_VARIANCE: Final = 1.3
 """A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
 
 _OUT_OF_BAG_WEIGHTS: Final = np.array([0.632, 1.0])
-"""Weights of the rows outside the samples for precision and recall; recall by the first is up to 5 points too high."""
+"""Weights of the rows outside the samples, for precision and recall.
+
+The recall by the first weight was up to five points too high where positives are rare.
+"""
 
 OPTIMISM_CORRECTED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 """Algorithms whose expected recall has a range."""
@@ -281,7 +284,8 @@ def _expected(
 ) -> Expected:
     """Add ranges to the expected precision and recall.
 
-    They do not depend on the number of alerts: calibration sets with more alerts than usual are the lucky ones.
+    They are given for any number of alerts, since calibration sets with more alerts than usual are the lucky
+    ones.
     """
     trials = int(apparent.selected[0]), int(apparent.positives[0])
     clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
