@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from uqcli.kernels import linear
 from uqcli.kernels.linear import extreme_singular_values, is_positive_definite, least_solution, solved
 
 
@@ -23,6 +24,14 @@ def test_random_systems_are_solved_as_by_lapack(size):
         smallest_eigenvalue = float(np.linalg.eigvalsh(square)[0])
         assert is_positive_definite(square)
         assert not is_positive_definite(square - (1.01 * smallest_eigenvalue + 1e-9) * np.eye(size))
+
+
+def test_few_unknowns_are_solved_with_the_bits_of_arrays(monkeypatch):
+    random = np.random.default_rng(0)
+    systems = [(random.normal(size=(size, size)), random.normal(size=size)) for size in range(1, 9)] * 5
+    by_lists = [solved(*system).tobytes() for system in systems]
+    monkeypatch.setattr(linear, "_FEW", 0)
+    assert [solved(*system).tobytes() for system in systems] == by_lists
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -187,7 +187,7 @@ def _expected_of(
     out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
     rates = (1 - _OUT_OF_BAG_WEIGHTS) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHTS * out_of_bag
     rates = np.minimum(apparent.rates[:, 0], rates)
-    return _expected(rates, apparent, has_recall_range=False)
+    return _expected(rates, apparent, None)
 
 
 def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows: int) -> Estimate | None:
@@ -249,8 +249,7 @@ def by_optimism(apparent: SelectionCounts, in_draws: SelectionCounts, on_all: Se
     return _expected(
         apparent.rates[:, 0] - subtracted,
         apparent,
-        has_recall_range=True,
-        recall_spread=_Spread(variance=float(optimism[1].var(ddof=1)), subtracted=float(subtracted[1])),
+        _Spread(variance=float(optimism[1].var(ddof=1)), subtracted=float(subtracted[1])),
     )
 
 
@@ -262,8 +261,8 @@ class _Spread:
     then vary more than that of a fixed boundary.
     """
 
-    variance: float = 0.0
-    subtracted: float = 0.0
+    variance: float
+    subtracted: float
 
     def trials(self, share: float, trials: int) -> float:
         """Return the number of trials whose rate varies as much, at most those of a fixed boundary."""
@@ -272,28 +271,18 @@ class _Spread:
         return trials * fixed / (max(fixed, self.variance / _NOISE_OF_VARIANCE) + self.subtracted**2)
 
 
-_FIXED_BOUNDARY: Final = _Spread()
-
-
-def _expected(
-    rates: Floats,
-    apparent: SelectionCounts,
-    *,
-    has_recall_range: bool,
-    recall_spread: _Spread = _FIXED_BOUNDARY,
-) -> Expected:
+def _expected(rates: Floats, apparent: SelectionCounts, recall_spread: _Spread | None) -> Expected:
     """Add ranges to the expected precision and recall.
 
     They are given for any number of alerts, since calibration sets with more alerts than usual are the lucky
-    ones.
+    ones. Without a spread the recall has none: for an exact optimum it covered 67 to 95 % at any size.
     """
-    trials = int(apparent.selected[0]), int(apparent.positives[0])
-    clipped_rates = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
+    precision, recall = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
     return Expected(
-        precision=_estimate(clipped_rates[0], trials[0], ranged=True),
-        recall=_estimate(
-            clipped_rates[1], recall_spread.trials(clipped_rates[1], trials[1]), ranged=has_recall_range
-        ),
+        precision=_with_range(precision, int(apparent.selected[0])),
+        recall=Estimate(value=recall)
+        if recall_spread is None
+        else _with_range(recall, recall_spread.trials(recall, int(apparent.positives[0]))),
     )
 
 
@@ -329,9 +318,6 @@ def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> Sele
     )
 
 
-def _estimate(share: float, trials: float, *, ranged: bool) -> Estimate:
-    """Add a range where it is valid; for the recall of an exact optimum it covered 67 to 95 % at any size."""
-    if not ranged:
-        return Estimate(value=share)
+def _with_range(share: float, trials: float) -> Estimate:
     low, high = wilson(share, trials, _Z)
     return Estimate(value=share, low=low, high=high)

@@ -97,6 +97,7 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     size = len(matrix)
     rotated, vectors = matrix.tolist(), np.eye(size).tolist()
     for _ in range(_MAX_SWEEPS):
+        # a sweep rotates every pair, so the first rotation must not end it, as with any()
         if not sum(_rotate(rotated, vectors, i, j) for i in range(size) for j in range(i)):
             break
     values = np.array([rotated[i][i] for i in range(size)])
