@@ -16,6 +16,8 @@ from uqcli.reports.document import Table
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, clipped, let, minus, sigmoid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from uqcli.base.class_counts import Matrix
     from uqcli.base.counts import Floats, Ints
     from uqcli.base.rows import Rows
@@ -139,17 +141,19 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
     if units_of(compared, options.cluster) >= FOLDS:
         losses = np.zeros(len(candidates))
         for training, held_out in folds_of(compared, options.seed, options.cluster):
+            fit = _fit_by_candidate(training, options.scale)
             for index, candidate in enumerate(candidates):
-                fitted = _with_ridge(training, options.scale, *candidate)
+                fitted = fit(*candidate)
                 predicted = fitted.predict(held_out.score, options.scale, held_out.uncertainty)
                 if_positive, if_negative = log_losses(predicted.probability)
                 loss = np.where(held_out.labels, if_positive, if_negative)
                 losses[index] += (loss * held_out.weights()).sum()
         best = candidates[int(np.argmin(losses))]
-    return _with_ridge(rows, options.scale, *best)
+    return _fit_by_candidate(rows, options.scale)(*best)
 
 
-def _with_ridge(rows: Rows, scale: Scale, ridge: float, curved: bool) -> SurfaceMap:
+def _fit_by_candidate(rows: Rows, scale: Scale) -> Callable[[float, bool], SurfaceMap]:
+    """Return a function that fits a surface with a given ridge, curved or not."""
     import numpy as np
 
     from uqcli.kernels.logistic import logistic_fit
@@ -163,10 +167,18 @@ def _with_ridge(rows: Rows, scale: Scale, ridge: float, curved: bool) -> Surface
     variance = (weight * (square - (weight * square).sum() / total) ** 2).sum() / total  # without BLAS
     if np.sqrt(variance) < _LEAST_SPREAD:
         square = np.zeros(len(z))
-    features: Matrix = np.stack([x, z, x * z, square, *([x * x] if curved else [])])
-    a, d, b, e, c, *f = logistic_fit(features, weight, weight * rows.labels, ridge).tolist()
-    reach = (1 if curved else 2) * float(np.abs(x[weight > 0]).max())  # a parabola turns beyond what it fits
-    return SurfaceMap(level=[a, b, c], slope=[d, e, *(f or [0.0])], reach=reach, normal_score=normal_score)
+    features, positives = [x, z, x * z, square, x * x], weight * rows.labels
+    largest = float(np.abs(x[weight > 0]).max())
+
+    def fit(ridge: float, curved: bool) -> SurfaceMap:
+        used: Matrix = np.stack(features if curved else features[:-1])
+        a, d, b, e, c, *f = logistic_fit(used, weight, positives, ridge).tolist()
+        reach = (1 if curved else 2) * largest  # a parabola turns beyond what it fits
+        return SurfaceMap(
+            level=[a, b, c], slope=[d, e, *(f or [0.0])], reach=reach, normal_score=normal_score
+        )
+
+    return fit
 
 
 def _normal_score(uncertainty: Floats, fitted: IsotonicMap, scale: Scale) -> Floats:
