@@ -65,9 +65,7 @@ class MetricsCache:
 
     def _draw(self, settings: dict[str, Any], rows: int, seeds: int) -> str:
         model = GaussianModel(
-            train_prevalence=settings["train"],
-            prevalence=settings["test"],
-            noise=settings.get("noise", 0.0),
+            train_prevalence=settings["train"], prevalence=settings["test"], noise=settings.get("noise", 0.0)
         )
         key = (model, rows)
         if key not in self.drawn:

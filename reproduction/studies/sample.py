@@ -507,13 +507,7 @@ def _differences(shipped: Split, st: uqcli.Boundary, ew: uqcli.Boundary) -> Shee
     }
     return Sheet(
         title="Figure 7. Rows on which two boundaries differ, on the census sample",
-        text=[
-            DIFFERENCE_TEXT.format(
-                bound=BOUNDS[0],
-                single=_thresholds(st),
-                thresholds=_thresholds(ew),
-            )
-        ],
+        text=[DIFFERENCE_TEXT.format(bound=BOUNDS[0], single=_thresholds(st), thresholds=_thresholds(ew))],
         header=["rows", "positive", *DESCRIBED],
         rows=rows,
         status=Status.DIFFERS,

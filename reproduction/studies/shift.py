@@ -230,7 +230,7 @@ def _by_rows(coverages: Coverages, points: Sequence[Point]) -> Sheet:
                 f" Repetitions without an estimate, which are left out: {missing_text}."
                 if missing_text
                 else ""
-            ),
+            )
         ],
         header=["rows", *METHODS],
         rows=[[f"{point[0]:,}", *_cells(coverages, point)] for point in points],

@@ -220,8 +220,7 @@ def group_cases(kind, evaluated):
 
 RULE_CASES |= {
     "boundary by groups": group_cases(
-        "boundary",
-        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"]),
+        "boundary", lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"])
     ),
     "boundary with weights by groups": group_cases(
         "boundary with weights",
@@ -230,8 +229,7 @@ RULE_CASES |= {
         ),
     ),
     "calibrator by groups": group_cases(
-        "calibrator",
-        lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"]),
+        "calibrator", lambda m, g: m.evaluate(*g.labelled, uncertainty=g.rows["uncertainty"], by=g.rows["by"])
     ),
     "heterogeneous calibrator by groups": group_cases(
         "heterogeneous calibrator",

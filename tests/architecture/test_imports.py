@@ -25,11 +25,7 @@ MAY_LOAD = {
     "what shows tables": ({"rich"}, ["--help", "boundary --help"]),
     "arrays": (
         {"numpy"},
-        [
-            "show boundary.json --json",
-            "show calibrator.json --json",
-            "export boundary.json --to python",
-        ],
+        ["show boundary.json --json", "show calibrator.json --json", "export boundary.json --to python"],
     ),
     "what writes SQL": ({"numpy", "sqlglot"}, ["export boundary.json --to sql"]),
     "what reads": (

@@ -108,10 +108,7 @@ def heterogeneous_seconds(rows):
     learned = learn_trees(learning_features, label[:half], weight[:half], CalibrationOptions(max_depth=4))
     learned_at = time.perf_counter()
     calibration = Rows(
-        numbers={"score": score[half:]},
-        positive=label[half:],
-        weight=weight[half:],
-        features=leaf_features,
+        numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=leaf_features
     )
     options = CalibrationOptions(leaf_method=LeafMethod.PLATT, min_leaf=min(500, rows // 20))
     fitted = fit_trees(learned, calibration, options)

@@ -17,18 +17,7 @@ from tests.benchmarks.scaling import serial_fraction, summary
 
 @pytest.mark.thorough
 def test_a_run_writes_its_results_and_a_page(tmp_path):
-    main(
-        [
-            "--rows",
-            "1e3",
-            "--commands",
-            "boundary-jsonl,conformal",
-            "--runs",
-            "1",
-            "--out",
-            str(tmp_path),
-        ]
-    )
+    main(["--rows", "1e3", "--commands", "boundary-jsonl,conformal", "--runs", "1", "--out", str(tmp_path)])
     results = json.loads((tmp_path / "benchmarks.json").read_text())
     measured = {(row["command"], row["rows"], row["ties"]) for row in results["rows"]}
     row_kinds = ("continuous", "two decimals")

@@ -194,10 +194,7 @@ def test_a_stricter_bound_never_needs_fewer_rows(seed, kind):
     certifier = Certifier.from_cells(pilot, test)
     rate = Rate.SPECIFICITY if kind == "max_fpr" else Rate(kind)
     needed = [
-        certifier.rows_needed(
-            [Promise(rate=rate, minimum=Fraction(level).limit_denominator(10**6))],
-            0.1,
-        )
+        certifier.rows_needed([Promise(rate=rate, minimum=Fraction(level).limit_denominator(10**6))], 0.1)
         for level in levels
     ]
     sizes = [math.inf if rows is None else rows for rows in needed]

@@ -7,13 +7,7 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.boundary.rule import SavedConstraint
-from uqcli.boundary.search.constraint import (
-    PROMISED,
-    RULES,
-    ConstraintKind,
-    parse_constraint,
-    utility,
-)
+from uqcli.boundary.search.constraint import PROMISED, RULES, ConstraintKind, parse_constraint, utility
 from uqcli.estimates.confusion import Confusion, Rate
 
 PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
@@ -30,12 +24,7 @@ MIN_SPECIFICITY = ConstraintKind.MIN_SPECIFICITY
         (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% flagged"),
         (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0"),
         (MIN_SPECIFICITY, "0.95", (Fraction(19, 20),), "specificity >= 0.95"),
-        (
-            UTILITY,
-            "gain=2.5,cost=1",
-            (Fraction(5, 2), Fraction(1)),
-            "highest utility (gain=2.5,cost=1)",
-        ),
+        (UTILITY, "gain=2.5,cost=1", (Fraction(5, 2), Fraction(1)), "highest utility (gain=2.5,cost=1)"),
     ],
 )
 def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target):

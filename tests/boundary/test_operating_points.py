@@ -11,12 +11,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.expected import expected
 from uqcli.boundary.operating_points import operating_points
-from uqcli.boundary.search.constraint import (
-    ConstraintKind,
-    constraint_from,
-    parse_constraint,
-    with_margin,
-)
+from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
 from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import boundary_at
 from uqcli.shift.target import BinaryWeights

@@ -11,12 +11,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.boundary.search import smoothing as smoothing_of_cells
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.boundary.search.optimum import optimise
-from uqcli.boundary.search.smoothing import (
-    Layout,
-    nested_boundaries,
-    nested_of_draws,
-    smoothed_rates,
-)
+from uqcli.boundary.search.smoothing import Layout, nested_boundaries, nested_of_draws, smoothed_rates
 
 
 def rows_in_descending_score(cells):

@@ -127,11 +127,7 @@ def test_other_algorithms_equal_the_best_of_their_candidates(rows, kind):
 
 
 @settings(max_examples=300, deadline=None)
-@given(
-    rows_of(2, 6, 25),
-    st.sampled_from(sorted(UTILITIES)),
-    st.sampled_from(["vw-dpmt", "st"]),
-)
+@given(rows_of(2, 6, 25), st.sampled_from(sorted(UTILITIES)), st.sampled_from(["vw-dpmt", "st"]))
 def test_rules_of_rows_equal_brute_force_over_all_thresholds(rows, kind, algorithm):
     bins = 2 if algorithm == "vw-dpmt" else 1
     columns = list(zip(*rows, strict=True))

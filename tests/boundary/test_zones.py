@@ -72,11 +72,7 @@ GRID = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=2, score_bins=None
 
 
 @settings(max_examples=500)
-@given(
-    data_sets(),
-    PRECISIONS,
-    LIMITS,
-)
+@given(data_sets(), PRECISIONS, LIMITS)
 def test_zones_of_rows_equal_brute_force_over_all_thresholds(data, precision, limit):
     """Every score is a cell: the zones are found by trying all pairs of thresholds of the rows themselves."""
     cells = build_cells(as_rows(data), GRID)
@@ -116,12 +112,7 @@ def test_smoothed_review_takes_the_next_cells_in_order(data, precision, limit):
 
 
 @settings(max_examples=200)
-@given(
-    data_sets(),
-    PRECISIONS,
-    st.sampled_from([Algorithm.VW_DPMT, Algorithm.SMOOTH]),
-    LIMITS,
-)
+@given(data_sets(), PRECISIONS, st.sampled_from([Algorithm.VW_DPMT, Algorithm.SMOOTH]), LIMITS)
 def test_limits_hold_and_review_stays_below_the_boundary(data, precision, algorithm, limit):
     spec = GridSpec(binning=Binning.SHARED, uncertainty_bins=2, score_bins=6)
     cells = build_cells(as_rows(data), spec)

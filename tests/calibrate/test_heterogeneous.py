@@ -16,10 +16,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 def test_trees_calibrate_what_one_map_cannot(partitioner, leaf_method):
     data = draw_rows(1, rows=6000)
     options = CalibrationOptions(
-        method=CalibrationMethod.HETEROGENEOUS,
-        partitioner=partitioner,
-        leaf_method=leaf_method,
-        min_leaf=200,
+        method=CalibrationMethod.HETEROGENEOUS, partitioner=partitioner, leaf_method=leaf_method, min_leaf=200
     )
     new = draw_rows(2, rows=6000)
     single = fit(data, CalibrationOptions(method=CalibrationMethod.PLATT)).predict(new).probability

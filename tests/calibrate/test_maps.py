@@ -29,9 +29,7 @@ LEAVES = [
 GROUPS = GroupsMap(features=[FeatureColumn(name="a", levels=["x"])], groups=[["x"]], leaves=LEAVES)
 NODES = [Node(feature="a", levels=["x"], left=1, right=2), Node(leaf=0), Node(leaf=1)]
 TREES = TreesMap(
-    features=[FeatureColumn(name="a", levels=["x"])],
-    combine="mean",
-    trees=[Tree(nodes=NODES, leaves=LEAVES)],
+    features=[FeatureColumn(name="a", levels=["x"])], combine="mean", trees=[Tree(nodes=NODES, leaves=LEAVES)]
 )
 MAPS = [LOGISTIC, BETA, ISOTONIC, HISTOGRAM, IDENTITY, LEVELS, GROUPS, TREES]
 

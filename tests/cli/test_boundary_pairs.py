@@ -139,10 +139,7 @@ def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
             ("--max-fpr", "0", "--max-selected", "1"),
             "no boundary has false-positive rate <= 0 and at most 1 flagged; the closest has",
         ),
-        (
-            ("--max-fpr", "0", "--max-selected", "0.01%"),
-            "flagged, above 0.01%, at recall",
-        ),
+        (("--max-fpr", "0", "--max-selected", "0.01%"), "flagged, above 0.01%, at recall"),
     ],
 )
 def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds, sentence):

@@ -50,11 +50,7 @@ def test_prediction_sets_are_equal_for_every_format_and_split(uqcli, folder, met
     fit_sets(uqcli, "--method", method)
     frame(seed=2)[:333].write_csv(folder / "1.csv")
     frame(seed=2)[333:].write_csv(folder / "2.csv")
-    inputs_by_name = {
-        "csv": ("new.csv",),
-        "parquet": ("new.parquet",),
-        "split": ("1.csv", "2.csv"),
-    }
+    inputs_by_name = {"csv": ("new.csv",), "parquet": ("new.parquet",), "split": ("1.csv", "2.csv")}
     for name, inputs in inputs_by_name.items():
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.csv", "-q").code == 0
         assert uqcli("apply", "c.json", *inputs, "-o", f"{name}_out.parquet", "-q").code == 0

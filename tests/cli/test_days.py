@@ -184,11 +184,7 @@ def test_a_range_is_never_dropped_without_a_word(uqcli, rows):
     assert "have no range by day" in " ".join(one["notes"])
     share = uqcli("boundary", "rows.parquet", "--max-selected", "10%", "--day", "day", "--json").json
     assert "The share of new days has no range." in " ".join(share["notes"])
-    for option, value in (
-        ("--margin", "1"),
-        ("--grid", "grid.json"),
-        ("--algorithm", "hr"),
-    ):
+    for option, value in (("--margin", "1"), ("--grid", "grid.json"), ("--algorithm", "hr")):
         inputs = () if option == "--grid" else ("rows.parquet",)
         refused = uqcli("boundary", *inputs, "--precision", "0.6", "--day", "day", option, value)
         assert (refused.code, "--day with" in refused.err or "--day and" in refused.err) == (2, True)

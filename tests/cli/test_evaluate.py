@@ -39,10 +39,7 @@ def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact,
         assert (
             failed.code,
             f"gate: check failed: {check} cannot be tested, since {name} is undefined" in failed.err,
-        ) == (
-            6,
-            True,
-        )
+        ) == (6, True)
 
 
 def test_many_rules_have_the_results_of_each_alone(uqcli, tmp_path):

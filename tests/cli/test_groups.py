@@ -50,10 +50,7 @@ def test_options_are_parameters_with_their_names_panels_and_defaults():
 def test_values_are_parsed_and_others_have_the_declared_default():
     with_groups(command)(**GIVEN)
     with_groups(command)(**{**GIVEN, "by": "a, b", "bins": "3", "split": "4"})
-    assert [
-        Request(for_="x"),
-        Request(for_="x", by=("a", "b"), bins=3, split=4),
-    ] == RECEIVED
+    assert [Request(for_="x"), Request(for_="x", by=("a", "b"), bins=3, split=4)] == RECEIVED
 
 
 def test_an_error_names_the_option():

@@ -143,11 +143,7 @@ def test_many_kept_rows_add_to_the_estimate(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        ("boundary", "d.csv", "--precision", "0.5"),
-        ("calibrate", "d.csv", "--method", "platt"),
-    ],
+    "line", [("boundary", "d.csv", "--precision", "0.5"), ("calibrate", "d.csv", "--method", "platt")]
 )
 def test_no_limit_of_memory_changes_a_byte(uqcli, rows, line):
     expected, small = uqcli(*line, "--json"), uqcli(*line, "--json", "--memory", "9kB")

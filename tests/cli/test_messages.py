@@ -47,10 +47,7 @@ def test_a_list_instead_of_one_value_is_an_error(uqcli, data, tmp_path, value):
 
 @pytest.mark.parametrize("name", ["rows.json", "rows.JSON.gz", "rows.xlsx", "rows.zip", "rows.html"])
 def test_rows_are_not_written_to_endings_of_other_formats(uqcli, data, artifact, tmp_path, name):
-    for line in (
-        ("apply", artifact, data),
-        ("boundary", data, "--precision", "0.5", "--frontier"),
-    ):
+    for line in (("apply", artifact, data), ("boundary", data, "--precision", "0.5", "--frontier")):
         option = () if "--frontier" in line else ("-o",)
         outcome = uqcli(*line, *option, name)
         assert outcome.code == 2, line

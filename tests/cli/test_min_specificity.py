@@ -76,11 +76,7 @@ def test_evaluate_measures_and_tests_the_specificity(uqcli, files, file, broken,
     mirrored = uqcli("evaluate", "f.json", f"{file}.parquet", *more, "--json").json
     for metrics in (report["metrics"], *(group["metrics"] for group in report.get("groups", ()))):
         rate, specificity = metrics["fpr"], metrics["specificity"]
-        assert specificity == {
-            "value": 1 - rate["value"],
-            "low": 1 - rate["high"],
-            "high": 1 - rate["low"],
-        }
+        assert specificity == {"value": 1 - rate["value"], "low": 1 - rate["high"], "high": 1 - rate["low"]}
     assert report["metrics"]["promise_broken"] == mirrored["metrics"]["promise_broken"] == broken
     assert "specificity" not in mirrored["metrics"]
     assert "specificity >= 0.9" in report["notes"][0]

@@ -151,10 +151,7 @@ def test_the_smallest_documented_limits_suffice(data, artifact, tmp_path):
     assert run("--version", limits=[(resource.RLIMIT_NOFILE, 8)]).returncode == 0
 
 
-CPU_KINDS = [
-    {"OPENBLAS_CORETYPE": "Prescott"},
-    {"NPY_DISABLE_CPU_FEATURES": "X86_V3"},
-]
+CPU_KINDS = [{"OPENBLAS_CORETYPE": "Prescott"}, {"NPY_DISABLE_CPU_FEATURES": "X86_V3"}]
 
 
 @pytest.fixture(scope="module")

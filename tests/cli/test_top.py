@@ -129,12 +129,7 @@ def test_the_report_says_how_many_rows_are_flagged(uqcli, rule, tmp_path):
     said = {
         ("--top", "1"): "The first 1 row is flagged, whatever the thresholds.",
         ("--top", "50"): "All usable rows are flagged, since there are fewer than 50.",
-        (
-            "--top",
-            "50",
-            "--per",
-            "day",
-        ): "The first 50 rows of 1 group are flagged; 1 has fewer.",
+        ("--top", "50", "--per", "day"): "The first 50 rows of 1 group are flagged; 1 has fewer.",
     }
     for options, sentence in said.items():
         assert sentence in uqcli("apply", "rule.json", "few.csv", *options, "-o", "x.csv").out.decode()

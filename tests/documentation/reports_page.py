@@ -36,7 +36,7 @@ def sample_runs(folder):
     return {
         "overview": ["overview", binary[0]],
         "overview of two scores": [
-            *("overview", str(SAMPLE / "census_first_rows.csv"), "--score", "score,ensemble_score"),
+            *("overview", str(SAMPLE / "census_first_rows.csv"), "--score", "score,ensemble_score")
         ],
         "bin": ["bin", binary[0], "--score-bins", "4"],
         "boundary": ["boundary", binary[0], "--precision", "0.9", "-o", rule_files["b"]],

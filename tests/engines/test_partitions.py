@@ -178,12 +178,7 @@ def test_one_table_counts_by_one_key_after_another(engine, tmp_path_factory, rec
 
 
 CLASSES = ("cat", "dog", "emu")
-CLASS_ROLES = Roles(
-    numbers={},
-    label="label",
-    class_columns=ClassColumns(columns="p_*"),
-    keys=("region",),
-)
+CLASS_ROLES = Roles(numbers={}, label="label", class_columns=ClassColumns(columns="p_*"), keys=("region",))
 
 
 @EXAMPLES

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.estimates.difference import (
-    Chosen,
-    mcnemar,
-    precisions_interval,
-    shares_interval,
-)
+from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
 from uqcli.estimates.proportion import clopper_pearson
 
 

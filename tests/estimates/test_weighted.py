@@ -92,11 +92,7 @@ def test_differences_and_their_intervals_are_those_of_the_rows(rows):
     recall = [(w * a * y, w * y, w * b * y, w * y) for a, b, y, w in rows]
     precision = [(w * a * y, w * a, w * b * y, w * b) for a, b, y, w in rows]
     for found, sums, differing in (
-        (
-            design.difference(flags(0), flags(1), positive=True),
-            recall,
-            [a != b and y for a, b, y, _ in rows],
-        ),
+        (design.difference(flags(0), flags(1), positive=True), recall, [a != b and y for a, b, y, _ in rows]),
         (design.precision_difference(flags(0), flags(1)), precision, [a != b for a, b, _, _ in rows]),
     ):
         totals = [sum(column) for column in zip(*sums, strict=True)]

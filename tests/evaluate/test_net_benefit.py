@@ -5,13 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from tests.evaluate.test_difference import (
-    BOUNDARIES,
-    boundary,
-    evaluate,
-    has_cleared_rows,
-    is_flagged,
-)
+from tests.evaluate.test_difference import BOUNDARIES, boundary, evaluate, has_cleared_rows, is_flagged
 from tests.oracles.net_benefit import net_benefit
 from tests.properties.strategies import data_sets
 from uqcli.boundary.rule import SavedConstraint

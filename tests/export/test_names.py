@@ -168,9 +168,7 @@ def test_a_statement_that_is_too_long_is_refused_before_it_is_written():
         name = Name(f"v{index}")
         value = Let(name.name, value, Steps(name, (0.5,), (name, name)))
     formula = Formula(
-        inputs=(Column(name="s"),),
-        required=("s",),
-        outputs=(Output(name="out", kind="double", value=value),),
+        inputs=(Column(name="s"),), required=("s",), outputs=(Output(name="out", kind="double", value=value),)
     )
     with pytest.raises(UsageError, match=f"at most {MAX_CHARACTERS:,}"):
         to_sql(formula, SqlDialect.DUCKDB, [])
@@ -182,9 +180,7 @@ def test_the_least_length_is_no_more_than_the_length(edges):
 
     value = Steps(Column(name="s"), tuple(edges), tuple(map(Constant, np.arange(len(edges) + 1.0).tolist())))
     formula = Formula(
-        inputs=(Column(name="s"),),
-        required=("s",),
-        outputs=(Output(name="out", kind="double", value=value),),
+        inputs=(Column(name="s"),), required=("s",), outputs=(Output(name="out", kind="double", value=value),)
     )
     for dialect in SqlDialect:
         assert _least_characters(value, {}) <= len(to_sql(formula, dialect, []))

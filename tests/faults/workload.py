@@ -75,12 +75,7 @@ def lines(folder, sizes=SIZES):
             Line("apply", ("apply", folder / "b.json", csv), "o.csv"),
             Line("apply", ("apply", folder / "c.json", parquet), "o.parquet", "r.json"),
             Line("boundary", ("boundary", parquet, "--precision", "0.6"), "o.json", "r.md"),
-            Line(
-                "calibrate",
-                ("calibrate", csv, *_ISOTONIC),
-                "o.json",
-                "r.json",
-            ),
+            Line("calibrate", ("calibrate", csv, *_ISOTONIC), "o.json", "r.json"),
             Line("conformal", ("conformal", csv, "--by", "region"), "o.json", "r.md"),
             Line("bin", ("bin", csv, "--score-bins", "50"), "o.json"),
             Line(

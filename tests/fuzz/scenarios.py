@@ -59,10 +59,7 @@ def descriptors(random: mutate.Random, folder: Path, seeds: Seeds) -> Scenario:
         link.unlink(missing_ok=True)
     symlink.symlink_to(rows)
     os.link(rows, hard)
-    names = [
-        *STREAMS,
-        *map(str, (rows, symlink, hard, folder / "." / "rows.csv")),
-    ]
+    names = [*STREAMS, *map(str, (rows, symlink, hard, folder / "." / "rows.csv"))]
     targets = [*names, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", str(fifo), "/dev/null", str(fifo)]
     flags = (os.O_RDONLY, os.O_RDWR, os.O_RDWR | os.O_APPEND)
     model = folder / "boundary.json"

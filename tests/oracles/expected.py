@@ -51,7 +51,7 @@ def smooth_tops(rows, lower, bound):
             (-rate, position, row_index)
             for row_index, row_rates in enumerate(smoothed(descending))
             for position, rate in enumerate(row_rates)
-        ),
+        )
     )
     best, tops = None, [0] * len(rows)
     for _, _, row_index in ranked:

@@ -22,11 +22,7 @@ def counted(table):
     """Count a table of shape (units, classes, cells)."""
     unit, class_index, cell = np.nonzero(table)
     return UnitCounts(
-        unit=unit,
-        class_index=class_index,
-        cell=cell,
-        count=table[unit, class_index, cell],
-        shape=table.shape,
+        unit=unit, class_index=class_index, cell=cell, count=table[unit, class_index, cell], shape=table.shape
     )
 
 

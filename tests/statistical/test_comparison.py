@@ -122,9 +122,7 @@ def folds_with_amounts(rate, size, draw, random):
     edges = uncertainty_edges_of(rows, SPEC)
     cells = cells_from(edges, pool_by(rows, edges), SPEC)
     cell = cell_of(cells, score, uncertainty)
-    sums = [
-        [[np.bincount(cell, amount * mask, len(cells.flat[0]))] for mask in (1, label)],
-    ]
+    sums = [[[np.bincount(cell, amount * mask, len(cells.flat[0]))] for mask in (1, label)]]
     by_bin = np.split(np.array(sums[0]).astype(np.int64), len(cells.rows), axis=-1)
     cells = replace(
         cells, rows=tuple(replace(row, sums=part) for row, part in zip(cells.rows, by_bin, strict=True))

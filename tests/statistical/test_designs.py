@@ -95,10 +95,7 @@ def test_net_benefits_of_clusters_are_covered(clusters, correlation, odds, popul
             label = labels(random, cluster, scores[0], correlation)
             design = tally_of(cluster, scores, cut, label, {}).of_all(0.95, "clusters")
             coverage.add(
-                [
-                    design.net_benefit(flags(0), odds),
-                    design.net_benefit_difference(flags(0), flags(1), odds),
-                ]
+                [design.net_benefit(flags(0), odds), design.net_benefit_difference(flags(0), flags(1), odds)]
             )
         coverage.check()
 

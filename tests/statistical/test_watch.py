@@ -147,12 +147,7 @@ def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
 
 @pytest.mark.parametrize(
     ("precision", "delta", "most"),
-    [
-        (0.85, 0.05, 300),
-        (0.85, 0.01, 400),
-        (0.80, 0.05, 90),
-        (0.80, 0.01, 120),
-    ],
+    [(0.85, 0.05, 300), (0.85, 0.01, 400), (0.80, 0.05, 90), (0.80, 0.01, 120)],
 )
 def test_a_missed_target_raises_the_lifetime_alarm_in_time(precision, delta, most):
     """A test that knew this precision would need about log(1 / delta) / KL alerts, hardly fewer."""

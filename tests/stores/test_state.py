@@ -73,11 +73,7 @@ def test_a_link_stays_and_its_target_is_replaced(tmp_path):
 def test_waiting_too_long_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(state, "LOCK_TIMEOUT_SECONDS", 0.1)
     path = str(tmp_path / "state")
-    with (
-        locked(path),
-        pytest.raises(DataError, match="in use by another run"),
-        locked(path),
-    ):
+    with locked(path), pytest.raises(DataError, match="in use by another run"), locked(path):
         pass
 
 

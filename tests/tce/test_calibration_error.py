@@ -74,9 +74,7 @@ def test_t_decisions_equal_scipys(rows, share, alpha, scores):
 
 
 ROWS = st.lists(
-    st.tuples(st.one_of(FAR, st.integers(0, 5).map(lambda v: v / 5)), st.booleans()),
-    min_size=1,
-    max_size=40,
+    st.tuples(st.one_of(FAR, st.integers(0, 5).map(lambda v: v / 5)), st.booleans()), min_size=1, max_size=40
 )
 
 

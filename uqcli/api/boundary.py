@@ -580,8 +580,7 @@ def find_boundary(
         BoundaryRequest(
             data=data.grouped_by(by).clustered_by(next(iter(dependent), None), days=day is not None),
             constraint=with_margin(
-                constraint_from(**typed, **worth),
-                None if margin is None else decimal_text("margin", margin),
+                constraint_from(**typed, **worth), None if margin is None else decimal_text("margin", margin)
             ),
             limit=review_limit(
                 review=None if review is None else decimal_text("review", review),

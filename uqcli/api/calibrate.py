@@ -221,10 +221,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         return np.stack([added[f"{kind}_{name}"] for name in classes], axis=1)
 
     def _columns_read(
-        self,
-        score: Column | Classes,
-        uncertainty: Column | None,
-        features: Mapping[str, Column] | None,
+        self, score: Column | Classes, uncertainty: Column | None, features: Mapping[str, Column] | None
     ) -> dict[str, Column | None]:
         """Return the columns by the names that the rule file uses."""
         if self.artifact.class_names:

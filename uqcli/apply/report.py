@@ -8,15 +8,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
-from uqcli.reports.document import (
-    Document,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    OneResult,
-    Verdict,
-    head_of,
-)
+from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
 from uqcli.reports.written_rows import WrittenRows
 from uqcli.rules.saved import Saved
 

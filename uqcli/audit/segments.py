@@ -159,10 +159,7 @@ def _unseen(division: Division, identity: NDArray[np.uint64], seen: set[tuple[in
         return division
     segment = np.where(inside, _renumbered(fresh)[division.segment], -1)
     return Division(
-        columns=division.columns,
-        values=division.values[fresh],
-        segment=segment,
-        rows=division.rows[fresh],
+        columns=division.columns, values=division.values[fresh], segment=segment, rows=division.rows[fresh]
     )
 
 

@@ -23,12 +23,7 @@ from uqcli.base.counts import (
     merge,
     narrow_bins,
 )
-from uqcli.base.defaults import (
-    MAX_CELLS,
-    MAX_UNCERTAINTY_BINS,
-    SHARED_UNCERTAINTY_BINS,
-    UNCERTAINTY_BINS,
-)
+from uqcli.base.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.records import dataclass

@@ -49,11 +49,7 @@ class BinReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
-        content = {
-            **self.artifact.payload(),
-            "metrics": dict(self.metrics),
-            "notes": list(self.warnings),
-        }
+        content = {**self.artifact.payload(), "metrics": dict(self.metrics), "notes": list(self.warnings)}
         if self.errors:
             ist, mist = self.errors
             content["ece_at"] = {"ist": _numbers(ist.ece), "mist": _numbers(mist.ece)}

@@ -13,13 +13,7 @@ from uqcli.base.counts import Bools, Cells, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.running.cautions import caution
-from uqcli.bin.grid import (
-    GridSpec,
-    cells_from,
-    cells_under,
-    ranges_for_edges,
-    usual_uncertainty_bins,
-)
+from uqcli.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges, usual_uncertainty_bins
 from uqcli.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
 from uqcli.bin.options import BinRequest
 from uqcli.bin.report import BinReport

@@ -73,8 +73,7 @@ def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
     """Return the promises of a constraint, one for each of its bounds."""
     return tuple(
         Promise(
-            rate=bound.rule.kept,
-            minimum=1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0],
+            rate=bound.rule.kept, minimum=1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0]
         )
         for bound in constraint.bounds
     )

@@ -21,14 +21,7 @@ from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.bin.reference import Reference, reference_of
 from uqcli.boundary.artifact import artifact_of
-from uqcli.boundary.certificate import (
-    PILOT_PARTS,
-    Certified,
-    Certifier,
-    NotCertified,
-    Promise,
-    promises_of,
-)
+from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
 from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import (
     SavedCertificate,

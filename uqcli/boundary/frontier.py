@@ -70,10 +70,7 @@ def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBou
 
 
 def write_frontier(
-    calibration_set: CalibrationSet,
-    algorithm: Algorithm,
-    output: Destination,
-    bounds: Sequence[Constraint],
+    calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination, bounds: Sequence[Constraint]
 ) -> None:
     """Compute the trade-off curve and write it.
 

@@ -46,12 +46,7 @@ from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.optimum import Optimum
 from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
-from uqcli.boundary.search.smoothing import (
-    Layout,
-    NestedBoundaries,
-    nested_boundaries,
-    nested_of_draws,
-)
+from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.dependent_rows import ClusterNumbers

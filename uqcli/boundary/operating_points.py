@@ -20,12 +20,7 @@ from uqcli.boundary.expected import DRAWS, Expected, SelectionCounts, by_optimis
 from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
-from uqcli.boundary.search.smoothing import (
-    Layout,
-    NestedBoundaries,
-    nested_boundaries,
-    nested_of_draws,
-)
+from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.estimates.confusion import Rate
 from uqcli.shift.target import BinaryWeights
 

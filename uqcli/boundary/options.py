@@ -70,8 +70,7 @@ class BoundaryRequest:
     )
     compare: bool = flag("Test whether the uncertainty helps, and keep the better rule.")
     certify: str | None = option(
-        "DELTA",
-        "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %).",
+        "DELTA", "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %)."
     )
     pilot: Inputs | None = option(
         "FILE",
@@ -107,9 +106,7 @@ class BoundaryRequest:
         parse=_size_or(AUTO),
     )
     score_bins: int | Literal["all"] | None = option(
-        "L|all",
-        f"Number of score bins, or all. (default: {defaults.SCORE_BINS})",
-        parse=_size_or(ALL_SCORES),
+        "L|all", f"Number of score bins, or all. (default: {defaults.SCORE_BINS})", parse=_size_or(ALL_SCORES)
     )
     binning: Binning | None = option(
         "NAME",

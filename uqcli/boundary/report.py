@@ -17,12 +17,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import Region
-from uqcli.boundary.comparison_report import (
-    VERDICTS,
-    OtherDirection,
-    UncertaintyComparison,
-    gains_table,
-)
+from uqcli.boundary.comparison_report import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
 from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected
 from uqcli.boundary.expected_report import expectation, expected_cells, expected_metrics
 from uqcli.boundary.groups_report import GroupRules

@@ -12,14 +12,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta
 
-from uqcli.base.choices import (
-    Algorithm,
-    AlgorithmChoice,
-    Binning,
-    GroupBound,
-    OnInvalid,
-    ReviewKind,
-)
+from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, OnInvalid, ReviewKind
 from uqcli.base.counts import Bools, Floats, Ints, bin_of, texts_by_level
 from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
@@ -39,12 +32,7 @@ from uqcli.boundary.certificate_rule import (
 from uqcli.boundary.decide import decide
 from uqcli.boundary.search.algorithms.hr import SavedRecalibration, recalibrated
 from uqcli.boundary.search.capacity import places
-from uqcli.boundary.search.constraint import (
-    Constraint,
-    ConstraintKind,
-    bounds_together,
-    typed_worth,
-)
+from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
 from uqcli.engines.probabilities import predictions
@@ -53,16 +41,7 @@ from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.dependence import UnitSums
 from uqcli.estimates.estimate import Estimate
-from uqcli.reports.document import (
-    Document,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    Table,
-    Verdict,
-    in_order,
-    key_rate,
-)
+from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order, key_rate
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import (
     Arithmetic,
@@ -799,9 +778,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             roles=self.arguments(),
             outputs=(
                 Output(
-                    name="decision",
-                    kind="bool",
-                    value=Let("largest", Maximum(columns), by_class(accepted)),
+                    name="decision", kind="bool", value=Let("largest", Maximum(columns), by_class(accepted))
                 ),
                 Output(
                     name="class", kind="text", value=Let("largest", Maximum(columns), by_class(predicted))
@@ -857,10 +834,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         recall = share(fit.recall if self.region is None else None)
         expected = self._expected_rows()
         thresholds = threshold_table(
-            self.uncertainty_edges,
-            self.thresholds,
-            given(self.review_thresholds),
-            raised=self.is_raised,
+            self.uncertainty_edges, self.thresholds, given(self.review_thresholds), raised=self.is_raised
         )
         results = Table(
             title="",

@@ -42,11 +42,7 @@ from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
-from uqcli.boundary.rule import (
-    EXPECTED_RANGE,
-    BoundaryArtifact,
-    BoundaryParameters,
-)
+from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.rule_groups import as_decided
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint

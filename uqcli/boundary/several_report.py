@@ -12,16 +12,7 @@ from uqcli.base.wording import count, percent, ranges, share
 from uqcli.boundary.expected_report import expected_cells
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import rule, rule_in_short
-from uqcli.reports.document import (
-    Document,
-    Figure,
-    HeadCard,
-    KeyNumber,
-    Metrics,
-    Table,
-    Verdict,
-    in_order,
-)
+from uqcli.reports.document import Document, Figure, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order
 
 _KEY_NUMBERS = 3
 """Most numbers at the head of a page."""

@@ -53,9 +53,7 @@ class ScoreFolds:
         positives, negatives = (side.sum(axis=0) - side[fold] for side in (self.positives, self.negatives))
         present = np.flatnonzero(positives + negatives)
         return ValueCounts(
-            value=self.value[present],
-            count=(positives + negatives)[present],
-            positives=positives[present],
+            value=self.value[present], count=(positives + negatives)[present], positives=positives[present]
         )
 
     def losses(self, maps: Sequence[MapOfScores], scale: Scale) -> CrossFittedLosses:

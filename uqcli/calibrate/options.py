@@ -45,9 +45,7 @@ class PartOptions:
         panel=PAPERS,
     )
     max_depth: int | None = option(
-        "D",
-        f"Depth of the trees. (default: chosen for one tree, else {defaults.MAX_DEPTH})",
-        parse=size,
+        "D", f"Depth of the trees. (default: chosen for one tree, else {defaults.MAX_DEPTH})", parse=size
     )
     min_leaf: int | None = option(
         "N",

@@ -32,16 +32,7 @@ from uqcli.comparison.report import (
     value_of,
     verdict,
 )
-from uqcli.reports.document import (
-    Document,
-    HeadCard,
-    Metrics,
-    OneResult,
-    Table,
-    Verdict,
-    head_of,
-    plain,
-)
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
 
 
 @dataclass(frozen=True, kw_only=True)

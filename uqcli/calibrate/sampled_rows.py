@@ -19,9 +19,7 @@ def rows_of(counts: ValueCounts) -> Rows:
     weight = np.stack([counts.count - counts.positives, counts.positives], axis=1).astype(np.int64).ravel()
     present = np.flatnonzero(weight)
     return Rows(
-        numbers={"score": counts.value[present // 2]},
-        positive=present % 2 == 1,
-        weight=weight[present],
+        numbers={"score": counts.value[present // 2]}, positive=present % 2 == 1, weight=weight[present]
     )
 
 

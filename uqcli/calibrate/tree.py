@@ -74,9 +74,7 @@ def require_trees() -> None:
     """
     if importlib.util.find_spec("sklearn") is None:
         raise MissingExtraError(
-            "trees need scikit-learn",
-            expected="the extra 'trees'",
-            remedy='pip install "uqcli[trees]"',
+            "trees need scikit-learn", expected="the extra 'trees'", remedy='pip install "uqcli[trees]"'
         )
 
 
@@ -181,10 +179,7 @@ def _between(steps: Floats, index: int) -> float:
 
 def _limits(options: CalibrationOptions, weight: Ints) -> dict[str, Any]:
     """Return the limits on depth and leaf weight for scikit-learn; a row of weight 2 counts as two."""
-    return {
-        "max_depth": options.depth,
-        "min_weight_fraction_leaf": options.rows_of_leaf / int(weight.sum()),
-    }
+    return {"max_depth": options.depth, "min_weight_fraction_leaf": options.rows_of_leaf / int(weight.sum())}
 
 
 def _single(
@@ -234,11 +229,7 @@ def _boosted(
 
 LEARNERS: Mapping[
     Partitioner, Callable[[TreeMatrix, Bools, Ints, CalibrationOptions], list[tuple[Node, ...]]]
-] = {
-    Partitioner.TREE: _single,
-    Partitioner.FOREST: _forest,
-    Partitioner.BOOSTED: _boosted,
-}
+] = {Partitioner.TREE: _single, Partitioner.FOREST: _forest, Partitioner.BOOSTED: _boosted}
 
 
 def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:

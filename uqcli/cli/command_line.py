@@ -60,11 +60,7 @@ def record_line(
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
     shell_words = ["uqcli", command, *arguments, *options]
     _line.set(
-        CommandLine(
-            command=command,
-            typed=join(shell_words),
-            configured=join(_options(by_name, configured)),
-        )
+        CommandLine(command=command, typed=join(shell_words), configured=join(_options(by_name, configured)))
     )
 
 

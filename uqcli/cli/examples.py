@@ -56,18 +56,12 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             'uqcli uncertainty ensemble.csv --members "m_*" -o rows.parquet',
             "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
         ),
-        "show": (
-            "uqcli show boundary.json",
-            "uqcli show old.json boundary.json --on new.csv",
-        ),
+        "show": ("uqcli show boundary.json", "uqcli show old.json boundary.json --on new.csv"),
         "export": (
             "uqcli export boundary.json --to sql --dialect postgres --table scored",
             "uqcli export boundary.json --to python -o rule.py --check new.csv",
         ),
-        "schema": (
-            "uqcli schema boundary",
-            "uqcli schema conformal > conformal.schema.json",
-        ),
+        "schema": ("uqcli schema boundary", "uqcli schema conformal > conformal.schema.json"),
     }
 )
 """Examples by command; tests/cli/test_help.py runs them."""

@@ -40,9 +40,7 @@ class InputOptions:
     decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
     null_value: list[str] | None = option("TEXT", "A further text that means null in CSV (repeatable).")
     on_invalid: OnInvalid = option(
-        "ACTION",
-        "What to do with null, NaN, inf: error, drop, keep.",
-        defaults.ON_INVALID,
+        "ACTION", "What to do with null, NaN, inf: error, drop, keep.", defaults.ON_INVALID
     )
 
 
@@ -65,10 +63,7 @@ class FitColumns(LabelsOptions):
     score: str = option("COL", "Score column.", defaults.SCORE)
     uncertainty: str = option("COL", "Uncertainty; =-COL if low is uncertain.", defaults.UNCERTAINTY)
     label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
-    weight: str | None = option(
-        "COL",
-        "Column of row counts (not sampling weights). (default: none)",
-    )
+    weight: str | None = option("COL", "Column of row counts (not sampling weights). (default: none)")
     no_weight: bool = flag("Count each row once, whatever is configured.")
     positive: str | None = option("VALUE", "Label that means positive, such as yes.")
 
@@ -188,8 +183,7 @@ class LabelColumns(LabelsOptions):
 
     label: str | None = option("COL", "Label column. (default: as in the rule)")
     weight: str | None = option(
-        "COL",
-        "Column of row counts (not sampling weights). (default: as in the rule)",
+        "COL", "Column of row counts (not sampling weights). (default: as in the rule)"
     )
     no_weight: bool = flag("Count each row once, whatever the rule or a configuration says.")
     positive: str | None = option(
@@ -283,6 +277,5 @@ class RunOptions:
     debug: bool = flag("Show a traceback on errors.")
     no_config: bool = flag("Read no configuration file.")
     config: str | None = option(
-        "FILE",
-        "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)",
+        "FILE", "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)"
     )

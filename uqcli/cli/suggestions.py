@@ -26,7 +26,7 @@ _COMMANDS: Final = {
 
 _REMOVED: Final = {
     "simulate": "to try uqcli, take a file of sample_data/ in its source code, such as "
-    "sample_data/census_calibration.parquet, which sample_data/README.md describes",
+    "sample_data/census_calibration.parquet, which sample_data/README.md describes"
 }
 """What to do in place of commands of earlier versions."""
 

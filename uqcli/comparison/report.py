@@ -117,10 +117,7 @@ def ranked_table(title: str, name_header: str, compared: Sequence[tuple[str, Com
     ]
     shown_metrics = [shown for shown in _SHOWN if shown.key in lines[0][1]]
     rows = [
-        (
-            name,
-            *(_format(metrics[shown.key], shown.key, sign="") for shown in shown_metrics),
-        )
+        (name, *(_format(metrics[shown.key], shown.key, sign="") for shown in shown_metrics))
         for name, metrics in sort_by_log_loss(lines)
     ]
     return Table(title=title, header=(name_header, *(shown.ranked for shown in shown_metrics)), rows=rows)

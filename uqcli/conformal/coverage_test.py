@@ -101,11 +101,7 @@ def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:
 
 
 def effective_rows(
-    rows_of_class: Sequence[int],
-    weights: Sequence[float],
-    missed: Ints,
-    tested: Ints,
-    alpha: Fraction,
+    rows_of_class: Sequence[int], weights: Sequence[float], missed: Ints, tested: Ints, alpha: Fraction
 ) -> int:
     """Return the number of unweighted calibration rows whose coverage has the same variance.
 

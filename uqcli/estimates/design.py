@@ -24,12 +24,7 @@ from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
 from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.confusion import Confusion, Number, Rate
-from uqcli.estimates.difference import (
-    Chosen,
-    mcnemar,
-    precisions_interval,
-    shares_interval,
-)
+from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
 from uqcli.estimates.proportion import clopper_pearson, proportion_estimate

@@ -150,11 +150,7 @@ def _unequal(units: int, effective: float, name: str, what: str) -> str:
 
 
 def proportion_interval(
-    successes: Sums,
-    trials: Sums,
-    confidence: float,
-    units: str = "clusters",
-    rows: RowOutcomes | None = None,
+    successes: Sums, trials: Sums, confidence: float, units: str = "clusters", rows: RowOutcomes | None = None
 ) -> Estimate:
     """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
 

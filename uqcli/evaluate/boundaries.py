@@ -348,10 +348,7 @@ def _by_group(
 
 
 def _untested_groups(
-    artifact: BoundaryArtifact,
-    constraint: Constraint,
-    target: TargetWeights | None,
-    parts: Sequence[Design],
+    artifact: BoundaryArtifact, constraint: Constraint, target: TargetWeights | None, parts: Sequence[Design]
 ) -> str:
     """Return why groups are not tested; empty if they are.
 

@@ -25,11 +25,7 @@ from uqcli.comparison.report import (
     value_of,
     verdict,
 )
-from uqcli.evaluate.boundaries_report import (
-    OWN_DATA_CAUTION,
-    Evaluated,
-    apply_command,
-)
+from uqcli.evaluate.boundaries_report import OWN_DATA_CAUTION, Evaluated, apply_command
 from uqcli.evaluate.difference_report import CalibratorDifference
 from uqcli.reports.document import Claim, Document, HeadCard, Metrics, Verdict
 
@@ -134,11 +130,7 @@ class EvaluateCalibratorReport(Evaluated):
             actions = {"good": apply_command(name), "bad": "Do not use it."}
             size = rows_of(measured.rows)
             subject = "{rules} tested on {inputs}: " + f"{size}, before and after calibration."
-            return replace(
-                card,
-                subject=subject,
-                action=actions.get(tone, ""),
-            )
+            return replace(card, subject=subject, action=actions.get(tone, ""))
         advice = self._advice()
         best, *_ = sort_by_log_loss([(name, compared.after) for name, compared in self._compared])
         return HeadCard(

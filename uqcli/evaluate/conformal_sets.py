@@ -268,11 +268,7 @@ def _coverage_in_target(
 
 
 def _in_target(
-    artifact: ConformalArtifact,
-    tally: _Tally,
-    shift: ShiftArtifact,
-    draws: Floats | None,
-    confidence: float,
+    artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, draws: Floats | None, confidence: float
 ) -> tuple[Estimate, float | None]:
     """Compute the coverage and mean set size under the target data's class priors; None if refuted."""
     if shift.refuted:

@@ -13,12 +13,7 @@ from uqcli.base.choices import ConformalMode
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.exact_numbers import decimal
-from uqcli.conformal.coverage_test import (
-    clustered_p_value,
-    coverage_p_value,
-    effective_rows,
-    shifted_p_value,
-)
+from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, effective_rows, shifted_p_value
 from uqcli.conformal.covered_clusters import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.estimate import Estimate

@@ -13,16 +13,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.levels import check_confidence
 from uqcli.engines.open import reusable_streams
-from uqcli.estimates.allowed import (
-    AUDIT,
-    CALIBRATORS,
-    CLUSTERS,
-    NO_RESAMPLES,
-    REFUSED,
-    SETS,
-    SHIFT,
-    WEIGHTS,
-)
+from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
 from uqcli.evaluate.groups import ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.codec import load

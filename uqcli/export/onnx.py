@@ -100,10 +100,7 @@ def to_onnx(formula: Formula, metadata: Mapping[str, str]) -> bytes:
         initializer=writer.constants,
     )
     model = helper.make_model(
-        graph,
-        producer_name="uqcli",
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=9,
+        graph, producer_name="uqcli", opset_imports=[helper.make_opsetid("", OPSET)], ir_version=9
     )
     helper.set_model_props(model, dict(metadata))
     onnx.checker.check_model(model, full_check=True)

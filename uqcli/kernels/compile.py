@@ -23,13 +23,7 @@ import numpy as np
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.base.running.cautions import remark
 from uqcli.kernels.cache import cache_directory, keep_code, kept_code
-from uqcli.kernels.machine_code import (
-    Signature,
-    cache_name,
-    load,
-    object_code,
-    signature_of,
-)
+from uqcli.kernels.machine_code import Signature, cache_name, load, object_code, signature_of
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")

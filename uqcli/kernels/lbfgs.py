@@ -66,9 +66,7 @@ def minimum(
 
 
 def _direction(
-    gradient: Floats,
-    moves: list[tuple[Floats, Floats, float]],
-    precondition: Callable[[Floats], Floats],
+    gradient: Floats, moves: list[tuple[Floats, Floats, float]], precondition: Callable[[Floats], Floats]
 ) -> Floats:
     """Return the negative gradient times the approximate inverse Hessian (the two-loop recursion)."""
     direction = -gradient

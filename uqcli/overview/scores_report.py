@@ -11,16 +11,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
 from uqcli.estimates.estimate import Estimate, direction, ends_of
-from uqcli.reports.document import (
-    Document,
-    HeadCard,
-    Metrics,
-    OneResult,
-    Table,
-    Verdict,
-    head_of,
-    plain,
-)
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
 from uqcli.rules.saved import Source
 
 _LABELS: Final = {

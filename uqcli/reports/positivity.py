@@ -171,10 +171,7 @@ def _caption(boundaries: Sequence[Drawn], levels: int) -> str:
 
 
 def _styles() -> list[dict[str, Any]]:
-    return [
-        {"color": RED, "linewidth": 2.4},
-        {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))},
-    ]
+    return [{"color": RED, "linewidth": 2.4}, {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))}]
 
 
 def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:

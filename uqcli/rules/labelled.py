@@ -97,9 +97,7 @@ def labelled_request(data: DataRequest, columns: ColumnOverrides, rules: Sequenc
     """
     roles = roles_of(rules, columns, labelled=True)
     return replace(
-        data,
-        roles=replace(roles, label=roles.label or LABEL),
-        positive_value=_positive_value(data, rules),
+        data, roles=replace(roles, label=roles.label or LABEL), positive_value=_positive_value(data, rules)
     )
 
 

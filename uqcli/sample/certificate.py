@@ -116,9 +116,7 @@ def refuse_cluster(engine: EngineName) -> None:
         )
 
 
-def prepare_certificate(
-    request: SampleRequest,
-) -> tuple[CertificateSampleReport, DataRequest, AddedColumns]:
+def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport, DataRequest, AddedColumns]:
     """Choose the rows of the pilot, or with a pilot the rest.
 
     Returns
@@ -213,8 +211,7 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
         )
     if request.precision is not None and request.max_omission is not None:
         raise UsageError(
-            "--precision and --max-omission cannot be combined",
-            remedy="draw the labels of each by itself",
+            "--precision and --max-omission cannot be combined", remedy="draw the labels of each by itself"
         )
     if request.precision is not None:
         precision = decimal("precision", share_text(request.precision), above=0, below=1)

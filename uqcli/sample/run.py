@@ -32,13 +32,7 @@ from uqcli.rules.labelled import refuse_keep, source_of
 from uqcli.rules.result import Result
 from uqcli.rules.rows_output import stream
 from uqcli.rules.saved import Source, roles_of
-from uqcli.sample.certificate import (
-    LABEL_OPTION,
-    NAME,
-    label_feature,
-    prepare_certificate,
-    refuse_cluster,
-)
+from uqcli.sample.certificate import LABEL_OPTION, NAME, label_feature, prepare_certificate, refuse_cluster
 from uqcli.sample.certificate_report import CertificateSampleReport
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.report import SampleReport
@@ -130,10 +124,7 @@ def _check(request: SampleRequest) -> None:
     refuse_cluster(request.data.engine)
     if (request.budget is None) == (request.plan is None):
         if request.budget is None:
-            raise UsageError(
-                "neither --budget nor --plan is given",
-                remedy="give --budget N or --plan WIDTH",
-            )
+            raise UsageError("neither --budget nor --plan is given", remedy="give --budget N or --plan WIDTH")
         raise UsageError("--budget and --plan cannot be combined", remedy="leave one of them out")
     if request.plan is not None and not 0 < request.plan < 1:
         raise UsageError(f"--plan {request.plan:g}", expected="a width between 0 and 1, such as 0.1")

@@ -66,10 +66,7 @@ def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassW
             "all class weights are negative", expected="new data with the same classes as the labelled rows"
         )
     return ClassWeights(
-        weights=weights / total,
-        smallest_singular=smallest,
-        condition=largest / smallest,
-        clipped=clipped,
+        weights=weights / total, smallest_singular=smallest, condition=largest / smallest, clipped=clipped
     )
 
 

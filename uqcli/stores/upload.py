@@ -141,10 +141,7 @@ def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: s
 
 
 def _send(path: Path, store: pf.FileSystem, hidden: str, kind: dict[str, str] | None) -> None:
-    with (
-        path.open("rb") as source,
-        store.open_output_stream(hidden, compression=None, metadata=kind) as sink,
-    ):
+    with path.open("rb") as source, store.open_output_stream(hidden, compression=None, metadata=kind) as sink:
         while piece := source.read(limits.MAX_BYTES):
             sink.write(piece)
 

@@ -51,9 +51,7 @@ class MeasureOptions:
         "Exact binomial test or t-test of each bin.", defaults.CALIBRATION_TEST, panel=PAPERS
     )
     bin_sizes: BinSizing = choice(
-        "pava-bc: sizes that suit files of any size, or the paper's N/20.",
-        defaults.BIN_SIZES,
-        panel=PAPERS,
+        "pava-bc: sizes that suit files of any size, or the paper's N/20.", defaults.BIN_SIZES, panel=PAPERS
     )
     n_min: int | None = None
     n_max: int | None = None

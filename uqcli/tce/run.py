@@ -34,13 +34,7 @@ from uqcli.rules.labelled import group_indices, open_table, read_labelled, sourc
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
 from uqcli.tce.band import BAND_METRICS, Band, calibration_band
-from uqcli.tce.chance import (
-    SamplingDistribution,
-    Values,
-    chance_of_classes,
-    chance_of_scores,
-    key_of,
-)
+from uqcli.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
@@ -233,9 +227,7 @@ def _by_weight(rows: Rows) -> Rows:
 def _counting(measured: Measured, rows: ValueCounts) -> Measured:
     """Let the bins of metrics by weight count rows."""
     return replace(
-        measured,
-        bins=counting_rows(measured.bins, rows),
-        equispaced=counting_rows(measured.equispaced, rows),
+        measured, bins=counting_rows(measured.bins, rows), equispaced=counting_rows(measured.equispaced, rows)
     )
 
 
@@ -361,12 +353,7 @@ def _measured_group(
 
 
 def _measured_part(
-    group: _Group,
-    read: _Read,
-    options: Sequence[MeasureOptions],
-    request: TceRequest,
-    *,
-    tested: bool = True,
+    group: _Group, read: _Read, options: Sequence[MeasureOptions], request: TceRequest, *, tested: bool = True
 ) -> GroupResult:
     name, counts = group.name, group.counts
     if name is None:

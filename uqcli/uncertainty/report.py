@@ -50,11 +50,7 @@ class UncertaintyReport(OneResult):
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
         parameters = {"kind": None, "columns": self.columns, "on_invalid": self.on_invalid}
-        return {
-            **head_of(self.command, self.source, parameters),
-            "metrics": dict(self.metrics),
-            "notes": [],
-        }
+        return {**head_of(self.command, self.source, parameters), "metrics": dict(self.metrics), "notes": []}
 
     def document(self) -> Document:
         """Return the readable form."""

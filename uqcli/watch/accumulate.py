@@ -192,9 +192,7 @@ class _Evidence:
         columns = (column.tolist() for column in (self.successes, self.trials, low, high))
         return tuple(
             Seen(
-                batch=batch.name,
-                rate=_rate(self.promise, kept, tried, ends),
-                own=_share(self.promise, *own),
+                batch=batch.name, rate=_rate(self.promise, kept, tried, ends), own=_share(self.promise, *own)
             )
             for batch, own, kept, tried, *ends in zip(self.state.counted, self.batches, *columns, strict=True)
         )

@@ -139,9 +139,7 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     if not request.content:
         if request.acknowledge or request.forget is not None:
             raise UsageError(
-                f"'{request.state}' has no batches",
-                expected="the state of a watch",
-                remedy="check its name",
+                f"'{request.state}' has no batches", expected="the state of a watch", remedy="check its name"
             )
         return None
     try:
@@ -155,9 +153,7 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
         raise ArtifactError(f"'{request.state}': {saved.unsealed.replace('rule file', 'state')}")
     if saved.artifact != _digest_of(rule):
         raise UsageError(
-            f"'{request.state}' is the state of another rule",
-            expected="the state of this one",
-            remedy=_OTHER,
+            f"'{request.state}' is the state of another rule", expected="the state of this one", remedy=_OTHER
         )
     return saved
 

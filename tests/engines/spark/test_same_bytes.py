@@ -369,10 +369,7 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
     ("line", "message"),
     [
         ("tce --score p", "distinct values to collect; expected at most 100 from a cluster"),
-        (
-            "calibrate --score p --method mist -o nothing",
-            "distinct rows to collect; expected at most ",
-        ),
+        ("calibrate --score p --method mist -o nothing", "distinct rows to collect; expected at most "),
     ],
 )
 def test_too_many_values_are_refused_before_they_are_collected(folder, capfd, monkeypatch, line, message):

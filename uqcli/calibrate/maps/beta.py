@@ -8,16 +8,7 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.calibrate.maps.base import BaseScoreMap, Fit
 from uqcli.calibrate.maps.contradictions import finite
 from uqcli.calibrate.maps.penalised import fit_coefficients, penalty_note
-from uqcli.rules.expressions import (
-    Arithmetic,
-    Constant,
-    Expression,
-    Function,
-    clipped,
-    let,
-    minus,
-    sigmoid,
-)
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus, sigmoid
 
 if TYPE_CHECKING:
     from uqcli.base.counts import Floats, ValueCounts

@@ -13,15 +13,7 @@ from uqcli.base.wording import number
 from uqcli.calibrate.maps.base import BaseClassMap
 from uqcli.calibrate.maps.contradictions import finite
 from uqcli.reports.document import Table
-from uqcli.rules.expressions import (
-    Arithmetic,
-    Constant,
-    Expression,
-    Function,
-    clipped,
-    minus,
-    total,
-)
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, Function, clipped, minus, total
 
 if TYPE_CHECKING:
     from uqcli.base.class_counts import Matrix

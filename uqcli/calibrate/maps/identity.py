@@ -48,8 +48,4 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate the correction, if any."""
         corrected = undersampled > 1
-        return [
-            formula_table(
-                f"the odds divided by {undersampled:g}" if corrected else self.formula(),
-            )
-        ]
+        return [formula_table(f"the odds divided by {undersampled:g}" if corrected else self.formula())]

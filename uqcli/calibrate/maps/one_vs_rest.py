@@ -14,16 +14,7 @@ from uqcli.calibrate.maps.contradictions import first
 from uqcli.calibrate.maps.isotonic import IsotonicMap
 from uqcli.calibrate.maps.venn_abers import VennAbersMap
 from uqcli.reports.document import Table
-from uqcli.rules.expressions import (
-    Arithmetic,
-    Case,
-    Comparison,
-    Constant,
-    Expression,
-    let,
-    minus,
-    total,
-)
+from uqcli.rules.expressions import Arithmetic, Case, Comparison, Constant, Expression, let, minus, total
 
 if TYPE_CHECKING:
     from uqcli.base.class_counts import Matrix

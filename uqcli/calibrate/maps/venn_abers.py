@@ -95,8 +95,7 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         def mixed(score: Expression) -> Expression:
             low, high = self.exported_interval(score)
             return let(
-                high,
-                lambda upper: Arithmetic("/", upper, Arithmetic("+", minus(Constant(1.0), low), upper)),
+                high, lambda upper: Arithmetic("/", upper, Arithmetic("+", minus(Constant(1.0), low), upper))
             )
 
         return let(corrected, mixed)

@@ -50,12 +50,7 @@ def calibrate(
         reporting,
         written.output,
         reads=Reads.from_options(
-            inputs,
-            parts.test,
-            parts.tree_data,
-            rules=[request.shift],
-            reading=reading,
-            labels=columns.labels,
+            inputs, parts.test, parts.tree_data, rules=[request.shift], reading=reading, labels=columns.labels
         ),
         running=running,
         plot=plotting.plot,

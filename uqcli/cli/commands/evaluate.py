@@ -31,8 +31,7 @@ def evaluate(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="ARTIFACT.json... INPUT...",
-            help="Saved rules (names in .json) and labelled test sets.",
+            metavar="ARTIFACT.json... INPUT...", help="Saved rules (names in .json) and labelled test sets."
         ),
     ] = None,
     request: EvaluateRequest,

@@ -58,11 +58,7 @@ def export(
         deliver_rows(result, reporting, provenance=provenance, output=output, queue=queue)
 
 
-_ENDINGS: Final = {
-    ".sql": ExportTarget.SQL,
-    ".py": ExportTarget.PYTHON,
-    ".onnx": ExportTarget.ONNX,
-}
+_ENDINGS: Final = {".sql": ExportTarget.SQL, ".py": ExportTarget.PYTHON, ".onnx": ExportTarget.ONNX}
 
 
 def _refuse_other_ending(output: str | None, target: ExportTarget) -> None:

@@ -11,14 +11,7 @@ from uqcli.cli.command_line import current_line
 from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import labelled_data
-from uqcli.cli.options import (
-    FitColumns,
-    InputOptions,
-    LabelledInputs,
-    PlotOutput,
-    ReportOptions,
-    RunOptions,
-)
+from uqcli.cli.options import FitColumns, InputOptions, LabelledInputs, PlotOutput, ReportOptions, RunOptions
 from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.overview.options import OverviewRequest
 

@@ -49,10 +49,7 @@ def watch(
     if request.calibrator is None:
         refuse_typed(("shift",), "is given without --calibrator", remedy="add --calibrator")
     reads = Reads.from_options(
-        inputs,
-        rules=[artifact, request.calibrator, request.shift],
-        reading=reading,
-        labels=labels.labels,
+        inputs, rules=[artifact, request.calibrator, request.shift], reading=reading, labels=labels.labels
     )
     provenance = check_outputs(reporting, request.state, reads=reads, running=running, plot=plotting.plot)
     from uqcli.stores.state import locked

@@ -15,10 +15,7 @@ ROWS = {"p_a": [0.5, 0.25], "p_b": [0.25, 0.5], "p_c": [0.25, 0.25], "label": ["
 def test_a_part_holds_a_score_and_a_code_whatever_the_number_of_classes(dtype, width):
     rows = pl.DataFrame(ROWS).with_columns(pl.col("^p_.$").cast(dtype))
     roles = Roles(
-        numbers={"uncertainty": "u"},
-        label="label",
-        class_columns=ClassColumns(columns="p_*"),
-        predicted=True,
+        numbers={"uncertainty": "u"}, label="label", class_columns=ClassColumns(columns="p_*"), predicted=True
     )
     (batch,) = LocalBatches(DataRequest(inputs=(), frame=rows, roles=roles), narrow=True)
     part = part_of(batch)

@@ -83,9 +83,7 @@ def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyC
         key, below, first = (np.append(*pair) for pair in ((ordered[0], key), (0, below), (0, first)))
     return _fitted(
         KeyCounts(
-            key=key,
-            count=np.diff(below, append=len(ordered)),
-            positives=np.diff(first, append=len(positive)),
+            key=key, count=np.diff(below, append=len(ordered)), positives=np.diff(first, append=len(positive))
         )
     )
 

@@ -172,8 +172,7 @@ class JsonBlock:
             for key in frame.columns:
                 if names.count(key) > 1:
                     raise DataError(
-                        f"data row {row} of '{self.name}' has the key '{key}' twice",
-                        expected="each key once",
+                        f"data row {row} of '{self.name}' has the key '{key}' twice", expected="each key once"
                     )
 
     def require_without(self, keys: Sequence[str]) -> None:

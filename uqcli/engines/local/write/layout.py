@@ -168,11 +168,7 @@ def _schema(source: OpenedInput, roles: Roles, *, copied: bool) -> pa.Schema:
 
 
 def _united(
-    schemas: Sequence[pa.Schema],
-    sources: Sequence[OpenedInput],
-    *,
-    union: bool,
-    replaced: Collection[str],
+    schemas: Sequence[pa.Schema], sources: Sequence[OpenedInput], *, union: bool, replaced: Collection[str]
 ) -> pa.Schema:
     """Join the columns of all inputs; the types of columns that are replaced do not matter."""
     first, names = schemas[0], [source.origin.display_name for source in sources]

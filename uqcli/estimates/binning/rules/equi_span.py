@@ -22,8 +22,7 @@ def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
     span = high - low
     if not np.isfinite(span):
         raise DataError(
-            f"the range from {low} to {high} is too wide for a number",
-            remedy="rescale the column",
+            f"the range from {low} to {high} is too wide for a number", remedy="rescale the column"
         )
     return low + span * (np.arange(1, bins, dtype=np.float64) / bins)
 
