@@ -27,7 +27,7 @@ from uqcli.cli.config import COMMANDS
 from uqcli.conformal.scores import SCORES
 from uqcli.conformal.thresholds import THRESHOLDS
 from uqcli.engines.open import ENGINES
-from uqcli.estimates.binning.registry import BinningRule, rule_of
+from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.calibration_error import TESTS
 from uqcli.reports import in_words
 from uqcli.rules.registry import model_of
@@ -56,10 +56,7 @@ def modules_of(folder):
 
 @pytest.mark.parametrize(
     ("choices", "folder", "find", "kind"),
-    [
-        (Binning, "estimates/binning/rules", rule_of, BinningRule),
-        (Algorithm, "boundary/search/algorithms", entry_of, AlgorithmEntry),
-    ],
+    [(Algorithm, "boundary/search/algorithms", entry_of, AlgorithmEntry)],
 )
 def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
     assert modules_of(folder) == {choice.name for choice in choices}
@@ -79,10 +76,11 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
     [
         (ENGINES, choices.EngineName),
         (RULES, ConstraintKind),
+        (BINNING_RULES, Binning),
         ({**SCORE_FITS, **ROW_FITS, **CLASS_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
-        (in_words.BINNINGS, choices.Binning),
+        (in_words.BINNINGS, Binning),
         (in_words.CONFORMAL, choices.ConformalMethod),
         (in_words.ESTIMATORS, choices.ShiftEstimator),
         (SCORES, choices.ConformalMethod),

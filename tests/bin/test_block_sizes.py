@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.base.choices import BinSizing
-from uqcli.estimates.binning.block_sizes import BlockSizes
+from uqcli.estimates.binning import BlockSizes
 
 
 @given(st.integers(1, 10**9), st.data())

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from uqcli.base.counts import pool
-from uqcli.estimates.binning.block_sizes import BlockSizes
+from uqcli.estimates.binning import BlockSizes
 from uqcli.tce.band import calibration_band
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions

@@ -19,7 +19,7 @@ from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.maps.logistic import fit_platt, fit_temperature
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.run import metrics_of
-from uqcli.estimates.binning.rules.equi_weight import equi_weight_edges
+from uqcli.estimates.binning import equi_weight_edges
 from uqcli.estimates.diagram import diagram
 from uqcli.estimates.losses import mean_loss
 from uqcli.estimates.ranking import auc, average_precision

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from uqcli.base.choices import Binning
 from uqcli.base.counts import pool
-from uqcli.estimates.binning.registry import BinSizes, rule_of
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
 from uqcli.tce.sign_flips import SignedErrors
@@ -20,7 +20,7 @@ def signed_of(rows):
     score, positive, cluster = map(np.array, zip(*rows, strict=True))
     counts = pool(score / 20, positive)
     edges = {
-        name: rule_of(binning).edges(counts, BinSizes(bins=10))
+        name: BINNING_RULES[binning].edges(counts, BinSizes(bins=10))
         for name, binning in (("ece", Binning.EQUISPACED), ("ace", Binning.QUANTILE))
     }
     return (

@@ -24,7 +24,7 @@ class Algorithm(StrEnum):
 class Binning(StrEnum):
     """Binning of score and uncertainty."""
 
-    # each has a module of the same name in estimates/binning/rules
+    # see estimates/binning.py
 
     cuts_uncertainty: bool
     """Whether it bins score and uncertainty; if not, the score only."""
@@ -121,7 +121,7 @@ else:
 class BinSizing(StrEnum):
     """Default bin size of pava-bc."""
 
-    # see estimates/binning/block_sizes.py
+    # see estimates/binning.py
 
     AUTO = "auto"
     PAPER = "paper"

@@ -28,9 +28,14 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.estimates.binning.block_sizes import BlockSizes
-from uqcli.estimates.binning.registry import BinningRule, BinSizes, rule_of
-from uqcli.estimates.binning.rules.shared import ranges_for_shared_edges, shared_edges
+from uqcli.estimates.binning import (
+    BINNING_RULES,
+    BinningRule,
+    BinSizes,
+    BlockSizes,
+    ranges_for_shared_edges,
+    shared_edges,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +84,7 @@ def usual_uncertainty_bins(binning: Binning) -> int:
 
 def uncertainty_rule(binning: Binning) -> BinningRule:
     """Return the binning rule that applies to the uncertainty."""
-    return rule_of(Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning)
+    return BINNING_RULES[Binning.EQUI_WEIGHT if binning is Binning.SHARED else binning]
 
 
 def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
@@ -98,7 +103,7 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
     """
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
-    rule = rule_of(spec.binning)
+    rule = BINNING_RULES[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
@@ -170,7 +175,7 @@ def ranges_for_grid(
     if spec.binning is Binning.SHARED:
         return _ranges_for_shared(counts, spec, counts_only=counts_only)
     *parts, total = counts
-    rule = rule_of(spec.binning)
+    rule = BINNING_RULES[spec.binning]
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
     sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
     in_total = total.containing(rule.ranks(total.rows, sizes.bins))

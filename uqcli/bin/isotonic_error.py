@@ -10,7 +10,7 @@ import numpy as np
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.estimates.binning.rules.equi_weight import equi_weight_edges
+from uqcli.estimates.binning import equi_weight_edges
 from uqcli.kernels.sums import sums_from
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, mask_for_all_rows
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.estimates.binning.edges import equal_ranks, outer_ranks
+from uqcli.estimates.binning import equal_ranks, outer_ranks
 
 SCORE_BINS = 10
 """Score bins of each uncertainty bin."""

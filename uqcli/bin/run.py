@@ -21,7 +21,7 @@ from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
 from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.binning.block_sizes import BlockSizes, size_notes
+from uqcli.estimates.binning import BlockSizes, size_notes
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result, keeps_doubts

@@ -11,8 +11,7 @@ from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.bin.grid import GridSpec, ranges_for_grid, uncertainty_rule
 from uqcli.engines.protocol import Partition, RangeQuery, Table
-from uqcli.estimates.binning.edges import outer_ranks
-from uqcli.estimates.binning.registry import BinSizes, rule_of
+from uqcli.estimates.binning import BINNING_RULES, BinSizes, outer_ranks
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,7 +91,7 @@ def grid_parts(
         positions of positives are exact in all cells.
     """
     by = Partition(edges=edges)
-    if spec.score_bins is None or rule_of(spec.binning).ranks is None:
+    if spec.score_bins is None or BINNING_RULES[spec.binning].ranks is None:
         return RangeCounts.from_parts(table.pooled(by))
 
     def query(counts: Sequence[RangeCounts]) -> list[Bools]:

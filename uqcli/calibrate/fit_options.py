@@ -13,7 +13,7 @@ from uqcli.base.exact_numbers import check_size
 from uqcli.base.levels import check_confidence
 from uqcli.base.records import dataclass
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.binning.registry import BinSizes, rule_of
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ class CalibrationOptions:
 
     def histogram_edges(self, counts: ValueCounts) -> Floats:
         """Return the edges of the bins of histogram calibration."""
-        return rule_of(Binning.QUANTILE).edges(counts, BinSizes(bins=self.n_bins))
+        return BINNING_RULES[Binning.QUANTILE].edges(counts, BinSizes(bins=self.n_bins))
 
     def check(self) -> None:
         """Refuse options out of range.

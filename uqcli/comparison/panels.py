@@ -11,7 +11,7 @@ from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, ValueCounts, merge
 from uqcli.base.rows import Rows
 from uqcli.comparison.figure import ReliabilityPanel
-from uqcli.estimates.binning.edges import even_edges
+from uqcli.estimates.binning import even_edges
 from uqcli.estimates.calibration_error import in_bins
 from uqcli.estimates.diagram import Reliability, reliability
 from uqcli.estimates.paired_classes import PairedClassCounts

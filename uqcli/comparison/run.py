@@ -13,7 +13,7 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.progress import with_progress
 from uqcli.comparison.report import Comparison
-from uqcli.estimates.binning.registry import BinSizes, rule_of
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_error import (
     ScoreBins,
     brier,
@@ -142,7 +142,7 @@ def metrics_of(counts: ValueCounts) -> Values:
 
     def binned(binning: Binning) -> ScoreBins:
         sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
-        return in_bins(counts, rule_of(binning).edges(counts, sizes))
+        return in_bins(counts, BINNING_RULES[binning].edges(counts, sizes))
 
     tested = reject(counts, binned(Binning.PAVA_BC), CalibrationTest.BINOMIAL, defaults.ALPHA)
     return {

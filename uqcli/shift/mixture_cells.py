@@ -10,7 +10,7 @@ from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints, bin_of
 from uqcli.base.records import dataclass
 from uqcli.engines.probabilities import most_probable
-from uqcli.estimates.binning.edges import equal_ranks
+from uqcli.estimates.binning import equal_ranks
 from uqcli.shift.mixture import MixtureTest, UnitCounts, mixture_test
 
 ROW_BINS: Final = 10

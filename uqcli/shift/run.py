@@ -20,7 +20,7 @@ from uqcli.base.running.progress import with_progress
 from uqcli.engines.memory import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest, Inputs
-from uqcli.estimates.binning.edges import even_edges
+from uqcli.estimates.binning import even_edges
 from uqcli.estimates.calibration_error import expected_error, in_bins
 from uqcli.estimates.linear_scaling import LinearScaling
 from uqcli.estimates.proportion import proportion_estimate

@@ -18,7 +18,7 @@ from uqcli.base.running.progress import with_progress
 from uqcli.engines.memory import ISOTONIC_PAIRS, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.binning.registry import rule_of
+from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.cluster_pairs import keyed_by_cluster
 from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
@@ -181,8 +181,8 @@ def _of_signs(
     """Draw a sign of each cluster, in the bins of all rows."""
     sizes = replace(options, n_min=None, n_max=None).sizes
     edges = {
-        "ece": rule_of(Binning.EQUISPACED).edges(counts, sizes),
-        "ace": rule_of(Binning.QUANTILE).edges(counts, sizes),
+        "ece": BINNING_RULES[Binning.EQUISPACED].edges(counts, sizes),
+        "ace": BINNING_RULES[Binning.QUANTILE].edges(counts, sizes),
     }
     signed = SignedErrors.from_rows(scores.score, scores.positive, scores.cluster, edges)
     draws = [

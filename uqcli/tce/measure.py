@@ -11,7 +11,7 @@ from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.running.cores import threads
-from uqcli.estimates.binning.registry import rule_of
+from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.calibration_error import (
     Rejected,
     ScoreBins,
@@ -60,7 +60,7 @@ class _Binned:
 
     def __getitem__(self, binning: Binning) -> ScoreBins:
         if binning not in self._bins:
-            edges = rule_of(binning).edges(self._counts, self._options.sizes)
+            edges = BINNING_RULES[binning].edges(self._counts, self._options.sizes)
             self._bins[binning] = in_bins(self._counts, edges)
         return self._bins[binning]
 

@@ -13,8 +13,7 @@ from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.estimates.binning.block_sizes import BlockSizes
-    from uqcli.estimates.binning.registry import BinSizes
+    from uqcli.estimates.binning import BinSizes, BlockSizes
 
 _PANEL = "Measure"
 
@@ -59,14 +58,14 @@ class MeasureOptions:
     @property
     def blocks(self) -> BlockSizes:
         """Bounds on the rows per bin of pava-bc."""
-        from uqcli.estimates.binning.block_sizes import BlockSizes
+        from uqcli.estimates.binning import BlockSizes
 
         return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
 
     @property
     def sizes(self) -> BinSizes:
         """Number and sizes of bins."""
-        from uqcli.estimates.binning.registry import BinSizes
+        from uqcli.estimates.binning import BinSizes
 
         return BinSizes(bins=self.n_bins, blocks=self.blocks)
 

@@ -25,7 +25,7 @@ from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
-from uqcli.estimates.binning.block_sizes import size_notes
+from uqcli.estimates.binning import size_notes
 from uqcli.estimates.calibration_error import counting_rows, mean_metrics
 from uqcli.estimates.diagram import diagram
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights

@@ -1,0 +1,307 @@
+"""Bins of a score or an uncertainty: sizes, edges, and the rules that make them [UB sec. 4-5, TCE sec. 3].
+
+Default sizes of pava-bc: with the paper's N//20 and N//5, every bin keeps at least a twentieth of the rows,
+and its test gains power with N. In large files the test detects the slope of the rate within a bin, and
+rejects true probabilities. A bin of n rows is n/N wide and resolves sqrt(rate (1 - rate) / n), so n must grow
+more slowly than N^(2/3).
+
+Shared edges are the same in all uncertainty bins, so that adjacent bins can be merged cell by cell. Half of
+them are at ranks of positive rows: with few positives, edges at ranks of all rows alone would leave most
+cells without a positive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from math import isqrt
+
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.blockwise import total
+from uqcli.base.choices import Binning, BinSizing
+from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
+from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
+from uqcli.kernels.sums import indices_of_ranks
+
+
+@dataclass(frozen=True, kw_only=True)
+class BlockSizes:
+    """Minimum and maximum number of rows per bin of pava-bc.
+
+    Attributes
+    ----------
+    n_min, n_max
+        Explicit bounds; None for the default, which never contradicts the other bound.
+    sizing
+        ``auto`` bounds grow with the square root of the rows, and are larger if positives are rare; ``paper``
+        bounds are N//20 and N//5.
+    """
+
+    n_min: int | None = None
+    n_max: int | None = None
+    sizing: BinSizing = defaults.BIN_SIZES
+
+    def bounds(self, counts: ValueCounts) -> tuple[int, int]:
+        """Return the bounds n_min and n_max for these rows."""
+        return self.bounds_for(counts.rows, total(counts.positives))
+
+    def bounds_for(self, rows: int, positives: int) -> tuple[int, int]:
+        """Return the bounds n_min and n_max for a number of rows and positives.
+
+        Examples
+        --------
+        >>> BlockSizes().bounds_for(1_000_000, 500_000), BlockSizes().bounds_for(1_000, 500)
+        ((2000, 8000), (50, 200))
+        """
+        n_min = max(1, self._default_min(rows, positives)) if self.n_min is None else self.n_min
+        if self.n_min is None and self.n_max is not None:
+            n_min = max(1, min(n_min, self.n_max))
+        if self.n_max is not None:
+            return n_min, self.n_max
+        n_max = rows // 5 if self.sizing is BinSizing.PAPER else min(rows // 5, 4 * n_min)
+        return n_min, max(1, n_max) if self.n_min is None else max(n_min, n_max)
+
+    def _default_min(self, rows: int, positives: int) -> int:
+        twentieth, spread = rows // 20, positives * (rows - positives)
+        if self.sizing is BinSizing.PAPER or spread == 0:
+            return twentieth
+        return min(twentieth, isqrt(rows**3 // spread))
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinSizes:
+    """Number of bins, and bounds on their sizes.
+
+    Attributes
+    ----------
+    bins
+        Number of bins; ignored by pava and pava-bc.
+    blocks
+        Bounds on the rows per bin of pava-bc.
+    """
+
+    bins: int
+    blocks: BlockSizes = field(default_factory=BlockSizes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinningRule:
+    """Rule by which a binning cuts an axis.
+
+    Attributes
+    ----------
+    edges
+        Function from tie-pooled counts and sizes to edges.
+    ranks
+        Function from the numbers of rows and bins to the 0-based ranks of the values that determine the
+        edges. None if all values do.
+    global_score_range
+        Whether score edges are the same in every uncertainty bin.
+    """
+
+    edges: Callable[[ValueCounts, BinSizes], Floats]
+    ranks: Callable[[int, int], Ints] | None
+    global_score_range: bool = False
+
+
+def equal_ranks(rows: int, bins: int) -> Ints:
+    """Return the ranks ``r*rows//bins`` at which bins of equal weight begin; int64, shape (bins-1,)."""
+    return np.array([r * rows // bins for r in range(1, bins)], dtype=np.int64)
+
+
+def outer_ranks(rows: int, bins: int) -> Ints:
+    """Return the ranks of the smallest and the largest value."""
+    del bins
+    return np.array([0, rows - 1], dtype=np.int64)
+
+
+def even_edges(bins: int) -> Floats:
+    """Return the edges ``r/bins`` between 0 and 1; float64, shape (bins-1,)."""
+    return np.arange(1, bins, dtype=np.float64) / bins
+
+
+def edges_between(value: Floats, starts: Ints) -> Floats:
+    """Find the midpoints between blocks of values; the upper value if the midpoint rounds down to the lower.
+
+    Parameters
+    ----------
+    value : float64, shape (m,)
+        Ascending.
+    starts : int64, shape (blocks,)
+        Position of the first value of each block.
+
+    Returns
+    -------
+    float64, shape (blocks-1,)
+    """
+    lower, upper = value[starts[1:] - 1], value[starts[1:]]
+    middle = lower / 2 + upper / 2
+    exact = (lower + upper) / 2
+    middle = np.where(np.isfinite(exact), exact, middle)
+    edges: Floats = np.where(middle <= lower, upper, middle)
+    return edges
+
+
+def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Return the edges of bins with equal numbers of rows, up to ties; float64, shape (bins-1,).
+
+    Edge r is the value of rank ``r*N//bins`` (0-based) of the N sorted rows; without ties bin sizes differ by
+    at most one. Duplicate edges are kept and make empty bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from uqcli.base.counts import pool
+    >>> rows = pool(np.array([1.0, 2.0, 3.0, 4.0]), np.zeros(4, dtype=bool))
+    >>> equi_weight_edges(rows, 2).tolist()
+    [3.0]
+    """
+    return counts.value[indices_of_ranks(counts.count, equal_ranks(counts.rows, bins))]
+
+
+def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Return the edges ``min + (max-min)*(r/bins)``; float64, shape (bins-1,).
+
+    Raises
+    ------
+    DataError
+        The range exceeds the largest double.
+    """
+    low, high = float(counts.value[0]), float(counts.value[-1])
+    span = high - low
+    if not np.isfinite(span):
+        raise DataError(
+            f"the range from {low} to {high} is too wide for a number", remedy="rescale the column"
+        )
+    return low + span * (np.arange(1, bins, dtype=np.float64) / bins)
+
+
+def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Return the edges ``r/bins`` between 0 and 1, whatever the data; float64, shape (bins-1,).
+
+    Raises
+    ------
+    DataError
+        A score is not a probability.
+    """
+    low, high = float(counts.value[0]), float(counts.value[-1])
+    if low < 0 or high > 1:
+        raise DataError(
+            f"scores from {low:g} to {high:g}",
+            expected="probabilities between 0 and 1",
+            remedy="divide them by 100 if they are percentages, or calibrate the scores first",
+        )
+    return even_edges(bins)
+
+
+def pava_edges(counts: ValueCounts) -> Floats:
+    """Return the edges between the blocks of the isotonic fit of labels to scores; shape (blocks-1,)."""
+    return edges_between(counts.value, isotonic_blocks(counts.positives, counts.count))
+
+
+def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
+    """Return the edges between the blocks of PAVA-BC; float64, shape (blocks-1,).
+
+    Parameters
+    ----------
+    n_min, n_max
+        Minimum and maximum number of rows per block.
+
+    Raises
+    ------
+    UsageError
+        The bounds contradict each other or the number of rows.
+    """
+    if not 1 <= n_min <= counts.rows:
+        raise UsageError(f"n_min is {n_min} for {counts.rows} rows", expected="from 1 to the number of rows")
+    if n_max < n_min:
+        raise UsageError(f"n_max {n_max} is below n_min {n_min}", expected="at least n_min")
+    return edges_between(counts.value, bounded_blocks(counts.positives, counts.count, n_min, n_max))
+
+
+def shared_edges(counts: ValueCounts, bins: int) -> Floats:
+    """Return values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
+
+    Duplicate edges are kept and make empty bins.
+
+    Returns
+    -------
+    float64, ascending, shape (2h-2,), or (h-1,) without positive rows
+
+    Examples
+    --------
+    >>> from uqcli.base.counts import pool
+    >>> rows = pool(np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, False, True, True]))
+    >>> shared_edges(rows, 4).tolist()
+    [3.0, 4.0]
+    """
+    return np.sort(
+        np.concatenate(
+            [counts.value[_indices_at_ranks(rank_counts, bins)] for rank_counts in _all_and_positive(counts)]
+        )
+    )
+
+
+def ranges_for_shared_edges(counts: RangeCounts, bins: int) -> Bools:
+    """Return the mask of the ranges that contain these ranks; bool, shape (m,)."""
+    mask = np.zeros(len(counts.value), dtype=np.bool_)
+    for rank_counts in _all_and_positive(counts):
+        mask[_indices_at_ranks(rank_counts, bins)] = True
+    return mask
+
+
+def _all_and_positive(counts: ValueCounts | RangeCounts) -> tuple[Ints, Ints]:
+    return counts.count, counts.positives
+
+
+def _indices_at_ranks(rank_counts: Ints, bins: int) -> Ints:
+    cumulative = np.cumsum(rank_counts)
+    total = int(cumulative[-1]) if len(cumulative) else 0
+    ranks = equal_ranks(total, bins // 2) if total else np.empty(0, dtype=np.int64)
+    return np.searchsorted(cumulative, ranks, side="right")
+
+
+def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
+    """Return the notes on the sizes of pava-bc bins; count has shape (B,)."""
+    notes = []
+    if n_max < 2 * n_min:
+        notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")
+    large = [str(index + 1) for index, size in enumerate(count.tolist()) if size > n_max]
+    if large:
+        subject = f"bin {large[0]} has" if len(large) == 1 else f"bins {', '.join(large)} have"
+        notes.append(f"{subject} more than {n_max:,} rows, because of ties or merges.")
+    return notes
+
+
+_EQUAL_WEIGHT = BinningRule(
+    edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks
+)
+
+BINNING_RULES = {
+    Binning.EQUI_WEIGHT: _EQUAL_WEIGHT,
+    Binning.QUANTILE: _EQUAL_WEIGHT,  # of the score only
+    Binning.EQUI_SPAN: BinningRule(
+        edges=lambda counts, sizes: equi_span_edges(counts, sizes.bins),
+        ranks=outer_ranks,
+        global_score_range=True,
+    ),
+    Binning.EQUISPACED: BinningRule(
+        edges=lambda counts, sizes: equispaced_edges(counts, sizes.bins),
+        ranks=outer_ranks,
+        global_score_range=True,
+    ),
+    Binning.SHARED: BinningRule(
+        edges=lambda counts, sizes: shared_edges(counts, sizes.bins),
+        ranks=equal_ranks,
+        global_score_range=True,
+    ),
+    Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts), ranks=None),
+    Binning.PAVA_BC: BinningRule(
+        edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.blocks.bounds(counts)), ranks=None
+    ),
+}
+"""Rules by their binnings."""

@@ -1,1 +1,0 @@
-"""Bins of a score or an uncertainty: edges, sizes and the rules that make them."""
