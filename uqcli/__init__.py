@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from uqcli.api.boundary import Boundary, find_boundary
     from uqcli.api.calibrate import Calibrator
     from uqcli.api.conformal import ConformalSets, conformal_sets
-    from uqcli.api.fitted import Evaluation, Fitted
-    from uqcli.api.load import load
+    from uqcli.api.fitted import Evaluation, Fitted, load
     from uqcli.api.sample import CertificateSample, sample_for_certificate
     from uqcli.api.shift import ShiftWeights, shift_weights
     from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
@@ -100,8 +99,7 @@ _NAMES_BY_MODULE = {
     "api.boundary": ("Boundary", "find_boundary"),
     "api.calibrate": ("Calibrator",),
     "api.conformal": ("ConformalSets", "conformal_sets"),
-    "api.fitted": ("Evaluation", "Fitted"),
-    "api.load": ("load",),
+    "api.fitted": ("Evaluation", "Fitted", "load"),
     "api.sample": ("CertificateSample", "sample_for_certificate"),
     "api.shift": ("ShiftWeights", "shift_weights"),
     "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),

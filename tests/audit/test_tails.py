@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import audit as oracle
-from uqcli.audit import tails
-from uqcli.audit.tails import Segmented, two_sided_p
+from uqcli.audit import segments
+from uqcli.audit.segments import Segmented, two_sided_p
 
 SCORES = st.sampled_from([0.0, 1e-9, 0.01, 0.2, 0.5, 0.9, 0.999, 1.0]) | st.floats(0, 1)
 
@@ -27,7 +27,7 @@ def p_of(scores, positives, weight=None):
 def test_few_expected_positives_have_exact_tails(scores, share):
     positives = round(share * len(scores))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tails, "_EXACT_BELOW", 1000)
+        patch.setattr(segments, "_EXACT_BELOW", 1000)
         assert p_of(sorted(scores), positives) == pytest.approx(oracle.two_sided(scores, positives), rel=1e-9)
 
 
@@ -69,5 +69,5 @@ def test_certain_scores_must_come_true(scores, positives, expected):
 
 
 def test_the_detectable_gap_is_that_of_the_normal_test():
-    (gap,) = tails.detectable_gaps(np.sqrt(np.array([0.16 / 300])), 0.05 / 100)
+    (gap,) = segments.detectable_gaps(np.sqrt(np.array([0.16 / 300])), 0.05 / 100)
     assert gap == pytest.approx((3.4808 + 0.8416) * np.sqrt(0.16 / 300), rel=1e-4)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from uqcli.base.running import control_groups, cores
+from uqcli.base.running import cores
 
 POOLS = """
 import json, sys, threading
@@ -78,9 +78,9 @@ def test_quotas_are_read_once(monkeypatch):
 def test_folders_are_those_of_the_own_group_and_above(tmp_path, monkeypatch, membership, names):
     if membership is not None:
         (tmp_path / "membership").write_text(membership)
-    monkeypatch.setattr(control_groups, "_ROOT", tmp_path)
-    monkeypatch.setattr(control_groups, "_MEMBERSHIP", tmp_path / "membership")
-    assert list(control_groups.group_folders("cpu")) == [tmp_path / name for name in names]
+    monkeypatch.setattr(cores, "_ROOT", tmp_path)
+    monkeypatch.setattr(cores, "_MEMBERSHIP", tmp_path / "membership")
+    assert list(cores.group_folders("cpu")) == [tmp_path / name for name in names]
 
 
 def test_stated_threads_of_polars_are_those_of_all_pools(monkeypatch):

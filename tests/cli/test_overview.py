@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.score_metrics import auc, average_precision
 
 
 def write_files():

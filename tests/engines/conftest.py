@@ -7,8 +7,8 @@ from tests.conftest import PROFILE
 from uqcli.base.choices import EngineName
 from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
 from uqcli.engines.open import open_engine
+from uqcli.engines.spark import engine as spark_engine
 from uqcli.engines.spark import ranges as spark_ranges
-from uqcli.engines.spark import table as spark_table
 from uqcli.kernels import compile as compiling
 
 FRAME = "frame"
@@ -112,6 +112,6 @@ def engine(variant, monkeypatch):
         monkeypatch.setattr(spark_ranges, "MAX_VALUES", 4)
         monkeypatch.setattr(spark_ranges, "CELLS", 16)
         monkeypatch.setattr(spark_ranges, "MIN_CELLS", 4)
-        monkeypatch.setattr(spark_table, "runs_functions", lambda _: variant == FEW_CELLS)
+        monkeypatch.setattr(spark_engine, "runs_functions", lambda _: variant == FEW_CELLS)
         return open_engine(EngineName.SPARK)
     return open_engine(variant)

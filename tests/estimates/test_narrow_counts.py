@@ -20,10 +20,9 @@ from uqcli.calibrate.maps.logistic import fit_platt, fit_temperature
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.run import metrics_of
 from uqcli.estimates.binning import equi_weight_edges
-from uqcli.estimates.diagram import diagram
-from uqcli.estimates.losses import mean_loss
-from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.calibration_error import diagram
 from uqcli.estimates.resampling import resample_counts
+from uqcli.estimates.score_metrics import auc, average_precision, mean_loss
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.tce.calibration_line import calibration_line
 from uqcli.tce.chance import draw_positives

@@ -7,8 +7,7 @@ import pytest
 
 from tests.calibrate.test_classes import draw_rows
 from uqcli.base.draws import Purpose, generator
-from uqcli.estimates.paired import SIDES, PairedCounts
-from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.paired import SIDES, PairedClassCounts, PairedCounts
 
 
 def paired_rows(seed, rows=80, classes=3):

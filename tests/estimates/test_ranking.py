@@ -7,7 +7,7 @@ from sklearn.metrics import average_precision_score
 
 from tests.properties.strategies import data_sets
 from uqcli.base.counts import pool
-from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.score_metrics import auc, average_precision
 
 
 @given(data_sets(max_size=20))

@@ -15,8 +15,7 @@ from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.base.running import cautions
 from uqcli.kernels import compile as compile_module
 from uqcli.kernels import machine_code
-from uqcli.kernels.cache import cache_directory, kept_code
-from uqcli.kernels.compile import Kernel
+from uqcli.kernels.compile import Kernel, cache_directory, kept_code
 from uqcli.kernels.machine_code import (
     UnexpectedCodeError,
     cache_name,

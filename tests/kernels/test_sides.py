@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.kernels.sides import by_group, by_side, divide, scatter
+from uqcli.kernels.pooling import by_group, by_side, divide, scatter
 
 ROWS = st.lists(st.tuples(st.integers(-9, 9), st.booleans()), max_size=20)
 

@@ -23,8 +23,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
 from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.estimates.cluster_pairs import clustered_pairs
-from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.clustered import ClusteredPairs, clustered_pairs
 from uqcli.estimates.dependence import dependence_path
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.proportion import clopper_pearson

@@ -10,8 +10,7 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.options import ResamplingOptions
 from uqcli.comparison.run import compare
-from uqcli.estimates.paired import PairedCounts
-from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.paired import PairedClassCounts, PairedCounts
 from uqcli.estimates.resampling import resample, resample_counts, tail_of
 from uqcli.shift.evidence import PredictedClasses
 from uqcli.shift.run import intervals_of_weights

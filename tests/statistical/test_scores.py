@@ -8,7 +8,7 @@ from scipy.special import expit
 from uqcli.base.counts import pool
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.estimates.paired import PairedCounts
-from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.overview.scores import curve_of, paired_intervals
 
 RUNS = 100

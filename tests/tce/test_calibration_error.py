@@ -9,7 +9,7 @@ from scipy import stats
 from tests.oracles import calibration_error as oracle
 from uqcli.base.choices import CalibrationTest, ScoreBinning
 from uqcli.base.counts import ValueCounts, pool
-from uqcli.estimates import binomial_test, t_test
+from uqcli.estimates.calibration_tests import binomial_rejected, t_rejected
 from uqcli.tce.calibration_line import calibration_line
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
@@ -24,7 +24,7 @@ FAR = st.one_of(
 
 def rejected_in_one_bin(test, score, positives, rows, alpha):
     start = np.array([0, len(score)])
-    return test.rejected(score, start, np.array([positives]), np.array([rows]), alpha).of_scores()
+    return test(score, start, np.array([positives]), np.array([rows]), alpha).of_scores()
 
 
 ALPHAS = st.sampled_from(LEVELS)
@@ -34,7 +34,7 @@ ALPHAS = st.sampled_from(LEVELS)
 def test_a_p_value_equal_to_the_level_rejects(alpha):
     """A single positive row of score alpha has the p-value alpha."""
     assert stats.binomtest(1, 1, alpha).pvalue == alpha
-    assert rejected_in_one_bin(binomial_test, np.array([alpha]), 1, 1, alpha).tolist() == [True]
+    assert rejected_in_one_bin(binomial_rejected, np.array([alpha]), 1, 1, alpha).tolist() == [True]
 
 
 @settings(max_examples=150)
@@ -45,7 +45,7 @@ def test_binomial_decisions_equal_scipys(rows, share, alpha, far):
     near = [rate + width * step for step in (-1.5, -1.1, -1, -0.9, -0.5, 0, 0.5, 0.9, 1, 1.1, 1.5)]
     score = np.sort(np.clip(np.array([*far, *near]), 0, 1))
     expected = [stats.binomtest(positives, rows, q).pvalue <= alpha for q in score]
-    assert rejected_in_one_bin(binomial_test, score, positives, rows, alpha).tolist() == expected
+    assert rejected_in_one_bin(binomial_rejected, score, positives, rows, alpha).tolist() == expected
 
 
 @pytest.mark.covering("thorough", every=2)
@@ -55,13 +55,13 @@ def test_acceptance_regions_may_have_gaps(positives, rows):
     if rows == 300:  # gaps are narrow and near the ends of the region
         near = positives / rows + 0.08 * np.array([-1, 1])
         score = np.unique(np.concatenate([score, np.linspace(*near, 601)]))
-    decisions = rejected_in_one_bin(binomial_test, score, positives, rows, 0.05)
+    decisions = rejected_in_one_bin(binomial_rejected, score, positives, rows, 0.05)
     assert decisions.tolist() == [stats.binomtest(positives, rows, q).pvalue <= 0.05 for q in score]
     assert np.count_nonzero(np.diff(decisions.astype(int))) > 2
 
 
 def test_a_known_gap_is_accepted():
-    decisions = rejected_in_one_bin(binomial_test, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
+    decisions = rejected_in_one_bin(binomial_rejected, np.array([0.1633, 0.1751, 0.18]), 1, 30, 0.05)
     assert decisions.tolist() == [True, False, True]
 
 
@@ -70,7 +70,7 @@ def test_t_decisions_equal_scipys(rows, share, alpha, scores):
     positives = round(share * rows)
     labels = [1] * positives + [0] * (rows - positives)
     expected = [oracle.is_rejected(q, labels, alpha, "t") for q in scores]
-    assert rejected_in_one_bin(t_test, np.array(scores), positives, rows, alpha).tolist() == expected
+    assert rejected_in_one_bin(t_rejected, np.array(scores), positives, rows, alpha).tolist() == expected
 
 
 ROWS = st.lists(

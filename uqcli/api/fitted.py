@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from importlib import import_module
+from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 import numpy as np
 import polars as pl
@@ -28,7 +29,7 @@ from uqcli.api.columns import (
 from uqcli.api.figures import save_figure
 from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.audit.report import Segment
-from uqcli.base.choices import ExportTarget, SqlDialect
+from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
@@ -41,10 +42,10 @@ from uqcli.export.options import ExportRequest
 from uqcli.export.run import run as export
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.formats.markdown import to_markdown
-from uqcli.rules.codec import encode, load_kind
+from uqcli.rules.codec import encode, load_kind, load_unedited
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.saved import Saved
-from uqcli.show.report import ShowReport
+from uqcli.show.run import ShowReport
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
 from uqcli.watch.options import WatchRequest
@@ -365,3 +366,27 @@ class Evaluation:
     def notes(self) -> tuple[str, ...]:
         """Verdict and notes, in words."""
         return tuple(self.report.payload()["notes"])
+
+
+_CLASSES: Final = {
+    ArtifactKind.GRID: ("bin", "Grid"),
+    ArtifactKind.BOUNDARY: ("boundary", "Boundary"),
+    ArtifactKind.CALIBRATOR: ("calibrate", "Calibrator"),
+    ArtifactKind.CONFORMAL: ("conformal", "ConformalSets"),
+    ArtifactKind.SHIFT: ("shift", "ShiftWeights"),
+}
+"""Module and class by kind of rule file."""
+
+
+def load(path: str) -> Fitted[Any]:
+    """Load a rule file written by ``save`` or a command, as an object of its kind.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        The file is missing or is not a rule file.
+    """
+    artifact = load_unedited(str(path))
+    module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))
+    fitted: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)
+    return fitted

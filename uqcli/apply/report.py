@@ -9,7 +9,7 @@ from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
-from uqcli.reports.written_rows import WrittenRows
+from uqcli.rules.rows_output import WrittenRows
 from uqcli.rules.saved import Saved
 
 _TITLES: Final = {

@@ -11,8 +11,16 @@ from itertools import pairwise
 import numpy as np
 
 from uqcli.audit.report import Audit, Segment
-from uqcli.audit.segments import MIN_ROWS, Division, Values, divisions, values_of
-from uqcli.audit.tails import Segmented, detectable_gaps, two_sided_p
+from uqcli.audit.segments import (
+    MIN_ROWS,
+    Division,
+    Segmented,
+    Values,
+    detectable_gaps,
+    divisions,
+    two_sided_p,
+    values_of,
+)
 from uqcli.base.choices import EngineName
 from uqcli.base.counts import Bools, Feature, Floats, Ints
 from uqcli.base.errors import UsageError
@@ -21,8 +29,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import ranges
 from uqcli.engines.memory import Need, require_memory
 from uqcli.engines.request import DataRequest, FeatureRequest
-from uqcli.estimates.bounded_rates import BoundedRate
-from uqcli.estimates.multiple import holm
+from uqcli.estimates.bounded_rates import BoundedRate, holm
 from uqcli.estimates.proportion import clopper_pearson
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
 

@@ -11,7 +11,7 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKin
 from uqcli.base.draws import check_seed
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, share_text
-from uqcli.base.levels import caution_confidence
+from uqcli.base.options import caution_confidence
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import CERTIFY, MARGIN
 from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed, uncertified_omission

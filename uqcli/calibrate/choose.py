@@ -18,7 +18,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, ScoreFolds, folds_from, thinned
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.sampled_rows import folds_of, units_of
-from uqcli.estimates.losses import log_losses
+from uqcli.estimates.score_metrics import log_losses
 
 SIMPLEST_FIRST: Final = (
     CalibrationMethod.TEMPERATURE,

@@ -23,7 +23,7 @@ from uqcli.calibrate.maps.one_vs_rest import OneVsRestMap
 from uqcli.calibrate.maps.venn_abers import fit_venn_abers
 from uqcli.estimates.linear_scaling import MIDDLE, RIDGES, Penalty, fit_coefficients
 from uqcli.estimates.logits import class_logits, softmax
-from uqcli.estimates.losses import CLIP
+from uqcli.estimates.score_metrics import CLIP
 
 _TUNING_TOLERANCE: Final = 1e-4
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from uqcli.base.choices import OF_UNCERTAINTY, ArtifactKind, CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.errors import UsageError
-from uqcli.base.levels import check_bootstrap, check_confidence
+from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
@@ -27,7 +27,7 @@ from uqcli.engines.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, FeatureRequest
-from uqcli.estimates.cluster_pairs import keyed_by_cluster
+from uqcli.estimates.clustered import keyed_by_cluster
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftArtifact

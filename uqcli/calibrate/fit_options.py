@@ -10,7 +10,7 @@ from uqcli.base.counts import Floats, ValueCounts, merge
 from uqcli.base.draws import check_seed
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
-from uqcli.base.levels import check_confidence
+from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.binning import BINNING_RULES, BinSizes

@@ -14,7 +14,7 @@ from uqcli.base.draws import Purpose, digest, generator
 from uqcli.base.records import dataclass
 from uqcli.calibrate.few_scores import on_few_scores, starts_of_bins
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.losses import log_losses
+from uqcli.estimates.score_metrics import log_losses
 
 
 class MapOfScores(Protocol):

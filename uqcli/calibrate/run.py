@@ -36,14 +36,13 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.calibrate.report import CalibrateReport
 from uqcli.calibrate.rule import CalibratorArtifact
-from uqcli.comparison.figure import ReliabilityPanel
-from uqcli.comparison.panels import panels
+from uqcli.comparison.figure import ReliabilityPanel, panels
 from uqcli.comparison.report import Comparison, value_of
 from uqcli.comparison.run import compare
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import TURNED
-from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in
+from uqcli.estimates.clustered import clustered_pairs, clusters_in
 from uqcli.estimates.paired import PairedCounts
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source

@@ -13,8 +13,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, CalibrationMethod
 from uqcli.base.class_counts import ClassCounts, Matrix
 from uqcli.base.errors import UsageError
-from uqcli.base.levels import check_bootstrap, check_confidence
-from uqcli.base.options import ResamplingOptions
+from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
@@ -37,14 +36,14 @@ from uqcli.calibrate.report import CalibrateReport
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
 from uqcli.calibrate.scale import Scale
-from uqcli.comparison.panels import panel_of_classes
+from uqcli.comparison.figure import panel_of_classes
 from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import compare
 from uqcli.engines.memory import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
-from uqcli.estimates.cluster_pairs import clustered_pairs, clusters_in, keyed_by_cluster
-from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.clustered import clustered_pairs, clusters_in, keyed_by_cluster
+from uqcli.estimates.paired import PairedClassCounts
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source

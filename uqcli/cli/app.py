@@ -23,7 +23,7 @@ from uqcli.base.files import STDIO, check_results_stream, is_stdin
 from uqcli.base.running.cautions import cautions
 from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
-from uqcli.base.running.rows_read import clear as clear_rows
+from uqcli.base.running.progress import clear as clear_rows
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure

@@ -1,14 +1,22 @@
-"""Figure of reliability diagrams before and after calibration."""
+"""Reliability diagrams before and after calibration, of all rows and by leaf or uncertainty level."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from uqcli.base import defaults
+from uqcli.base.class_counts import ClassCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts, merge
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, rows_of
-from uqcli.estimates.diagram import Reliability
+from uqcli.estimates.binning import even_edges
+from uqcli.estimates.calibration_error import Reliability, in_bins, reliability
+from uqcli.estimates.paired import PairedClassCounts
 from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import BLUE, GREY, INK, is_narrow, wrap_title
 
@@ -97,3 +105,41 @@ def _draw_panel(axes: Axes, panel: ReliabilityPanel, top: float) -> None:
     axes.plot([0, top], [0, top], color="#8a9199", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set(xlabel="mean prediction", ylabel="positive rate")
+
+
+_MAX_PANELS = 9
+
+
+def panels(
+    rows: Rows, before: Floats, after: Floats, parts: Sequence[tuple[str, Ints]]
+) -> tuple[ReliabilityPanel, ...]:
+    """Build one panel for all rows, and one for each of the first non-empty parts, by name and rows."""
+    parts = [("All rows", np.arange(len(rows))), *parts]
+    nonempty = [
+        (name, indices)
+        for name, indices in parts
+        if (len(indices) if rows.weight is None else rows.weight[indices].any())
+    ]
+    return tuple(
+        ReliabilityPanel(
+            title=name,
+            before=_reliability(rows.counts(before, indices)),
+            after=_reliability(rows.counts(after, indices)),
+        )
+        for name, indices in nonempty[:_MAX_PANELS]
+    )
+
+
+def panel_of_classes(paired_counts: PairedClassCounts) -> ReliabilityPanel:
+    """Build one panel for all classes, each one-vs-rest."""
+    before, after = (_reliability(_of_all_classes(side)) for side in paired_counts.sides)
+    return ReliabilityPanel(title="Each class against the rest", before=before, after=after)
+
+
+def _of_all_classes(counts: ClassCounts) -> ValueCounts:
+    labels = counts.observed_labels()
+    return merge([counts.one_vs_rest(class_index, labels) for class_index in range(labels.shape[1])])
+
+
+def _reliability(counts: ValueCounts) -> Reliability:
+    return reliability(in_bins(counts, even_edges(defaults.SINGLE_SCORE_BINS)))

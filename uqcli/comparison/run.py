@@ -25,10 +25,9 @@ from uqcli.estimates.calibration_error import (
 )
 from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.paired import SIDES, PairedCounts
-from uqcli.estimates.paired_classes import PairedClassCounts
-from uqcli.estimates.ranking import auc, average_precision
+from uqcli.estimates.paired import SIDES, PairedClassCounts, PairedCounts
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
+from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.reports.document import MetricValue
 
 Values = Mapping[str, float | None]

@@ -12,8 +12,7 @@ from uqcli.base.counts import Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
-from uqcli.base.levels import caution_confidence
-from uqcli.base.options import OptionalResampling
+from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.running.cautions import doubt
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.report import ConformalReport

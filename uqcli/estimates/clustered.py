@@ -17,12 +17,15 @@ from numpy.typing import NDArray
 
 from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
+from uqcli.engines.probabilities import label_indices
+from uqcli.engines.protocol import ReadRows
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.losses import LOSSES, is_bounded
-from uqcli.estimates.paired import SIDES, Ranking, by_side, log_odds_of
-from uqcli.estimates.paired_classes import bounded_losses, losses_of_labels
+from uqcli.estimates.paired import SIDES, Ranking, bounded_losses, by_side, log_odds_of, losses_of_labels
 from uqcli.estimates.resampling import resample
+from uqcli.estimates.score_metrics import LOSSES, is_bounded
 from uqcli.estimates.survey import FEW_CLUSTERS
 
 _UNDEFINED = Estimate(value=None)
@@ -212,3 +215,28 @@ def _error(residual: Floats, times: Ints) -> float:
     """Compute the standard error from the residuals of clusters, which sum to 0."""
     clusters = int(times.sum())
     return math.sqrt(clusters / max(1, clusters - 1) * float((residual * residual * times).sum()))
+
+
+def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
+    """Return the rows with the key of each cluster's text as its group, so that draws are by text."""
+    if cluster is None:
+        return read.rows
+    keys = text_keys(read.group_names[cluster])
+    return replace(read.rows, groups={**read.rows.groups, cluster: keys[read.rows.groups[cluster]]})
+
+
+def clustered_pairs(
+    before: Floats | Matrix, after: Floats | Matrix, rows: Rows, cluster: str | None
+) -> ClusteredPairs | None:
+    """Pair the probabilities of rows by cluster; None if rows are independent."""
+    if cluster is None:
+        return None
+    weight, of_row = rows.weights(), rows.groups[cluster]
+    if before.ndim == 2:
+        return ClusteredPairs.from_classes(before, after, label_indices(rows), weight, of_row)
+    return ClusteredPairs.from_scores(before, after, rows.labels, weight, of_row)
+
+
+def clusters_in(rows: Rows, cluster: str | None) -> int | None:
+    """Count the clusters of positive weight; None if rows are independent."""
+    return None if cluster is None else len(np.unique(rows.groups[cluster][rows.weights() > 0]))

@@ -11,26 +11,22 @@ import numpy as np
 from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, bin_of
 from uqcli.base.errors import UsageError
-from uqcli.base.levels import check_bootstrap
-from uqcli.base.options import ResamplingOptions
+from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text
 from uqcli.calibrate.histogram_bound import error_p_values
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale
-from uqcli.comparison.figure import ReliabilityPanel
-from uqcli.comparison.panels import panel_of_classes, panels
+from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
 from uqcli.comparison.report import GROUP_HEADER, Comparison, group_cells, value_of
 from uqcli.comparison.run import AnyPairedCounts, compare, minus
 from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.cluster_pairs import clustered_pairs, keyed_by_cluster
-from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.clustered import ClusteredPairs, clustered_pairs, keyed_by_cluster
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.paired import PairedCounts
-from uqcli.estimates.paired_classes import PairedClassCounts
+from uqcli.estimates.paired import PairedClassCounts, PairedCounts
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weights
 from uqcli.evaluate.boundaries_report import EvaluateParameters

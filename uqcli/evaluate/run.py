@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.errors import ArtifactError, UsageError
-from uqcli.base.levels import check_confidence
+from uqcli.base.options import check_confidence
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
 from uqcli.evaluate.groups import ReportByGroup

@@ -24,10 +24,9 @@ from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.targets import MOST_PRECISIONS, usual_precisions
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.losses import LOSSES, mean_loss
 from uqcli.estimates.paired import PairedCounts
-from uqcli.estimates.ranking import auc, average_precision
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
+from uqcli.estimates.score_metrics import LOSSES, auc, average_precision, mean_loss
 from uqcli.overview.columns import with_found_label
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.scores_report import ScoresReport

@@ -13,7 +13,7 @@ from typing import Any, Final
 from uqcli.base.defaults import VERSION
 from uqcli.base.files import is_stdin, is_stdout
 from uqcli.base.records import dataclass
-from uqcli.base.running.rows_read import rows_by_input
+from uqcli.base.running.progress import rows_by_input
 from uqcli.base.wording import count, rows_of
 from uqcli.reports.document import Table
 

@@ -1,9 +1,11 @@
-"""Output of the commands that add columns."""
+"""Output of the commands that add columns, and what their reports say of their input."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+
+import msgspec
 
 from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
@@ -43,3 +45,11 @@ def stream(
             ranges=ranges,
         )
     )
+
+
+class WrittenRows(msgspec.Struct, frozen=True, kw_only=True):
+    """Inputs: rows written, rows dropped, column names by role."""
+
+    rows: int
+    dropped: int
+    columns: dict[str, str]

@@ -13,8 +13,8 @@ from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, check_seed, uniforms
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.levels import check_confidence
 from uqcli.base.operating_system import quote
+from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse

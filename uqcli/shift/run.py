@@ -13,7 +13,7 @@ from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError, UsageError
-from uqcli.base.levels import check_bootstrap, check_confidence
+from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.cautions import doubt
 from uqcli.base.running.progress import with_progress

@@ -19,7 +19,6 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.running.progress import with_progress
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.losses import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.estimates.resampling import (
     MIN_CLASS_ROWS,
     mean_with_error,
@@ -28,6 +27,7 @@ from uqcli.estimates.resampling import (
     resample_counts,
     studentised_interval,
 )
+from uqcli.estimates.score_metrics import LOSSES, Loss, is_bounded, mean_loss
 from uqcli.reports.document import MetricValue
 from uqcli.tce.calibration_line import CalibrationLine, calibration_line
 from uqcli.tce.measure import errors_of_draws

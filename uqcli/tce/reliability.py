@@ -9,8 +9,8 @@ import numpy as np
 
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.wording import p_text, percent, rows_of
-from uqcli.estimates.binomial_test import p_values
-from uqcli.estimates.diagram import Histogram
+from uqcli.estimates.calibration_error import Histogram
+from uqcli.estimates.calibration_tests import p_values
 from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import BLUE, GREY, INK, RED, is_narrow, wrap_title
 from uqcli.tce.band import Band

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from uqcli.base.records import dataclass
-from uqcli.estimates.calibration_error import Rejected, ScoreBins
-from uqcli.estimates.diagram import Diagram
+from uqcli.estimates.calibration_error import Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics
 from uqcli.tce.band import Band
 from uqcli.tce.chance import NullDistribution

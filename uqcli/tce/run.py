@@ -16,7 +16,7 @@ from uqcli.base.choices import ScoreBinning
 from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Ints, ValueCounts, merge, pool
 from uqcli.base.errors import UsageError
-from uqcli.base.levels import caution_confidence, check_bootstrap, check_confidence
+from uqcli.base.options import caution_confidence, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
@@ -26,8 +26,7 @@ from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import size_notes
-from uqcli.estimates.calibration_error import counting_rows, mean_metrics
-from uqcli.estimates.diagram import diagram
+from uqcli.estimates.calibration_error import counting_rows, diagram, mean_metrics
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 from uqcli.base.records import dataclass
 from uqcli.base.wording import rows_of
 from uqcli.reports.document import Document, Metrics, OneResult, Table, head_of
-from uqcli.reports.written_rows import WrittenRows
+from uqcli.rules.rows_output import WrittenRows
 
 _MEANINGS: Final = (
     "the predicted probability of a positive",

@@ -9,9 +9,8 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
-from uqcli.reports.written_rows import WrittenRows
 from uqcli.rules.result import Result
-from uqcli.rules.rows_output import stream
+from uqcli.rules.rows_output import WrittenRows, stream
 from uqcli.uncertainty.beta import Uncertainties, from_beta, from_members
 from uqcli.uncertainty.options import UncertaintyRequest
 from uqcli.uncertainty.report import UncertaintyReport

@@ -13,7 +13,7 @@ from uqcli.base.choices import ArtifactKind, OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.errors import ArtifactError, DataError, GateError, UsageError
 from uqcli.base.exact_numbers import decimal
-from uqcli.base.levels import caution_confidence, check_confidence
+from uqcli.base.options import caution_confidence, check_confidence
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_groups import as_decided

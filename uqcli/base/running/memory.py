@@ -12,8 +12,7 @@ from typing import Final
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_PART
 from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import limits
-from uqcli.base.running.control_groups import group_folders, numbers_in
-from uqcli.base.running.cores import threads
+from uqcli.base.running.cores import group_folders, numbers_in, threads
 
 _MEMINFO: Final = Path("/proc/meminfo")
 _STATM: Final = Path("/proc/self/statm")

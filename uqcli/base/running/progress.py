@@ -1,9 +1,9 @@
-"""Progress events, shown only on a terminal."""
+"""Progress events, shown only on a terminal, and the rows that each input had."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Final, TypeVar
 
 T = TypeVar("T")
 
@@ -35,3 +35,21 @@ def with_progress(items: Iterable[T], task: str, total: int) -> Iterator[T]:
     for done, item in enumerate(items, start=1):
         yield item
         report_progress(task, done, "draws", done / max(total, 1))
+
+
+_rows: Final[dict[str, int]] = {}
+
+
+def rows_read(name: str, rows: int) -> None:
+    """Record the rows of a completely read input."""
+    _rows[name] = rows
+
+
+def rows_by_input() -> dict[str, int]:
+    """Return the rows of each input read so far, unusable ones included."""
+    return dict(_rows)
+
+
+def clear() -> None:
+    """Clear the counts for a new run."""
+    _rows.clear()

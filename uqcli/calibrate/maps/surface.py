@@ -134,7 +134,7 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
 
     from uqcli.base.defaults import FOLDS
     from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
-    from uqcli.estimates.losses import log_losses
+    from uqcli.estimates.score_metrics import log_losses
 
     candidates = [(ridge, curved) for curved in (False, True) for ridge in RIDGES]
     best, compared = candidates[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)

@@ -118,7 +118,7 @@ def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
     """
     import numpy as np
 
-    from uqcli.kernels.venn_abers import fits_with_one_more
+    from uqcli.kernels.pava import fits_with_one_more
 
     low, high = fits_with_one_more(counts.count, counts.positives)
     first = np.append(True, low[1:] > low[:-1])

@@ -9,7 +9,7 @@ from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.goals import Goal, Tops
 from uqcli.boundary.search.registry import AlgorithmEntry, WorksOn
 from uqcli.boundary.search.score_runs import in_all_rows, top_runs
-from uqcli.kernels.frontier import bin_frontier
+from uqcli.kernels.knapsack import bin_frontier
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:

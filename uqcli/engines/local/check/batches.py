@@ -22,7 +22,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import caution, suspect
 from uqcli.base.running.concurrency import Turns, parallel_map
-from uqcli.base.running.rows_read import rows_read
+from uqcli.base.running.progress import rows_read
 from uqcli.engines import refusals
 from uqcli.engines.column_types import common_type
 from uqcli.engines.columns import identifying_columns, resolved_roles

@@ -19,8 +19,7 @@ from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition
-from uqcli.kernels.pooling import Keys, merge, pool, ranges_of
-from uqcli.kernels.sides import by_group
+from uqcli.kernels.pooling import Keys, by_group, merge, pool, ranges_of
 
 ROWS_PER_RANGE, _MOST_RANGES, _SAMPLED_KEYS = 1 << 19, 256, 1 << 14
 """Rows that a thread sorts at once, the most ranges of keys, and the keys that cut the ranges."""

@@ -16,8 +16,7 @@ import pyarrow as pa
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.running.memory import kept_bytes
-from uqcli.base.running.progress import report_progress
-from uqcli.base.running.rows_read import rows_read
+from uqcli.base.running.progress import report_progress, rows_read
 from uqcli.engines.inputs import format_of
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.check.rows import RowChecker

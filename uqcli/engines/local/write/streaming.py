@@ -17,7 +17,7 @@ from uqcli.base.files import STDIO
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import ahead
-from uqcli.base.running.rows_read import rows_read
+from uqcli.base.running.progress import rows_read
 from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker

@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from uqcli.estimates import binomial_test
+from uqcli.estimates.calibration_tests import _LEVEL_FACTOR, binomial_rejected, p_values
 
 ALPHAS = st.one_of(st.sampled_from([0.05, 0.01, 0.5, 1.0, 0.999, 1e-9, 1e-150, 1e-250]), st.floats(1e-6, 1))
 MANY = st.integers(0, 9).flatmap(lambda digits: st.integers(1, 2 * 10**digits))
@@ -38,12 +38,9 @@ def test_decisions_are_those_of_the_p_values(bins, alpha, seed):
     scores = [scores_of(random, k, n, m) for k, n, (_, _, m) in zip(positives, rows, bins, strict=True)]
     start = np.cumsum([0, *map(len, scores)])
     score = np.sort(np.clip(np.concatenate(scores), 0, 1))
-    decisions = binomial_test.rejected(score, start, positives, rows, alpha)
+    decisions = binomial_rejected(score, start, positives, rows, alpha)
     bin_index = np.repeat(np.arange(len(rows)), np.diff(start))
-    expected = (
-        binomial_test.p_values(score, positives[bin_index], rows[bin_index])
-        <= alpha * binomial_test._LEVEL_FACTOR
-    )
+    expected = p_values(score, positives[bin_index], rows[bin_index]) <= alpha * _LEVEL_FACTOR
     assert decisions.of_scores().tolist() == expected.tolist()
     assert (np.diff(decisions.start) > 0).all()
     assert (np.diff(decisions.rejected.astype(int)) != 0).all()
@@ -56,14 +53,11 @@ def test_scores_next_to_every_change_are_decided_correctly(rows, share):
     coarse = np.linspace(0, 1, 2001)
     n, positives = np.array([rows]), np.array([k])
     one_bin = np.array([0, len(coarse)])
-    changes = coarse[1:][np.diff(binomial_test.rejected(coarse, one_bin, positives, n, 0.05).of_scores())]
+    changes = coarse[1:][np.diff(binomial_rejected(coarse, one_bin, positives, n, 0.05).of_scores())]
     around = [np.linspace(change - 1 / 2000, change, 4000) for change in changes]
     score = np.sort(np.concatenate([coarse, *around]))
-    decisions = binomial_test.rejected(score, np.array([0, len(score)]), positives, n, 0.05).of_scores()
-    expected = (
-        binomial_test.p_values(score, np.full(len(score), k), np.full(len(score), rows))
-        <= 0.05 * binomial_test._LEVEL_FACTOR
-    )
+    decisions = binomial_rejected(score, np.array([0, len(score)]), positives, n, 0.05).of_scores()
+    expected = p_values(score, np.full(len(score), k), np.full(len(score), rows)) <= 0.05 * _LEVEL_FACTOR
     assert decisions.tolist() == expected.tolist()
 
 
@@ -73,5 +67,5 @@ def test_tails_of_many_rows_are_those_of_the_normal_distribution(rows, z):
     """Regression: the continued fraction ended too early near the mean and failed beyond 32 bits."""
     k = rows * 3 // 10
     score = np.array([(k + z * np.sqrt(rows * 0.21)) / rows])
-    p = binomial_test.p_values(score, np.array([k]), np.array([rows]))
+    p = p_values(score, np.array([k]), np.array([rows]))
     assert p[0] == pytest.approx(2 * stats.norm.sf(abs(z)), rel=5e-3)

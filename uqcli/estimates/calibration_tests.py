@@ -1,15 +1,71 @@
-"""Exact two-sided binomial tests of many predictions given the labels of their bins [TCE sec. 3]."""
+"""Exact binomial tests and t-tests of many predictions given the labels of their bins [TCE sec. 3]."""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 
 import numpy as np
 
 from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.records import dataclass
-from uqcli.estimates.verdicts import Verdicts, changes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdicts:
+    """Runs of sorted scores that are rejected, or not: adjacent scores mostly have the same result.
+
+    Attributes
+    ----------
+    start : int64, shape (r+1,)
+        Start of each run, ascending; the last element is the number of scores.
+    rejected : bool, shape (r,)
+    """
+
+    start: Ints
+    rejected: Bools
+
+    @classmethod
+    def from_runs(cls, runs: Iterable[tuple[Ints, Bools]], scores: int) -> Verdicts:
+        """Sort and merge runs.
+
+        Parameters
+        ----------
+        runs
+            Starts and results of some runs; each run ends where the next begins.
+        scores
+            Number of scores.
+        """
+        start, rejected = (np.concatenate(column) for column in zip(*runs, strict=True))
+        order = np.argsort(start)
+        start, rejected = start[order], rejected[order]
+        starts_run = np.ones(len(start), dtype=np.bool_)
+        starts_run[1:] = rejected[1:] != rejected[:-1]
+        return cls(start=np.append(start[starts_run], scores), rejected=rejected[starts_run])
+
+    def take(self, index: Ints) -> Bools:
+        """Whether the scores at given positions are rejected."""
+        return self.rejected[self.start.searchsorted(index, side="right") - 1]
+
+    def of_scores(self) -> Bools:
+        """Whether each score is rejected; bool, shape (m,)."""
+        return np.repeat(self.rejected, np.diff(self.start))
+
+
+def changes(rejected: Bools, index: Ints) -> tuple[Ints, Bools]:
+    """Merge the results of single scores into runs; return their starts and results.
+
+    Parameters
+    ----------
+    rejected : bool, shape (n,)
+    index : int64, shape (n,)
+        Ascending.
+    """
+    starts_run = np.ones(len(index), dtype=np.bool_)
+    starts_run[1:] = (rejected[1:] != rejected[:-1]) | (index[1:] != index[:-1] + 1)
+    return index[starts_run], rejected[starts_run]
+
 
 _EXTREME_FACTOR = 1 + 1e-7
 """Factor on the observed outcome's probability up to which others count as extreme, as in scipy."""
@@ -30,7 +86,7 @@ _MIN_BOUNDED_ALPHA = 1e-200
 """Level down to which bounds are used; below, probabilities lose digits and underflow."""
 
 
-def rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
+def binomial_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
     """Test each prediction given the labels of its bin.
 
     The null hypothesis for a score Q is that labels are positive with probability Q. It is rejected if the
@@ -250,3 +306,40 @@ def _log_choose(n: Ints, k: Ints) -> Floats:
 
     result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
     return result
+
+
+def t_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
+    """Test each prediction against the mean label of its bin.
+
+    Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; equal labels
+    reject every other score.
+
+    Parameters
+    ----------
+    score : float64, shape (m,)
+    start : int64, shape (B+1,)
+        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
+    positives, rows : int64, shape (B,)
+        k of the bin's n labels are positive; n at least 1.
+    alpha
+        Level in (0, 1].
+    """
+    runs = []
+    for bin_index, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):
+        for first in range(int(start[bin_index]), int(start[bin_index + 1]), VALUES_PER_PART):
+            index = np.arange(first, min(first + VALUES_PER_PART, start[bin_index + 1]))
+            runs.append(changes(_rejected_in_bin(score[index], k, n, alpha), index))
+    return Verdicts.from_runs(runs, len(score))
+
+
+def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
+    from scipy.special import stdtr
+
+    mean = k / n
+    if n == 1:
+        return np.zeros(len(score), dtype=np.bool_)
+    if k in (0, n):
+        return np.not_equal(score, mean)
+    standard_error = np.sqrt(n * mean * (1 - mean) / (n - 1) / n)
+    is_rejected: Bools = 2 * stdtr(n - 1, -np.abs(mean - score) / standard_error) <= alpha
+    return is_rejected
