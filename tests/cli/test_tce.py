@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from uqcli.base.counts import pool
-from uqcli.estimates.binning import BlockSizes
+from uqcli.estimates.binning import BinSizes
 from uqcli.tce.band import calibration_band
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
@@ -197,7 +197,7 @@ def test_groups_are_tested_in_bins_of_one_size(uqcli, regions):
     assert report["worst_group"] == "off"
     parameters = report["parameters"]
     smallest = groups["small"]
-    sizes = BlockSizes().bounds_for(smallest["rows"], smallest["positives"])
+    sizes = BinSizes().bounds_for(smallest["rows"], smallest["positives"])
     assert (parameters["group_n_min"], parameters["group_n_max"]) == sizes
     for name in ("large", "small", "off"):
         region_rows = regions.filter(pl.col("region") == name)

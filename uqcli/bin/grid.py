@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from uqcli.estimates.binning import (
     BINNING_RULES,
     BinningRule,
     BinSizes,
-    BlockSizes,
     ranges_for_shared_edges,
     shared_edges,
 )
@@ -48,14 +46,15 @@ class GridSpec:
         K, at least 1; with 1 the uncertainty is ignored.
     score_bins
         L per uncertainty bin, or None for one cell per distinct score.
-    blocks
-        Bounds on the rows per bin of pava-bc.
+    n_min, n_max
+        Bounds on the rows per bin of pava-bc; None for the default.
     """
 
     binning: Binning
     uncertainty_bins: int
     score_bins: int | None
-    blocks: BlockSizes = field(default_factory=BlockSizes)
+    n_min: int | None = None
+    n_max: int | None = None
 
     def check(self) -> None:
         """Refuse a grid beyond the size limits.
@@ -105,7 +104,7 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNING_RULES[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
-    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
     pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
     cells = []
     for part in parts:
@@ -177,7 +176,7 @@ def ranges_for_grid(
     *parts, total = counts
     rule = BINNING_RULES[spec.binning]
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
-    sizes = BinSizes(bins=spec.score_bins, blocks=spec.blocks)
+    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
     in_total = total.containing(rule.ranks(total.rows, sizes.bins))
     # the error message about a score range quotes its exact ends
     if rule.global_score_range and not total.exact[in_total].all():

@@ -21,7 +21,7 @@ from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
 from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.binning import BlockSizes, size_notes
+from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result, keeps_doubts
@@ -49,7 +49,8 @@ def _spec(request: BinRequest) -> GridSpec:
         binning=binning,
         uncertainty_bins=usual_uncertainty_bins(binning) if bins is None else bins,
         score_bins=usual if request.score_bins is None else request.score_bins,
-        blocks=BlockSizes(n_min=request.n_min, n_max=request.n_max),
+        n_min=request.n_min,
+        n_max=request.n_max,
     )
 
 
@@ -189,7 +190,7 @@ def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParamete
 
 
 def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
-    return spec.blocks.bounds_for(cells.total, cells.positives)
+    return BinSizes(n_min=spec.n_min, n_max=spec.n_max).bounds_for(cells.total, cells.positives)
 
 
 def _result(artifact: GridArtifact, notes: list[str], errors: tuple[BinError, BinError] | None) -> BinResult:

@@ -13,7 +13,6 @@ cells without a positive.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from math import isqrt
 
 import numpy as np
@@ -29,11 +28,13 @@ from uqcli.kernels.sums import indices_of_ranks
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockSizes:
-    """Minimum and maximum number of rows per bin of pava-bc.
+class BinSizes:
+    """Number of bins, and bounds on the rows per bin of pava-bc.
 
     Attributes
     ----------
+    bins
+        Number of bins; ignored by pava and pava-bc.
     n_min, n_max
         Explicit bounds; None for the default, which never contradicts the other bound.
     sizing
@@ -41,6 +42,7 @@ class BlockSizes:
         bounds are N//20 and N//5.
     """
 
+    bins: int = 1
     n_min: int | None = None
     n_max: int | None = None
     sizing: BinSizing = defaults.BIN_SIZES
@@ -54,7 +56,7 @@ class BlockSizes:
 
         Examples
         --------
-        >>> BlockSizes().bounds_for(1_000_000, 500_000), BlockSizes().bounds_for(1_000, 500)
+        >>> BinSizes().bounds_for(1_000_000, 500_000), BinSizes().bounds_for(1_000, 500)
         ((2000, 8000), (50, 200))
         """
         n_min = max(1, self._default_min(rows, positives)) if self.n_min is None else self.n_min
@@ -70,22 +72,6 @@ class BlockSizes:
         if self.sizing is BinSizing.PAPER or spread == 0:
             return twentieth
         return min(twentieth, isqrt(rows**3 // spread))
-
-
-@dataclass(frozen=True, kw_only=True)
-class BinSizes:
-    """Number of bins, and bounds on their sizes.
-
-    Attributes
-    ----------
-    bins
-        Number of bins; ignored by pava and pava-bc.
-    blocks
-        Bounds on the rows per bin of pava-bc.
-    """
-
-    bins: int
-    blocks: BlockSizes = field(default_factory=BlockSizes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -301,7 +287,7 @@ BINNING_RULES = {
     ),
     Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts), ranks=None),
     Binning.PAVA_BC: BinningRule(
-        edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.blocks.bounds(counts)), ranks=None
+        edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.bounds(counts)), ranks=None
     ),
 }
 """Rules by their binnings."""

@@ -13,7 +13,7 @@ from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.estimates.binning import BinSizes, BlockSizes
+    from uqcli.estimates.binning import BinSizes
 
 _PANEL = "Measure"
 
@@ -56,18 +56,11 @@ class MeasureOptions:
     n_max: int | None = None
 
     @property
-    def blocks(self) -> BlockSizes:
-        """Bounds on the rows per bin of pava-bc."""
-        from uqcli.estimates.binning import BlockSizes
-
-        return BlockSizes(n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
-
-    @property
     def sizes(self) -> BinSizes:
         """Number and sizes of bins."""
         from uqcli.estimates.binning import BinSizes
 
-        return BinSizes(bins=self.n_bins, blocks=self.blocks)
+        return BinSizes(bins=self.n_bins, n_min=self.n_min, n_max=self.n_max, sizing=self.bin_sizes)
 
     def check(self) -> None:
         """Refuse an invalid level, and numbers of bins out of range.

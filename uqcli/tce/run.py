@@ -312,7 +312,7 @@ def _check(request: TceRequest) -> None:
 
 def _with_bounds(counts: ValueCounts, options: MeasureOptions) -> MeasureOptions:
     """Fix the bin sizes to those of the default rule for these rows."""
-    n_min, n_max = options.blocks.bounds(counts)
+    n_min, n_max = options.sizes.bounds(counts)
     return replace(options, n_min=n_min, n_max=n_max)
 
 
