@@ -10,7 +10,7 @@ from scipy.stats import binom, binomtest
 
 import uqcli as library
 from tests.oracles import audit as oracle
-from uqcli.estimates.bounded_rates import holm
+from uqcli.estimates.proportion import holm
 
 COLUMNS = "city,device,age"
 

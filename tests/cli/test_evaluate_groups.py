@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
-from uqcli.estimates.bounded_rates import holm
+from uqcli.estimates.proportion import holm
 
 RULES = {
     "boundary": ("boundary", "fit.csv", "--precision", "0.7"),

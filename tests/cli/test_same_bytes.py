@@ -8,7 +8,7 @@ import pytest
 
 from tests.cli.conftest import fit
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.count import cached, group
+from uqcli.engines.local.count import cached, table
 from uqcli.engines.local.read import csv_text
 
 ROWS, FEW = 4000, 100
@@ -65,7 +65,7 @@ def forms(frame, tmp_path, monkeypatch):
     frame.write_parquet("rows.parquet")
     fit("boundary rows.parquet --precision 0.7 -o rule.json")
     fit("conformal rows.parquet --proba p_* --label class -o sets.json")
-    for module in (cached, group):
+    for module in (cached, table):
         monkeypatch.setattr(module, "ROWS_PER_PART", FEW)
     monkeypatch.setitem(LocalBatches.__init__.__kwdefaults__, "max_rows", FEW)
     monkeypatch.setattr(csv_text, "CSV_BLOCK_BYTES", 3000)

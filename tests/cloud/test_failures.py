@@ -11,7 +11,7 @@ import pytest
 
 from tests.cloud.conftest import file_bytes, frame_of, uncertainty_line
 from uqcli.stores import limits
-from uqcli.stores.objects import StoredObject, _Ranges
+from uqcli.stores.bucket import StoredObject, _Ranges
 
 
 def assert_failed(outcome, address, *phrases):

@@ -5,7 +5,7 @@ from hypothesis import settings
 
 from tests.conftest import PROFILE
 from uqcli.base.choices import EngineName
-from uqcli.engines.local.count import cached, group, isotonic, pooling, ranges
+from uqcli.engines.local.count import cached, pooling, ranges, table
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import engine as spark_engine
 from uqcli.engines.spark import ranges as spark_ranges
@@ -91,9 +91,9 @@ def engine(variant, monkeypatch):
     if variant in ON_SPARK:
         monkeypatch.setattr("pyspark.errors.utils._enable_debugging_cache", False, raising=False)
     if variant in (SMALL_PARTS, REREAD_PARTS):
-        for module in (cached, group, ranges):
+        for module in (cached, table, ranges):
             monkeypatch.setattr(module, "ROWS_PER_PART", 3)
-        monkeypatch.setattr(isotonic, "SORTED_ROWS", 4)
+        monkeypatch.setattr(table, "SORTED_ROWS", 4)
         monkeypatch.setattr(pooling, "WAITING_ROWS", 5)
         monkeypatch.setattr(pooling, "ROWS_PER_RANGE", 2)
         monkeypatch.setattr(ranges, "COLLECTED_ROWS", 2)
@@ -103,7 +103,7 @@ def engine(variant, monkeypatch):
         if variant == REREAD_PARTS:
             monkeypatch.setattr(cached, "kept_bytes", lambda: 40)
             monkeypatch.setattr(ranges, "MIN_PARTS", 1 << 14)
-            monkeypatch.setattr(isotonic, "_SORTED_ROWS_READ_AGAIN", 4)
+            monkeypatch.setattr(table, "_SORTED_ROWS_READ_AGAIN", 4)
             monkeypatch.setattr(compiling, "SMALL_WORK", -1)  # every kernel runs as machine code
             monkeypatch.setattr(compiling, "UNCOMPILED_WORK", -1)
         return open_engine(EngineName.POLARS)

@@ -22,10 +22,9 @@ from tests.properties.strategies import as_rows, build_cells, data_sets
 from uqcli.base.choices import Algorithm, Binning, EngineName, OnInvalid
 from uqcli.base.counts import merge
 from uqcli.base.errors import DataError
-from uqcli.bin.grid import GridSpec, cells_from, joined_bins, pool_by
+from uqcli.bin.grid import GridSpec, cells_from, grid_parts, joined_bins, pool_by, uncertainty_axis
 from uqcli.bin.isotonic_error import isotonic_errors
 from uqcli.bin.run import bin_rows
-from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint

@@ -6,8 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import BoundedRate
 from uqcli.evaluate.groups import EvaluatedGroup, group_evaluation
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10

@@ -29,8 +29,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import ranges
 from uqcli.engines.memory import Need, require_memory
 from uqcli.engines.request import DataRequest, FeatureRequest
-from uqcli.estimates.bounded_rates import BoundedRate, holm
-from uqcli.estimates.proportion import clopper_pearson
+from uqcli.estimates.proportion import BoundedRate, clopper_pearson, holm
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
 
 AUDITED = Need(

@@ -13,12 +13,19 @@ from uqcli.base.counts import Bools, Cells, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.running.cautions import caution
-from uqcli.bin.grid import GridSpec, cells_from, cells_under, ranges_for_edges, usual_uncertainty_bins
+from uqcli.bin.grid import (
+    GridSpec,
+    cells_from,
+    cells_under,
+    grid_parts,
+    ranges_for_edges,
+    uncertainty_axis,
+    usual_uncertainty_bins,
+)
 from uqcli.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
 from uqcli.bin.options import BinRequest
 from uqcli.bin.report import BinReport
 from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
-from uqcli.bin.table import grid_parts, uncertainty_axis
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BinSizes, size_notes

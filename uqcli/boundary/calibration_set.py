@@ -24,10 +24,18 @@ from uqcli.base.counts import (
 from uqcli.base.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.base.draws import Purpose, text_keys
 from uqcli.base.records import dataclass
-from uqcli.bin.grid import GridSpec, cells_from, joined_bins
+from uqcli.bin.grid import (
+    GridSpec,
+    UncertaintyAxis,
+    cells_from,
+    grid_parts,
+    joined_bins,
+    turned_axis,
+    uncertainty_axis,
+    uncertainty_ends,
+)
 from uqcli.bin.reference import Reference, ranges_for_reference, reference_of
 from uqcli.bin.rule import GridArtifact
-from uqcli.bin.table import UncertaintyAxis, grid_parts, turned_axis, uncertainty_axis, uncertainty_ends
 from uqcli.boundary.clustered_rows import ClusteredRows
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected
 from uqcli.boundary.options import BoundaryRequest

@@ -24,7 +24,7 @@ from uqcli.boundary.report import Candidate
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.optimum import optimise_recalibrated
 from uqcli.boundary.search.registry import WorksOn, entry_of
-from uqcli.estimates.bounded_rates import holm
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import FEW_CLUSTERS
 from uqcli.rules.saved import Source
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from uqcli.base.counts import Ints
-from uqcli.estimates.bounded_rates import holm
+from uqcli.estimates.proportion import holm
 
 _CLASSES = 2
 

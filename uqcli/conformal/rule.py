@@ -19,8 +19,7 @@ from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count
 from uqcli.conformal.scores import SCORES
-from uqcli.engines.classes import SUM_TOLERANCE
-from uqcli.engines.probabilities import positions_of, probabilities
+from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table

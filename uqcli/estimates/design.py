@@ -22,12 +22,11 @@ from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
-from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.confusion import Confusion, Number, Rate
 from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
-from uqcli.estimates.proportion import clopper_pearson, proportion_estimate
+from uqcli.estimates.proportion import BoundedRate, clopper_pearson, proportion_estimate
 from uqcli.estimates.survey import (
     FEW_CLUSTERS,
     RowOutcomes,

@@ -24,7 +24,6 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.request import PREDICTED, DataRequest
-from uqcli.estimates.bounded_rates import BoundedRate
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import (
     FLAGGED,
@@ -43,6 +42,7 @@ from uqcli.estimates.design import (
 )
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
+from uqcli.estimates.proportion import BoundedRate
 from uqcli.estimates.weighted_rows import with_sampling_weights
 from uqcli.estimates.worth import Amounts, Worth
 from uqcli.evaluate.assisted_rows import AssistedRows

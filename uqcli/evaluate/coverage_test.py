@@ -16,9 +16,8 @@ from uqcli.base.exact_numbers import decimal
 from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, effective_rows, shifted_p_value
 from uqcli.conformal.covered_clusters import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
-from uqcli.estimates.bounded_rates import holm
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.proportion import proportion_estimate
+from uqcli.estimates.proportion import holm, proportion_estimate
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
 from uqcli.evaluate.conformal_sets_report import CoverageTest
 

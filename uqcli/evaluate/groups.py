@@ -11,8 +11,8 @@ from uqcli.base.defaults import MIN_GROUP_ROWS
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_text
-from uqcli.estimates.bounded_rates import BoundedRate, holm
 from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import BoundedRate, holm
 from uqcli.evaluate.figure import NamedRate, rates_figure
 from uqcli.reports.document import Claim, Figure, Metrics, Report, Table, plain
 

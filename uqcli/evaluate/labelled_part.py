@@ -13,8 +13,8 @@ from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest, Inputs
-from uqcli.estimates.bounded_rates import holm
 from uqcli.estimates.design import ClusteredRows, Decisions, Design, Key, WeightedRows
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
 from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
 from uqcli.evaluate.labelled_share import CHANGE_LEVEL, ScoreCell, changes, score_cells

@@ -8,9 +8,9 @@ from dataclasses import replace
 from uqcli.base.defaults import UNCERTAINTY
 from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
-from uqcli.engines.classes import positive_spellings
 from uqcli.engines.columns import usually_named
 from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import positive_spellings
 from uqcli.engines.protocol import Columns
 from uqcli.overview.options import OverviewRequest
 

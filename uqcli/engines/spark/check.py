@@ -19,8 +19,8 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.running.cautions import caution, suspect
 from uqcli.engines import refusals
-from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.columns import identifying_columns
+from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import (
     MAX_POOLED,
@@ -33,10 +33,9 @@ from uqcli.engines.repeated_rows import (
 )
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
 from uqcli.engines.spark.expressions import F, pairwise
-from uqcli.engines.spark.joined import with_labels
 from uqcli.engines.spark.read import ClusterInput, Column, Frame, only_row, opened, quoted, together
 from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import class_of, label_of, number_of, text_of
+from uqcli.engines.spark.values import class_of, label_of, number_of, text_of, with_labels
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,7 +18,6 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
-from uqcli.engines.classes import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts, number_column
 from uqcli.engines.local.check.values import (
     class_of_labels,
@@ -28,6 +27,7 @@ from uqcli.engines.local.check.values import (
     unreadable,
 )
 from uqcli.engines.local.read.source import Batch
+from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"

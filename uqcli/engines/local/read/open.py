@@ -12,11 +12,10 @@ from typing import Final, TypeAlias, cast
 from uqcli.base.choices import FileFormat
 from uqcli.base.running.concurrency import ahead
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
-from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.columnar import ColumnarSource, FrameSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import NumberKind
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.frame import FrameSource
 from uqcli.engines.local.read.json_source import JsonSource
 from uqcli.engines.local.read.source import Batch, OpenedInput
 from uqcli.engines.local.read.streams import copied, open_stream, size_of

@@ -28,8 +28,7 @@ from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 
 if TYPE_CHECKING:
-    from uqcli.engines.local.read.columnar import ColumnarSource
-    from uqcli.engines.local.read.frame import FrameSource
+    from uqcli.engines.local.read.columnar import ColumnarSource, FrameSource
 
 _TYPES: Final = {
     "bool": pa.bool_(),
