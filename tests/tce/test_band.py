@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.oracles import band as oracle
 from uqcli.base.counts import pool
 from uqcli.tce import band
-from uqcli.tce.band import calibration_band
+from uqcli.tce.band import BlockLimits, calibration_band
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([0.0, 0.001, 0.1, 0.3, 0.35, 0.5, 0.9, 1.0]) | st.floats(0, 1), st.booleans()),
@@ -38,6 +38,15 @@ def test_the_band_is_that_of_all_blocks(rows, confidence, most):
     assert result.within_runs == pytest.approx(runs, abs=1e-9)
     if result.within is not None:
         assert result.within == pytest.approx(within, abs=1e-9)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=4), st.lists(st.sampled_from([0.5, 0.9]), min_size=4, max_size=4))
+def test_bands_that_share_limits_are_those_of_each_alone(problems, confidences):
+    limits = BlockLimits()
+    for rows, confidence in zip(problems, confidences, strict=False):
+        counts = pool(np.array([s for s, _ in rows]), np.array([bool(y) for _, y in rows]))
+        shared, alone = calibration_band(counts, confidence, limits), calibration_band(counts, confidence)
+        assert repr(shared) == repr(alone)
 
 
 def test_a_weight_is_a_number_of_rows():

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable
 
 import numpy as np
+from scipy.special import bdtr, bdtrc, betainc, betaincc, gammaln, stdtr, xlog1py, xlogy
 
 from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.counts import Bools, Floats, Ints
@@ -177,10 +178,14 @@ def _decided(
         (_p_below, ~above & (k >= high * n), high, low),
     ):
         index = np.flatnonzero(side)
+        if not len(index):
+            continue
         factor = _EXTREME_FACTOR * (1 + margin[index])
         upper_bound = p_value(inner[index], outer[index], k[index], n[index], factor, enough=enough)
         rejects[index] = upper_bound * (1 + margin[index]) < alpha
         index = index[~rejects[index]]
+        if not len(index):
+            continue
         factor = _EXTREME_FACTOR * (1 - margin[index])
         lower_bound = p_value(outer[index], inner[index], k[index], n[index], factor, enough=enough)
         accepts[index] = lower_bound * (1 - margin[index]) > alpha
@@ -238,8 +243,10 @@ def _p_above(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats, *, en
     """
     p = _at_most(k, n, score)
     index = np.flatnonzero(p <= enough)
-    k, n, score = k[index], n[index], score[index]
-    p[index] += _at_least(_first_extreme_above(score, n, _pmf(k, n, score) * factor[index]), n, far[index])
+    if len(index):
+        k, n, score = k[index], n[index], score[index]
+        first = _first_extreme_above(k, n, score, _pmf(k, n, score) * factor[index])
+        p[index] += _at_least(first, n, far[index])
     return p
 
 
@@ -247,16 +254,15 @@ def _p_below(score: Floats, far: Floats, k: Ints, n: Ints, factor: Floats, *, en
     """Mirror ``_p_above``: ``P(X >= k)`` under scores below the rate, plus the extreme lower outcomes."""
     p = _at_least(k, n, score)
     index = np.flatnonzero(p <= enough)
-    k, n, score = k[index], n[index], score[index]
-    lower = n - _first_extreme_above(1 - score, n, _pmf(k, n, score) * factor[index])
-    p[index] += np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far[index]))
+    if len(index):
+        k, n, score = k[index], n[index], score[index]
+        lower = n - _first_extreme_above(n - k, n, 1 - score, _pmf(k, n, score) * factor[index])
+        p[index] += np.where(lower < 0, 0.0, _at_most(np.maximum(lower, 0), n, far[index]))
     return p
 
 
 def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
     """Compute ``P(X <= k)`` for k from 0 to n."""
-    from scipy.special import bdtr, betaincc
-
     p: Floats = bdtr(k.astype(np.float64), np.minimum(n, _MAX_SCIPY_ROWS), score)
     many = np.flatnonzero(n > _MAX_SCIPY_ROWS)
     if len(many):
@@ -267,8 +273,6 @@ def _at_most(k: Ints, n: Ints, score: Floats) -> Floats:
 
 def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
     """Compute ``P(X >= k)`` for k from 0 to n + 1."""
-    from scipy.special import bdtrc, betainc
-
     p: Floats = np.where(k > n, 0.0, bdtrc(k - 1.0, np.minimum(n, _MAX_SCIPY_ROWS), score))
     many = np.flatnonzero((n > _MAX_SCIPY_ROWS) & (k <= n))
     if len(many):
@@ -277,35 +281,46 @@ def _at_least(k: Ints, n: Ints, score: Floats) -> Floats:
     return p
 
 
-def _first_extreme_above(score: Floats, rows: Ints, bound: Floats) -> Ints:
-    """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1."""
-    low = np.ceil(score * rows).astype(np.int64)
-    high = rows + 1
-    unresolved = np.flatnonzero(low < high)
-    while len(unresolved):
-        middle = (low[unresolved] + high[unresolved]) // 2
-        n = rows[unresolved]
-        extreme = _pmf(np.minimum(middle, n), n, score[unresolved]) <= bound[unresolved]
-        high[unresolved] = np.where(extreme, middle, high[unresolved])
-        low[unresolved] = np.where(extreme, low[unresolved], middle + 1)
-        unresolved = unresolved[low[unresolved] < high[unresolved]]
+def _first_extreme_above(k: Ints, rows: Ints, score: Floats, bound: Floats) -> Ints:
+    """Find the smallest outcome from the mean up whose probability is at most the bound, else rows + 1.
+
+    The bound is about the probability of k, below the mean. The outcome is mostly near its mirror image,
+    where the search begins.
+    """
+    of_rows = gammaln(rows + 1)
+
+    def is_extreme(outcome: Ints) -> Bools:
+        return _exponential(of_rows, outcome, rows, score) <= bound
+
+    mean = score * rows
+    low, high = np.ceil(mean).astype(np.int64), rows + 1
+    outcome = (2 * mean).astype(np.int64) - k
+    step = (outcome - k) // 16 + 2
+    while True:  # up in growing steps, to the first of them that is extreme
+        outcome = np.clip(outcome, low, rows)
+        extreme = is_extreme(outcome)
+        high = np.where(extreme, outcome, high)
+        low = np.where(extreme, low, outcome + 1)
+        if (extreme | (outcome == rows)).all():
+            break
+        outcome, step = np.where(extreme, outcome, outcome + step), 2 * step
+    while (unresolved := low < high).any():
+        middle = np.minimum((low + high) // 2, rows)
+        extreme = is_extreme(middle)
+        high = np.where(extreme & unresolved, middle, high)
+        low = np.where(extreme | ~unresolved, low, middle + 1)
     return low
 
 
 def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
     """Compute the binomial probabilities."""
-    from scipy.special import xlog1py, xlogy
+    return _exponential(gammaln(rows + 1), outcome, rows, score)
 
-    log_p = _log_choose(rows, outcome) + xlogy(outcome, score) + xlog1py(rows - outcome, -score)
-    probability: Floats = np.exp(log_p)
+
+def _exponential(log_factorial: Floats, outcome: Ints, rows: Ints, score: Floats) -> Floats:
+    log_choose = log_factorial - gammaln(outcome + 1) - gammaln(rows - outcome + 1)
+    probability: Floats = np.exp(log_choose + xlogy(outcome, score) + xlog1py(rows - outcome, -score))
     return probability
-
-
-def _log_choose(n: Ints, k: Ints) -> Floats:
-    from scipy.special import gammaln
-
-    result: Floats = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return result
 
 
 def t_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
@@ -333,8 +348,6 @@ def t_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: f
 
 
 def _rejected_in_bin(score: Floats, k: int, n: int, alpha: float) -> Bools:
-    from scipy.special import stdtr
-
     mean = k / n
     if n == 1:
         return np.zeros(len(score), dtype=np.bool_)

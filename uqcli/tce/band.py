@@ -8,6 +8,7 @@ it at all scores beyond the block too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -26,6 +27,9 @@ _MAX_CELLS: Final = 200
 
 _BLOCKS_PER_TASK: Final = 1 << 10
 """Blocks whose limits a thread computes at once."""
+
+_MAX_KNOWN: Final = 1 << 18
+"""Limits that are kept for other classes."""
 
 _CELLS_PER_TASK: Final = 8
 """Cells whose rows a thread counts at once by their deviations."""
@@ -95,7 +99,37 @@ class _Blocks:
     tail: float
 
 
-def calibration_band(counts: ValueCounts, confidence: float) -> Band:
+class BlockLimits:
+    """Clopper-Pearson limits that are computed once for several bands, since classes share most of them."""
+
+    def __init__(self) -> None:
+        none = np.empty(0)
+        self._known = (0.0, none.astype(np.int64), none, none)
+
+    def find(self, positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
+        """Return the limits with the given probability on each side; float64, shape (blocks,) each.
+
+        A rare class has the same few positives in many blocks of equal size.
+        """
+        if int(count.max()) >= 1 << 31:
+            return _limits(positives, count, tail)
+        pair, which = np.unique(positives << 32 | count, return_inverse=True)
+        known_tail, known, lows, highs = self._known
+        if tail != known_tail:
+            known, lows, highs = known[:0], lows[:0], highs[:0]
+        new = pair[~np.isin(pair, known, assume_unique=True)]
+        if len(new):
+            place = np.searchsorted(known, new)
+            low, high = _limits(new >> 32, new & 0xFFFFFFFF, tail)
+            known = np.insert(known, place, new)
+            lows, highs = np.insert(lows, place, low), np.insert(highs, place, high)
+            if len(known) <= _MAX_KNOWN:  # replaced as a whole: other threads go on with what they took
+                self._known = (tail, known, lows, highs)
+        place = np.searchsorted(known, pair)
+        return lows[place][which], highs[place][which]
+
+
+def calibration_band(counts: ValueCounts, confidence: float, limits: BlockLimits | None = None) -> Band:
     """Compute the band from tie-pooled probabilities.
 
     The intervals are those of Clopper and Pearson. They hold for unequal probabilities too (Hoeffding 1956).
@@ -106,10 +140,12 @@ def calibration_band(counts: ValueCounts, confidence: float) -> Band:
         Scores in [0, 1], at least one.
     confidence
         Of the whole band, in (0, 1).
+    limits
+        What the bands of several classes share.
     """
     cells = _cells(counts)
     blocks = _blocks(counts, cells, confidence)
-    low, high = _limits(blocks.positives, blocks.count, blocks.tail)
+    low, high = (limits or BlockLimits()).find(blocks.positives, blocks.count, blocks.tail)
     lower, upper = np.zeros(len(cells)), np.ones(len(cells))
     np.maximum.at(lower, blocks.last_cell, low)
     np.minimum.at(upper, blocks.first_cell, high)
@@ -155,7 +191,7 @@ def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
         np.concatenate([[0], np.cumsum(amount)])
         for amount in (sums_from(counts.count, cells), sums_from(counts.positives, cells), sums)
     ]
-    first_cell, last_cell = np.triu_indices(len(cells))
+    first_cell, last_cell = _runs(len(cells))
     rows, positives, score = (total[last_cell + 1] - total[first_cell] for total in totals)
     ends = np.append(cells[1:], len(counts.value)) - 1
     return _Blocks(
@@ -170,22 +206,23 @@ def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:
     )
 
 
-def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
-    """Compute the Clopper-Pearson limits with the given probability on each side.
+@lru_cache(maxsize=1)  # classes mostly have equal numbers of cells
+def _runs(cells: int) -> tuple[Ints, Ints]:
+    """Return the first and the last cell of each run of cells."""
+    return np.triu_indices(cells)
 
-    A rare class has the same few positives in many blocks of equal size, which are computed once.
-    """
-    pair = positives * (count.max() + 1) + count
-    _, first, which = np.unique(pair, return_index=True, return_inverse=True)
-    some, others = positives[first], (count - positives)[first]
+
+def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
+    """Compute the Clopper-Pearson limits with the given probability on each side."""
+    negatives = count - positives
 
     def limits(part: slice) -> tuple[Floats, Floats]:
-        a, b = some[part], others[part]
+        a, b = positives[part], negatives[part]
         low = np.where(a > 0, betaincinv(np.maximum(a, 1), b + 1, tail), 0.0)
         return low, np.where(b > 0, betaincinv(a + 1, np.maximum(b, 1), 1 - tail), 1.0)
 
-    lows, highs = zip(*parallel_map(limits, parts(len(first), _BLOCKS_PER_TASK)), strict=True)
-    return np.concatenate(lows)[which], np.concatenate(highs)[which]
+    lows, highs = zip(*parallel_map(limits, parts(len(count), _BLOCKS_PER_TASK)), strict=True)
+    return np.concatenate(lows), np.concatenate(highs)
 
 
 def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:

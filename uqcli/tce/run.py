@@ -32,7 +32,7 @@ from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
-from uqcli.tce.band import BAND_METRICS, Band, calibration_band
+from uqcli.tce.band import BAND_METRICS, Band, BlockLimits, calibration_band
 from uqcli.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.tce.clusters import ClusteredScores, errors_of_clusters
 from uqcli.tce.measure import Measured, measure, test_based_error
@@ -356,7 +356,8 @@ def _measured_part(
 ) -> GroupResult:
     name, counts = group.name, group.counts
     if name is None:
-        band_of = partial(calibration_band, confidence=_confidence_of_each(len(counts), request))
+        confidence = _confidence_of_each(len(counts), request)
+        band_of = partial(calibration_band, confidence=confidence, limits=BlockLimits())
         tasks: Iterator[Callable[[], Measured | Band]] = (
             task
             for problem in zip(counts, options, strict=True)
