@@ -17,7 +17,7 @@ from uqcli.base.errors import DataError, GateError
 from uqcli.base.escaping import visible
 from uqcli.reports.checks import Check, CheckResult
 from uqcli.reports.document import Claim, Document, Table
-from uqcli.reports.failure import Failure
+from uqcli.reports.format import Failure
 from uqcli.reports.formats import FORMATS
 from uqcli.reports.formats.csv import to_csv
 from uqcli.reports.formats.junit import to_junit

@@ -27,14 +27,13 @@ from uqcli.base.running.progress import clear as clear_rows
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
-from uqcli.cli.option_groups import simplify_help, tighten_help, with_groups
+from uqcli.cli.option_groups import simplify_help, tighten_help, with_fast_conversion, with_groups
 from uqcli.cli.priority import Command, clear_typed, wants_debug
 from uqcli.cli.process.progress import hide_progress
 from uqcli.cli.process.resources import check_limits
 from uqcli.cli.process.signals import mark_ended
 from uqcli.cli.suggestions import meant_choice, meant_command, meant_option
-from uqcli.cli.values import with_fast_conversion
-from uqcli.stores.view import one_view
+from uqcli.stores.folders import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
 _NO_MEMORY: Final = re.compile(

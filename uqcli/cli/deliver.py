@@ -20,7 +20,7 @@ from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.priority import refuse_typed
 from uqcli.cli.process.progress import hide_progress, show_progress
 from uqcli.reports.document import Metrics, Report
-from uqcli.reports.failure import Failure
+from uqcli.reports.format import Failure
 from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from uqcli.base.choices import ReportFormat
 from uqcli.base.errors import UqcliError
 from uqcli.base.operating_system import takes_at_once
 from uqcli.base.records import dataclass
-from uqcli.reports.failure import Failure
-from uqcli.reports.format import Format
+from uqcli.reports.format import Failure, Format
 from uqcli.reports.formats import FORMATS
 
 _HEADER_BYTES: Final = 200

@@ -19,8 +19,7 @@ from uqcli.base.options import RUN
 from uqcli.cli.command_line import record_line
 from uqcli.cli.config import Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options
-from uqcli.cli.option_groups import in_order_of_help, simplify_help, tighten_help
-from uqcli.cli.values import with_fast_conversion
+from uqcli.cli.option_groups import in_order_of_help, simplify_help, tighten_help, with_fast_conversion
 
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 

@@ -21,8 +21,7 @@ from uqcli.conformal.scores import SCORES
 from uqcli.conformal.thresholds import THRESHOLDS, LabelScores
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
-from uqcli.rules.class_rows import ClassReader
-from uqcli.rules.labelled import sum_notes
+from uqcli.rules.labelled import ClassReader, sum_notes
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport

@@ -22,8 +22,7 @@ from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.confusion import Rate
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.rules.class_rows import ClassReader
-from uqcli.rules.labelled import labelled_request, read_labelled
+from uqcli.rules.labelled import ClassReader, labelled_request, read_labelled
 from uqcli.rules.saved import Saved
 
 

@@ -25,8 +25,7 @@ from uqcli.evaluate.decisions import DecisionTally, Table, Units
 from uqcli.evaluate.difference_report import SetDifference
 from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.rules.class_rows import ClassReader
-from uqcli.rules.labelled import labelled_request
+from uqcli.rules.labelled import ClassReader, labelled_request
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.target import coverage_draws, percentiles

@@ -1,18 +1,21 @@
-"""Read labelled rows for fitting or evaluation."""
+"""Read labelled rows for fitting or evaluation: scores, or class probabilities in batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from uqcli.base.choices import OnInvalid
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Ints
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import UsageError
+from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
+from uqcli.engines.probabilities import classes_of, probabilities
 from uqcli.engines.protocol import ReadRows, SourceSummary, Table
 from uqcli.engines.request import DataRequest
 from uqcli.rules.columns import ColumnOverrides
@@ -110,3 +113,60 @@ def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
     if len(values) > 1:
         raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
     return next(iter(values))
+
+
+class ClassReader:
+    """Iterator over rows with class probabilities; attributes are known after the iteration.
+
+    Attributes
+    ----------
+    classes
+        Known after the first batch.
+    source
+        Summary of the rows read.
+    levels
+        Group index by text, for each key column.
+    unnormalised
+        max |sum p - 1| over rows.
+    """
+
+    def __init__(self, data: DataRequest) -> None:
+        refuse_keep(data.on_invalid)
+        self._batches = open_engine(data.engine).batches(data)
+        self.classes: tuple[str, ...] = ()
+        self.source = Source(rows=0, positives=None, dropped=0, columns={})
+        self.levels: Mapping[str, Mapping[str, int]] = {}
+        self.unnormalised = 0.0
+
+    def __iter__(self) -> Iterator[Rows]:
+        """Iterate over batches.
+
+        Raises
+        ------
+        DataError
+            The rows are unusable, or every weight is 0.
+        """
+        size = 0
+        for rows in self._batches:
+            self.classes = classes_of(self._batches.roles)
+            size += rows.size
+            yield rows
+        if size == 0:
+            raise refusals.no_weight()
+        self.source = Source(
+            rows=self._batches.summary.rows,
+            positives=None,
+            dropped=self._batches.dropped,
+            columns=self._batches.roles.column_by_role(),
+        )
+        self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
+
+    def probabilities(self, rows: Rows) -> Matrix:
+        """Return the class probabilities of a batch, shape (n, C).
+
+        Raises
+        ------
+        DataError
+            The single score is not a probability.
+        """
+        return probabilities(rows, self._batches.roles)

@@ -25,7 +25,7 @@ from uqcli.estimates.calibration_error import expected_error, in_bins
 from uqcli.estimates.linear_scaling import LinearScaling
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, percentile_interval, tail_of
-from uqcli.rules.class_rows import ClassReader
+from uqcli.rules.labelled import ClassReader
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source, absent_if_none
 from uqcli.shift.evidence import (

@@ -12,7 +12,7 @@ import pytest
 from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.engines.spark import distinct, pooling, ranges, session
+from uqcli.engines.spark import pooling, ranges, session
 from uqcli.engines.spark.engine import SparkEngine
 
 BINARY = (
@@ -374,7 +374,7 @@ def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_pa
 )
 def test_too_many_values_are_refused_before_they_are_collected(folder, capfd, monkeypatch, line, message):
     monkeypatch.setattr(pooling, "MAX_VALUES", 100)
-    monkeypatch.setattr(distinct, "MAX_NUMBERS", 150)
+    monkeypatch.setattr(pooling, "MAX_NUMBERS", 150)
     words = [*line.split(), *inputs(folder), "--engine", "spark"]
     assert run(words) == 3
     stderr = capfd.readouterr().err

@@ -13,8 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.escaping import visible
-from uqcli.reports.failure import Failure
-from uqcli.reports.format import Format, RunContext
+from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Metrics, Report

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from uqcli.reports.failure import Failure, escaped
-from uqcli.reports.format import Format, RunContext
+from uqcli.reports.format import Failure, Format, RunContext, escaped
 from uqcli.reports.page.skeleton import html_page
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from uqcli.base.defaults import VERSION
 from uqcli.base.escaping import is_acting
 from uqcli.base.running.cautions import cautions, doubts, suspicions
-from uqcli.reports.failure import Failure
-from uqcli.reports.format import Format, RunContext
+from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Report

@@ -11,8 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
 from uqcli.base.records import dataclass
-from uqcli.reports.failure import Failure, escaped
-from uqcli.reports.format import Format, RunContext
+from uqcli.reports.format import Failure, Format, RunContext, escaped
 
 if TYPE_CHECKING:
     from uqcli.reports.checks import CheckResult

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base.escaping import visible
 from uqcli.base.wording import capitalised
-from uqcli.reports.failure import Failure
-from uqcli.reports.format import Format, RunContext
+from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Document, Report, Table

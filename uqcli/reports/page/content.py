@@ -11,9 +11,8 @@ from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, susp
 from uqcli.base.wording import short_names
 from uqcli.reports.checks import checks_table
 from uqcli.reports.document import Document, HeadCard, Report, Table, Verdict
-from uqcli.reports.failure import Failure
 from uqcli.reports.figures import can_draw
-from uqcli.reports.format import RunContext
+from uqcli.reports.format import Failure, RunContext
 from uqcli.reports.provenance import Provenance
 
 

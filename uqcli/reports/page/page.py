@@ -16,8 +16,8 @@ from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import capitalised
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Document, Figure, HeadCard, OperatingPoint, OperatingPoints, Table
-from uqcli.reports.failure import escaped
 from uqcli.reports.figures import to_page_svg
+from uqcli.reports.format import escaped
 from uqcli.reports.page.skeleton import html_page
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from uqcli.reports.failure import escaped
+from uqcli.reports.format import escaped
 
 _NO_SCRIPTS: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
