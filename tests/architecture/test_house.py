@@ -18,8 +18,7 @@ from uqcli.base import choices, errors
 from uqcli.base.choices import Algorithm, ArtifactKind, Binning
 from uqcli.boundary.search.constraint import RULES, ConstraintKind
 from uqcli.boundary.search.registry import AlgorithmEntry, entry_of
-from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS
-from uqcli.calibrate.heterogeneous import LEAF_FITS
+from uqcli.calibrate.fit import LEAF_FITS, ROW_FITS, SCORE_FITS
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.run_classes import CLASS_FITS
 from uqcli.calibrate.tree import LEARNERS

@@ -17,8 +17,8 @@ from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.boundary.search.optimum import optimise
+from uqcli.calibrate.fit import fit_trees
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.heterogeneous import fit_trees
 from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import learn_trees

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from uqcli.calibrate.histogram_bound import bound, target_bound
+from uqcli.calibrate.maps.histogram import bound, target_bound
 from uqcli.calibrate.scale import Scale
 
 

@@ -10,17 +10,11 @@ from tests.oracles import calibration as oracle
 from tests.properties.class_rows import problems
 from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import pool
-from uqcli.calibrate.classes import (
-    ClassFold,
-    fit_class_temperature,
-    fit_linear,
-    fit_one_vs_rest,
-    tuned_penalty,
-)
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.maps.class_histogram import fit_class_histogram
+from uqcli.calibrate.maps.classes import fit_class_temperature, fit_linear, fit_one_vs_rest, tuned_penalty
+from uqcli.calibrate.maps.formulas import fit_temperature
+from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.maps.isotonic import fit_isotonic
-from uqcli.calibrate.maps.logistic import fit_temperature
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import Penalty
 
@@ -93,9 +87,9 @@ def test_linear_scaling_has_the_smallest_penalised_loss(seed, rows, classes, is_
 def folds_of(probability, label, parts=5):
     fold = np.arange(len(label)) % parts
     return [
-        ClassFold(
-            training=ClassCounts.from_rows(probability[fold != part], label[fold != part], None),
-            held_out=ClassCounts.from_rows(probability[fold == part], label[fold == part], None),
+        (
+            ClassCounts.from_rows(probability[fold != part], label[fold != part], None),
+            ClassCounts.from_rows(probability[fold == part], label[fold == part], None),
         )
         for part in range(parts)
     ]

@@ -11,7 +11,7 @@ from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.counts import Feature, pool
 from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, cross_validated, fit, fit_counts
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.sampled_rows import rows_of
+from uqcli.calibrate.folds import rows_of
 from uqcli.calibrate.scale import Scale
 
 

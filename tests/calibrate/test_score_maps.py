@@ -16,9 +16,8 @@ from uqcli.base.counts import pool
 from uqcli.calibrate.fit import fit
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import IsotonicMap
-from uqcli.calibrate.maps.beta import fit_beta
+from uqcli.calibrate.maps.formulas import fit_beta, fit_platt, fit_temperature
 from uqcli.calibrate.maps.isotonic import fit_isotonic
-from uqcli.calibrate.maps.logistic import fit_platt, fit_temperature
 from uqcli.calibrate.scale import Scale
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from uqcli.base.draws import Purpose, generator, text_keys
 from uqcli.base.rows import Rows
-from uqcli.calibrate.sampled_rows import deal_rows, units_of
+from uqcli.calibrate.folds import deal_rows, units_of
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 3)), min_size=5, max_size=60), st.integers(0, 99))

@@ -5,7 +5,7 @@ import pytest
 
 from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import pool
-from uqcli.calibrate.maps.logistic import fit_platt
+from uqcli.calibrate.maps.formulas import fit_platt
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import LinearScaling, scaled
 

@@ -12,11 +12,9 @@ from uqcli.bin.isotonic_error import isotonic_errors
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.registry import entry_of
-from uqcli.calibrate.maps.beta import fit_beta
-from uqcli.calibrate.maps.by_uncertainty import fit_by_uncertainty
+from uqcli.calibrate.maps.formulas import fit_beta, fit_platt, fit_temperature
 from uqcli.calibrate.maps.histogram import fit_histogram
-from uqcli.calibrate.maps.isotonic import fit_isotonic
-from uqcli.calibrate.maps.logistic import fit_platt, fit_temperature
+from uqcli.calibrate.maps.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.run import metrics_of
 from uqcli.estimates.binning import equi_weight_edges

@@ -5,7 +5,7 @@ import pytest
 
 from uqcli.base.rows import Rows
 from uqcli.boundary.keyed_rows import copies
-from uqcli.calibrate.sampled_rows import deal_rows
+from uqcli.calibrate.folds import deal_rows
 from uqcli.engines.repeated_rows import WeightSummary, are_copies
 
 

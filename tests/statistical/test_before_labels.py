@@ -7,7 +7,7 @@ import pytest
 
 from uqcli import shift_weights
 from uqcli.base.counts import pool
-from uqcli.calibrate.few_scores import on_few_scores
+from uqcli.calibrate.folds import on_few_scores
 from uqcli.watch.before_labels import expected_before_labels
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))

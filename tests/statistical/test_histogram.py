@@ -8,8 +8,7 @@ import pytest
 from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import bin_of, pool
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.maps.class_histogram import fit_class_histogram
-from uqcli.calibrate.maps.histogram import fit_histogram
+from uqcli.calibrate.maps.histogram import fit_class_histogram, fit_histogram
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 POPULATION = 200_000

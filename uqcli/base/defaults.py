@@ -87,6 +87,9 @@ BOOTSTRAP_ROWS: Final = 50_000
 MEASURED_ROWS: Final = 1_000_000
 """Maximum rows on which a map is cross-validated: beyond, sampling noise is below 0.001."""
 
+FEW_SCORES: Final = 500
+"""Distinct scores up to which calibration counts are kept as they are; more are merged into bins."""
+
 CONFIDENCE: Final = 0.95
 
 WATCH_DELTA: Final = "0.01"

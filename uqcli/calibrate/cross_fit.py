@@ -12,16 +12,14 @@ from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
-from uqcli.calibrate.choice import Choice
-from uqcli.calibrate.choose import chosen_for_counts, chosen_for_rows, fit_with_tree_sizes
-from uqcli.calibrate.few_scores import on_few_scores
+from uqcli.calibrate.choice import Choice, chosen_for_counts, chosen_for_rows, fit_with_tree_sizes
 from uqcli.calibrate.fit import SCORE_FITS, FittedCalibration, fit_counts
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.histogram_bound import target_bound
+from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
 from uqcli.calibrate.maps import CalibrationMap
+from uqcli.calibrate.maps.histogram import target_bound
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact, CalibratorParameters
-from uqcli.calibrate.sampled_rows import rows_of, sample_of
 from uqcli.calibrate.tree import require_trees
 from uqcli.engines.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.engines.probabilities import require_probabilities

@@ -16,9 +16,9 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod, LeafMethod, OnInvalid, Partitioner, SplitCriterion
 from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.defaults import FEW_SCORES
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count
-from uqcli.calibrate.few_scores import MAX_SCORES
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.maps.base import BaseClassMap, BaseScoreMap, Calibrated, Interval
 from uqcli.calibrate.scale import Scale
@@ -94,9 +94,9 @@ class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
     The lowest and the highest score are exact.
     """
 
-    score: Annotated[list[float], Meta(min_length=1, max_length=MAX_SCORES)]
-    count: Annotated[list[Bins], Meta(min_length=1, max_length=MAX_SCORES)]
-    positives: Annotated[list[Count], Meta(min_length=1, max_length=MAX_SCORES)]
+    score: Annotated[list[float], Meta(min_length=1, max_length=FEW_SCORES)]
+    count: Annotated[list[Bins], Meta(min_length=1, max_length=FEW_SCORES)]
+    positives: Annotated[list[Count], Meta(min_length=1, max_length=FEW_SCORES)]
 
     @property
     def counts(self) -> ValueCounts:

@@ -13,7 +13,7 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.isotonic_error import BinError, errors_of_rows
-from uqcli.calibrate.choose import fit_with_tree_sizes
+from uqcli.calibrate.choice import fit_with_tree_sizes
 from uqcli.calibrate.cross_fit import (
     FittedCalibrator,
     ReadForAll,

@@ -18,7 +18,11 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
 from uqcli.calibrate.choice import Choice
-from uqcli.calibrate.classes import (
+from uqcli.calibrate.cross_fit import target_bound_notes
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.folds import CrossFittedLosses, folds_of, sample_of_rows, units_of
+from uqcli.calibrate.maps import ClassMap
+from uqcli.calibrate.maps.classes import (
     ClassFold,
     fit_class_temperature,
     fit_linear,
@@ -26,15 +30,10 @@ from uqcli.calibrate.classes import (
     label_losses,
     tuned_penalty,
 )
-from uqcli.calibrate.cross_fit import target_bound_notes
-from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.folds import CrossFittedLosses
-from uqcli.calibrate.maps import ClassMap
-from uqcli.calibrate.maps.class_histogram import fit_class_histogram
+from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.report import CalibrateReport
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
-from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.figure import panel_of_classes
 from uqcli.comparison.report import Comparison
@@ -136,7 +135,7 @@ def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
     if units_of(rows, options.cluster) < defaults.FOLDS:
         return ()
     return tuple(
-        ClassFold(training=read.counts(training), held_out=read.counts(held_out))
+        (read.counts(training), read.counts(held_out))
         for training, held_out in folds_of(rows, options.seed, options.cluster)
     )
 
@@ -197,10 +196,9 @@ def _chosen(problem: _Problem) -> Choice:
         if method in obstacles:
             continue
         fit = problem.fit_of(method)
-        held_out = [label_losses(fit(fold.training)[0], fold.held_out) for fold in problem.folds]
+        held_out = [label_losses(fit(training)[0], fold) for training, fold in problem.folds]
         losses[method] = CrossFittedLosses(
-            loss=np.concatenate(held_out),
-            count=np.concatenate([fold.held_out.count for fold in problem.folds]),
+            loss=np.concatenate(held_out), count=np.concatenate([fold.count for _, fold in problem.folds])
         )
     return Choice.among(losses)
 

@@ -14,8 +14,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text
-from uqcli.calibrate.histogram_bound import error_p_values
-from uqcli.calibrate.maps.histogram import HistogramMap
+from uqcli.calibrate.maps.histogram import HistogramMap, error_p_values
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 import msgspec
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.wording import number
+from uqcli.calibrate.partition import FeatureColumn
+from uqcli.calibrate.scale import Scale
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression
 
 if TYPE_CHECKING:
-    from uqcli.base.class_counts import Matrix
-    from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.questions import FeatureColumn
-    from uqcli.calibrate.scale import Scale
+
 
 Count = Annotated[int, Meta(ge=0)]
 
@@ -180,8 +183,6 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
 
     def rows_by_part(self, uncertainty: Floats | None, leaf: Ints | None) -> list[tuple[str, Ints]]:
         """Return the name and the row indices of each part; empty if the map treats all rows alike."""
-        import numpy as np
-
         parts = self.parts(uncertainty, leaf)
         if parts is None:
             return []
@@ -283,3 +284,28 @@ def formula_table(formula: str) -> Table:
 def ends_of_bins(edges: Sequence[float]) -> list[tuple[str, str]]:
     """Format the lower and the upper end of each bin."""
     return list(pairwise(["-", *map(number, edges), "-"]))
+
+
+_MAX_MAGNITUDE = 1e100
+"""Magnitude beyond which computations with coefficients could overflow."""
+
+
+def first(sentences: Iterable[str | None]) -> str | None:
+    """Find the first contradiction, or None."""
+    return next((sentence for sentence in sentences if sentence is not None), None)
+
+
+def finite(numbers: Sequence[float]) -> bool:
+    """Whether all numbers are finite and cannot overflow."""
+    return all(abs(number) < _MAX_MAGNITUDE for number in numbers)
+
+
+def not_ascending(numbers: Sequence[float], name: str) -> str | None:
+    """Return the contradiction if numbers are not finite and ascending, else None."""
+    fine = all(map(math.isfinite, numbers)) and list(numbers) == sorted(numbers)
+    return None if fine else f"its {name} are not finite and ascending"
+
+
+def not_probabilities(numbers: Sequence[float]) -> str | None:
+    """Return the contradiction if numbers are not probabilities, else None."""
+    return None if all(0 <= number <= 1 for number in numbers) else "a rate is no probability"

@@ -1,23 +1,37 @@
-"""Histogram calibration."""
+"""Histogram calibration of scores and of classes, with a distribution-free bound [LS Theorem 3]."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import msgspec
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.wording import count, share
-from uqcli.calibrate.maps.base import BaseScoreMap, Count, Fit, ends_of_bins
-from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of, binned_cells, pool
+from uqcli.base.escaping import printable
+from uqcli.base.wording import count, number, share
+from uqcli.calibrate.maps.base import (
+    BaseClassMap,
+    BaseScoreMap,
+    Count,
+    Fit,
+    ends_of_bins,
+    first,
+    not_ascending,
+    not_probabilities,
+)
+from uqcli.calibrate.scale import Scale
+from uqcli.estimates.proportion import holm
 from uqcli.reports.document import Table
-from uqcli.rules.expressions import Constant, Expression, Steps
+from uqcli.rules.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.scale import Scale
 
 
 class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="histogram"):
@@ -55,10 +69,6 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
-        import numpy as np
-
-        from uqcli.base.counts import bin_of
-
         del scale
         rate = np.array(self.rate)
         by_row: Floats = rate[bin_of(corrected, np.array(self.edges, dtype=np.float64))]
@@ -105,9 +115,6 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
     edges : float64, shape (M-1,)
         Scores of these rows, chosen without their labels.
     """
-    from uqcli.base.counts import binned_cells
-    from uqcli.calibrate.histogram_bound import bounds, filled_from
-
     cells = binned_cells(counts, edges)
     rows, positives = cells.count, cells.positives
     source_bin = filled_from(rows)
@@ -117,4 +124,264 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
         count=rows.tolist(),
         error=[None if norm is None else norm / 2 for norm in bounds(rows, len(rows), confidence, 2)],
         confidence=confidence,
+    )
+
+
+_CLASSES = 2
+
+
+def filled_from(rows: Ints) -> Ints:
+    """Return the bin whose rates each bin has: the next non-empty one, or the last non-empty one."""
+    filled = np.flatnonzero(rows)
+    return filled[np.minimum(np.searchsorted(filled, np.arange(len(rows))), len(filled) - 1)]
+
+
+def bounds(rows: Ints, bins: int, confidence: float, classes: int) -> list[float | None]:
+    """Bound the error of the class frequencies of all bins at once, in the 1-norm [LS Theorem 3].
+
+    For N rows of a fixed bin, ``(2/sqrt(N)) sqrt(ln(M 2^K / alpha) / 2)`` holds for M bins and K classes.
+    Here each edge is the score of a row. Given the edges, the other rows of a bin are independent draws of
+    the law between them, if no two scores are equal. So the bound of N - 1 rows holds for these, and the row
+    at the lower edge adds at most 2/N. With equal scores the bound is confirmed by simulation.
+
+    Parameters
+    ----------
+    rows : int64, shape (m,)
+        Rows of adjacent bins, the lowest first.
+    bins
+        Number of all bins, M.
+
+    Returns
+    -------
+    At most 2 each; None for an empty bin.
+    """
+    result: list[float | None] = []
+    for index, size in enumerate(rows.tolist()):
+        at_edge = 1 if index else 0
+        inside = size - at_edge
+        norm = inside * bound(inside, bins, confidence, classes) + 2 * at_edge if inside > 0 else 2.0 * size
+        result.append(min(2.0, norm / size) if size else None)
+    return result
+
+
+def target_bound(weights: Sequence[float], norm: float, weight_error: float) -> float:
+    """Compute the bound on the 1-norm after the correction for label shift [LS Theorem 4].
+
+    ``2 kappa norm + 2 weight_error / min w`` with kappa the ratio of the largest to the smallest weight.
+
+    Parameters
+    ----------
+    weights
+        w(y), all positive.
+    norm
+        Bound on the 1-norm before the correction.
+    weight_error
+        Bound on the error of the weights.
+
+    Examples
+    --------
+    >>> target_bound([1.0, 1.0], 0.1, 0.0)
+    0.2
+    """
+    smallest = min(weights)
+    return 2 * max(weights) / smallest * norm + 2 * weight_error / smallest
+
+
+def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> float:
+    """Compute the simultaneous bound on the 1-norm between class frequencies and probabilities of all bins.
+
+    Examples
+    --------
+    >>> round(bound(10_000, 10, 0.95), 4)
+    0.0366
+    """
+    alpha = 1 - confidence
+    return 2 / math.sqrt(rows) * math.sqrt(0.5 * math.log(bins * 2**classes / alpha))
+
+
+def error_p_values(
+    positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
+) -> dict[int, float]:
+    """Test by bin whether the true rate is within its error bound; return the p-values adjusted by Holm.
+
+    The p-values are exact and two-sided: doubled binomial tails at the nearer end of each range.
+
+    Parameters
+    ----------
+    positives, count : int64, shape (M,)
+        Positives and rows of each bin in new data.
+    rate, error
+        Rates and error bounds of the rule; None for a bin without calibration rows.
+
+    Returns
+    -------
+    By bin index, for bins with new rows and an error bound.
+    """
+    from scipy.special import bdtr, bdtrc
+
+    p_values = {}
+    for bin_index, (k, n, bin_rate, error_bound) in enumerate(
+        zip(positives.tolist(), count.tolist(), rate, error, strict=True)
+    ):
+        if n and error_bound is not None:
+            low, high = max(0.0, bin_rate - error_bound), min(1.0, bin_rate + error_bound)
+            lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
+            upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
+            p_values[bin_index] = min(1.0, 2 * min(lower_tail, upper_tail))
+    return holm(p_values)
+
+
+_MAX_ROWS = 40
+
+
+class ClassBins(msgspec.Struct, frozen=True, kw_only=True):
+    """Bins of the rows with one predicted class, by its probability.
+
+    ``rate`` holds the class frequencies of each bin. ``error`` bounds their distance from the truth in the
+    1-norm; None where it is not known.
+    """
+
+    edges: list[float]
+    rate: Annotated[list[list[float]], Meta(min_length=1)]
+    count: list[Count]
+    error: list[Annotated[float, Meta(ge=0, le=2)] | None]
+
+    def contradiction(self, classes: int) -> str | None:
+        """Find the first contradiction between the fields, or None."""
+        if not len(self.rate) == len(self.edges) + 1 == len(self.count) == len(self.error):
+            return "its bins do not have rates, a count and an error each"
+        if any(len(rate) != classes for rate in self.rate):
+            return "its bins do not have a rate of each class"
+        return not_ascending(self.edges, "edges") or first(map(not_probabilities, self.rate))
+
+
+class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="class-histogram"):
+    """Class frequencies of bins by the predicted class and its probability [LS sec. 3].
+
+    The predicted class is the first of the most probable ones. An empty bin has the frequencies of the next
+    one above, or of the last non-empty one. A class that was never predicted has those of all rows. With the
+    stated confidence all frequencies are within ``error`` of the truth, in the 1-norm [LS Theorem 3].
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.HISTOGRAM})
+
+    bins: Annotated[list[ClassBins], Meta(min_length=2)]
+    confidence: Annotated[float, Meta(gt=0, lt=1)]
+
+    @property
+    def largest_error(self) -> float | None:
+        """See BaseMap."""
+        bounds = [bound for part in self.bins for bound in part.error if bound is not None]
+        return max(bounds, default=None)
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return first(part.contradiction(len(self.bins)) for part in self.bins)
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """See BaseClassMap."""
+        del method
+        return len(self.bins) != classes
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """See BaseClassMap."""
+        predicted, largest = probability.argmax(axis=1), probability.max(axis=1)
+        result = np.empty_like(probability)
+        for index, part in enumerate(self.bins):
+            inside = predicted == index
+            bins = bin_of(largest[inside], np.array(part.edges, dtype=np.float64))
+            result[inside] = np.array(part.rate)[bins]
+        return result
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """See BaseClassMap."""
+        return [self._exported_class(probability, weights, index) for index in range(len(self.bins))]
+
+    def _exported_class(
+        self, probability: Sequence[Expression], weights: Sequence[float], class_index: int
+    ) -> Expression:
+        def shares(largest: Expression) -> Expression:
+            values = []
+            for part in self.bins:
+                leaves = []
+                for rate in part.rate:
+                    weighted = [weight * value for weight, value in zip(weights, rate, strict=True)]
+                    leaves.append(Constant(weighted[class_index] / sum(weighted)))
+                values.append(Steps(largest, tuple(part.edges), tuple(leaves)))
+            branches = [
+                (Comparison(">=", column, largest), value)
+                for column, value in zip(probability[:-1], values[:-1], strict=True)
+            ]
+            return Case(tuple(branches), values[-1])
+
+        return let(Maximum(tuple(probability)), shares)
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return [rate for part in self.bins for rates in part.rate for rate in rates]
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """Tabulate at most 40 bins."""
+        rows = []
+        for index, (name, part) in enumerate(zip(classes, self.bins, strict=True)):
+            for low, rows_inside, rates, bound in zip(
+                [None, *part.edges], part.count, part.rate, part.error, strict=True
+            ):
+                own = share(rates[index])
+                error = "-" if bound is None else f"{bound:.4f}"
+                rows.append(
+                    (printable(name), "-" if low is None else number(low), count(rows_inside), own, error)
+                )
+        shown = rows[:_MAX_ROWS]
+        if len(rows) > _MAX_ROWS:
+            shown.append(("...", f"and {len(rows) - _MAX_ROWS} more", "", "", ""))
+        header = (
+            "predicted class",
+            "from",
+            "rows",
+            "its frequency",
+            f"error bound, {100 * self.confidence:g} %",
+        )
+        return [Table(title="Bins by predicted class", header=header, rows=shown, left=1)]
+
+
+def fit_class_histogram(
+    counts: ClassCounts, edges_of: Callable[[ValueCounts], Floats], confidence: float
+) -> ClassHistogramMap:
+    """Compute the class frequencies of bins by predicted class and its probability, with error bounds.
+
+    Parameters
+    ----------
+    edges_of
+        Function from the probabilities of a predicted class to the edges of its bins.
+    """
+    classes = counts.probability.shape[1]
+    predicted = counts.probability.argmax(axis=1)
+    overall = np.bincount(counts.label, weights=counts.count, minlength=classes) / counts.count.sum()
+    return ClassHistogramMap(
+        bins=[
+            _bins_of_class(counts.select(predicted == index), overall, edges_of, confidence)
+            for index in range(classes)
+        ],
+        confidence=confidence,
+    )
+
+
+def _bins_of_class(
+    counts: ClassCounts, overall: Floats, edges_of: Callable[[ValueCounts], Floats], confidence: float
+) -> ClassBins:
+    """Bin the rows of one predicted class; without rows it has the frequencies of all rows."""
+    if not len(counts.label):
+        return ClassBins(edges=[], rate=[overall.tolist()], count=[0], error=[None])
+    largest = counts.probability.max(axis=1)
+    edges = edges_of(pool(largest, np.zeros(len(largest), dtype=np.bool_), counts.count))
+    cells = np.zeros((len(edges) + 1, len(overall)), dtype=np.int64)
+    np.add.at(cells, (bin_of(largest, edges), counts.label), counts.count)
+    rows = cells.sum(axis=1)
+    source_bin = filled_from(rows)
+    return ClassBins(
+        edges=edges.tolist(),
+        rate=(cells[source_bin] / rows[source_bin, None]).tolist(),
+        count=rows.tolist(),
+        error=bounds(rows, len(overall) * len(rows), confidence, len(overall)),
     )

@@ -1,24 +1,39 @@
-"""Isotonic regression on the score."""
+"""Isotonic regression on the score: of all rows, or within uncertainty bins (MIST)."""
 
 from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit
-from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of, merge
+from uqcli.base.wording import count
+from uqcli.calibrate.maps.base import (
+    BaseRowMap,
+    BaseScoreMap,
+    Calibrated,
+    Count,
+    Fit,
+    Parts,
+    ends_of_bins,
+    first,
+    not_ascending,
+    not_probabilities,
+)
+from uqcli.calibrate.scale import Scale
+from uqcli.kernels.interpolation import interpolate, knots_apart, scales_and_slopes
+from uqcli.kernels.pava import isotonic_sums
+from uqcli.reports.document import Table
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Line, Steps, let, minus
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.scale import Scale
 
 
 class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="isotonic"):
@@ -44,10 +59,6 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
-        import numpy as np
-
-        from uqcli.kernels.interpolation import interpolate
-
         del scale
         return interpolate(corrected, np.array(self.x), np.array(self.y))
 
@@ -72,10 +83,6 @@ def interpolated(argument: Expression, x: Sequence[float], y: Sequence[float]) -
 
     No product underflows, which some databases refuse.
     """
-    import numpy as np
-
-    from uqcli.kernels.interpolation import knots_apart, scales_and_slopes
-
     knots, levels = knots_apart(np.array(x), np.array(y))
     scales, slopes = (numbers.tolist() for numbers in scales_and_slopes(knots, levels))
     x, y = knots.tolist(), levels.tolist()
@@ -161,10 +168,6 @@ def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
         Whether rates may be 0 and 1. If not, such a block has the rate (k+1)/(n+2), or its neighbour's if
         that is closer.
     """
-    import numpy as np
-
-    from uqcli.kernels.pava import isotonic_sums
-
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
     rate = positives / count
@@ -177,8 +180,6 @@ def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
 
 def _uncertain(rate: Floats, count: Ints) -> Floats:
     """Replace rates of 0 and 1, which only the first and the last block can have."""
-    import numpy as np
-
     softened = rate.copy()
     below, above = np.concatenate([[0.0], rate])[-2], np.concatenate([rate, [1.0]])[1]
     if rate[0] == 0:
@@ -186,3 +187,88 @@ def _uncertain(rate: Floats, count: Ints) -> Floats:
     if rate[-1] == 1:
         softened[-1] = max((count[-1] + 1) / (count[-1] + 2), below)
     return softened
+
+
+class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="by-uncertainty"):
+    """One isotonic map per uncertainty bin [UB sec. 5]; an uncertainty v is in bin #{edges <= v}."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.MIST})
+    needs_uncertainty: ClassVar[bool] = True
+
+    uncertainty_edges: list[float]
+    maps: Annotated[list[IsotonicMap], Meta(min_length=1)]
+    count: list[Count]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        if not len(self.maps) == len(self.uncertainty_edges) + 1 == len(self.count):
+            return "its uncertainty bins do not have a map each"
+        own = first(isotonic_map.contradiction() for isotonic_map in self.maps)
+        return not_ascending(self.uncertainty_edges, "edges") or own
+
+    def predict(
+        self,
+        corrected: Floats,
+        scale: Scale,
+        uncertainty: Floats | None = None,
+        features: Mapping[str, Floats] | None = None,
+    ) -> Calibrated:
+        """See BaseMap."""
+        del features
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        bin_index = bin_of(uncertainty, np.array(self.uncertainty_edges, dtype=np.float64))
+        result = np.empty(len(corrected))
+        for index, fitted in enumerate(self.maps):
+            inside = bin_index == index
+            result[inside] = fitted.probability(corrected[inside], scale)
+        return Calibrated(probability=result)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        assert uncertainty is not None  # guaranteed by needs_uncertainty
+        maps = tuple(fitted.exported(corrected, scale) for fitted in self.maps)
+        return Steps(uncertainty, tuple(self.uncertainty_edges), maps)
+
+    def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
+        """Return the parts by uncertainty level."""
+        del leaf
+        if uncertainty is None:
+            return None
+        return Parts(
+            names=tuple(f"uncertainty level {level}" for level in range(1, len(self.maps) + 1)),
+            index=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
+        )
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap."""
+        return [step for isotonic_map in self.maps for step in isotonic_map.steps()]
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate its uncertainty levels."""
+        del undersampled
+        ends_of_levels = ends_of_bins(self.uncertainty_edges)
+        rows = [
+            (*ends, count(rows), fitted.formula())
+            for ends, fitted, rows in zip(ends_of_levels, self.maps, self.count, strict=True)
+        ]
+        header = ("uncertainty from", "to", "rows", "calibration")
+        return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]
+
+
+def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
+    """Fit isotonic regression per uncertainty bin; an empty bin uses the fit of all rows.
+
+    Parameters
+    ----------
+    parts
+        Corrected scores of each bin; at least one bin is not empty.
+    uncertainty_edges : float64, shape (bins-1,)
+    """
+    pooled = merge(parts)
+    return UncertaintyMap(
+        uncertainty_edges=uncertainty_edges.tolist(),
+        maps=[fit_isotonic(part if part.rows else pooled) for part in parts],
+        count=[part.rows for part in parts],
+    )

@@ -2,12 +2,58 @@
 
 from __future__ import annotations
 
-from uqcli.calibrate.maps.beta import BetaMap
+from typing import TYPE_CHECKING, ClassVar
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit, formula_table
+from uqcli.calibrate.maps.formulas import BetaMap, LogisticMap
 from uqcli.calibrate.maps.histogram import HistogramMap
-from uqcli.calibrate.maps.identity import IdentityMap
 from uqcli.calibrate.maps.isotonic import IsotonicMap
-from uqcli.calibrate.maps.logistic import LogisticMap
 from uqcli.calibrate.maps.spline import SplineMap
 from uqcli.calibrate.maps.venn_abers import VennAbersMap
+from uqcli.calibrate.scale import Scale
+from uqcli.reports.document import Table
+from uqcli.rules.expressions import Expression
+
+if TYPE_CHECKING:
+    from uqcli.calibrate.fit_options import CalibrationOptions
+
+
+class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="identity"):
+    """The corrected score as a probability."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
+
+    @classmethod
+    def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
+        """See BaseScoreMap."""
+        del counts, options
+        return Fit(map=cls())
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return None
+
+    def probability(self, corrected: Floats, scale: Scale) -> Floats:
+        """See BaseScoreMap."""
+        return scale.probability(corrected)
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        return scale.exported_probability(corrected)
+
+    def formula(self) -> str:
+        """See BaseScoreMap."""
+        return "the score itself"
+
+    def tables(self, undersampled: float) -> list[Table]:
+        """Tabulate the correction, if any."""
+        corrected = undersampled > 1
+        return [formula_table(f"the odds divided by {undersampled:g}" if corrected else self.formula())]
+
 
 ScoreMap = LogisticMap | BetaMap | SplineMap | IsotonicMap | VennAbersMap | HistogramMap | IdentityMap

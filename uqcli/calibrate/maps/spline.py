@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit
-from uqcli.calibrate.maps.contradictions import finite, not_ascending
-from uqcli.calibrate.maps.penalised import PENALTY, penalty_note
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit, finite, not_ascending
+from uqcli.calibrate.maps.formulas import PENALTY, penalty_note
+from uqcli.calibrate.scale import Scale
+from uqcli.kernels.linear import least_solution, solved
+from uqcli.kernels.logistic import likelihood_has_maximum, loss_at, pooled_values
+from uqcli.kernels.logistic import sigmoid as logistic
+from uqcli.kernels.splines import cubic_pieces, spline
+from uqcli.kernels.sums import indices_of_ranks
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from uqcli.base.class_counts import Matrix
-    from uqcli.base.counts import Floats, Ints, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.scale import Scale
 
 
 INNER_KNOTS: Final = 5
@@ -60,21 +64,12 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
 
     @property
     def _pieces(self) -> Matrix:
-        import numpy as np
-
-        from uqcli.kernels.splines import cubic_pieces
-
         return cubic_pieces(np.array(self.knots), np.array(self.levels)[:, None])
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
-        import numpy as np
-
-        from uqcli.kernels.logistic import sigmoid as sigmoid_of
-        from uqcli.kernels.splines import spline
-
         with np.errstate(over="ignore", invalid="ignore"):
-            return sigmoid_of(spline(scale.log_odds(corrected), np.array(self.knots), self._pieces)[0])
+            return logistic(spline(scale.log_odds(corrected), np.array(self.knots), self._pieces)[0])
 
     def exported(
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
@@ -133,9 +128,7 @@ def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
     seed
         Seed of the folds.
     """
-    import numpy as np
-
-    from uqcli.calibrate.folds import thinned
+    from uqcli.calibrate.folds import thinned  # most runs apply a map
 
     folds = thinned(counts, seed)
     ridge = RIDGES[0]
@@ -154,11 +147,6 @@ def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], Fit]:
     percentile. The penalty is ``ridge/2`` times the sum of squared differences of neighbouring b_j. More than
     65,536 scores are pooled.
     """
-    import numpy as np
-
-    from uqcli.kernels.logistic import likelihood_has_maximum, pooled_values
-    from uqcli.kernels.splines import cubic_pieces, spline
-
     (x,), count, positives = pooled_values(
         scale.log_odds(counts.value)[None, :], counts.count, counts.positives
     )
@@ -178,10 +166,6 @@ def fit_by_ridge(counts: ValueCounts, scale: Scale) -> Callable[[float], Fit]:
 
 
 def _knots(x: Floats, count: Ints) -> Floats:
-    import numpy as np
-
-    from uqcli.kernels.sums import indices_of_ranks
-
     rows = int(count.sum())
     tail = rows // 100
     inner = [rank * rows // (INNER_KNOTS + 1) for rank in range(1, INNER_KNOTS + 1)]
@@ -193,8 +177,6 @@ def _knots(x: Floats, count: Ints) -> Floats:
 
 def _penalty(size: int, ridge: float, weak: float) -> Matrix:
     """Return the penalty as a quadratic form of (a, b_1, ...)."""
-    import numpy as np
-
     differences = np.diff(np.eye(size - 1), axis=0)
     penalty = np.zeros((size, size))
     penalty[1:, 1:] = ridge * np.einsum("ki,kj->ij", differences, differences) + weak * np.eye(size - 1)
@@ -204,11 +186,6 @@ def _penalty(size: int, ridge: float, weak: float) -> Matrix:
 
 def _minimised(basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> Floats:
     """Minimise the penalised loss by Newton's method on the coefficients that are not at their bound of 0."""
-    import numpy as np
-
-    from uqcli.kernels.linear import least_solution, solved
-    from uqcli.kernels.logistic import sigmoid as logistic
-
     beta: Floats = np.zeros(len(basis))
     beta[0] = np.log((positives.sum() + 0.5) / ((count - positives).sum() + 0.5))
     loss, log_odds = _loss(beta, basis, count, positives, penalty)
@@ -241,10 +218,6 @@ def _minimised(basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> 
 
 
 def _loss(beta: Floats, basis: Matrix, count: Ints, positives: Ints, penalty: Matrix) -> tuple[float, Floats]:
-    import numpy as np
-
-    from uqcli.kernels.logistic import loss_at
-
     log_odds: Floats = np.einsum("i,im->m", beta, basis)
     form = float(np.einsum("i,ij,j->", beta, penalty, beta))
     return loss_at(log_odds, count, positives) + form / 2, log_odds

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, formula_table
-from uqcli.calibrate.maps.contradictions import finite
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints
+from uqcli.base.defaults import FOLDS
+from uqcli.base.rows import Rows
+from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, finite, formula_table
 from uqcli.calibrate.maps.isotonic import IsotonicMap
 from uqcli.calibrate.maps.spline import RIDGES
+from uqcli.calibrate.scale import Scale
+from uqcli.estimates.score_metrics import log_losses
+from uqcli.kernels.logistic import logistic_fit
+from uqcli.kernels.logistic import sigmoid as logistic
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, clipped, let, minus, sigmoid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from uqcli.base.class_counts import Matrix
-    from uqcli.base.counts import Floats, Ints
-    from uqcli.base.rows import Rows
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.scale import Scale
+
 
 _KNOTS: Final = 17
 """Knots of the normal scores of the uncertainty."""
@@ -66,10 +70,6 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
         features: Mapping[str, Floats] | None = None,
     ) -> Calibrated:
         """See BaseRowMap."""
-        import numpy as np
-
-        from uqcli.kernels.logistic import sigmoid as logistic
-
         del features
         assert uncertainty is not None  # guaranteed by needs_uncertainty
         z = _normal_score(uncertainty, self.normal_score, scale)
@@ -130,11 +130,7 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
     rows
         Corrected scores, pooled, with an uncertainty.
     """
-    import numpy as np
-
-    from uqcli.base.defaults import FOLDS
-    from uqcli.calibrate.sampled_rows import folds_of, sample_of_rows, units_of
-    from uqcli.estimates.score_metrics import log_losses
+    from uqcli.calibrate.folds import folds_of, sample_of_rows, units_of  # most runs apply a map
 
     candidates = [(ridge, curved) for curved in (False, True) for ridge in RIDGES]
     best, compared = candidates[0], sample_of_rows(rows, _COMPARED_ROWS, options.seed)
@@ -154,10 +150,6 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
 
 def _fit_by_candidate(rows: Rows, scale: Scale) -> Callable[[float, bool], SurfaceMap]:
     """Return a function that fits a surface with a given ridge, curved or not."""
-    import numpy as np
-
-    from uqcli.kernels.logistic import logistic_fit
-
     uncertainty, weight = rows.uncertainty, rows.weights()
     assert uncertainty is not None  # guaranteed by needs_uncertainty
     normal_score = _fit_normal_scores(uncertainty, weight)
@@ -188,10 +180,6 @@ def _normal_score(uncertainty: Floats, fitted: IsotonicMap, scale: Scale) -> Flo
 
 def _fit_normal_scores(uncertainty: Floats, weight: Ints) -> IsotonicMap:
     """Return the normal scores of the middle ranks of at most ``_KNOTS`` uncertainties."""
-    from statistics import NormalDist
-
-    import numpy as np
-
     value, index = np.unique(uncertainty[weight > 0], return_inverse=True)
     rows = np.bincount(index, weights=weight[weight > 0])
     middle = (np.cumsum(rows) - rows / 2) / rows.sum()

@@ -10,17 +10,18 @@ import math
 import sys
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
+import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.calibrate.maps.base import BaseScoreMap, Fit, Interval
-from uqcli.calibrate.maps.contradictions import not_ascending, not_probabilities
+from uqcli.base.counts import Floats, ValueCounts
+from uqcli.calibrate.maps.base import BaseScoreMap, Fit, Interval, not_ascending, not_probabilities
+from uqcli.calibrate.scale import Scale
+from uqcli.kernels.pava import fits_with_one_more
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus
 
 if TYPE_CHECKING:
-    from uqcli.base.counts import Floats, ValueCounts
     from uqcli.calibrate.fit_options import CalibrationOptions
-    from uqcli.calibrate.scale import Scale
 
 
 class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="venn-abers"):
@@ -66,8 +67,6 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
 
     def interval(self, corrected: Floats) -> Interval:
         """See BaseScoreMap."""
-        import numpy as np
-
         low = np.array([0.0, *self.low])[np.searchsorted(self.low_from, corrected, side="right")]
         high = np.array([*self.high, 1.0])[np.searchsorted(self.high_to, corrected, side="left")]
         return Interval(low=low, high=high)
@@ -116,10 +115,6 @@ def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
     counts
         Corrected scores, at least one.
     """
-    import numpy as np
-
-    from uqcli.kernels.pava import fits_with_one_more
-
     low, high = fits_with_one_more(counts.count, counts.positives)
     first = np.append(True, low[1:] > low[:-1])
     last = np.append(high[1:] > high[:-1], True)

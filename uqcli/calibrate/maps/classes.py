@@ -1,0 +1,383 @@
+"""Maps of class probabilities: temperature, vector and matrix scaling, and one map for each class.
+
+Sums over rows are over distinct rows in sorted order, so the result does not depend on row order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Annotated, ClassVar, Final
+
+import numpy as np
+from msgspec import Meta
+
+from uqcli.base.choices import CalibrationMethod
+from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.counts import Floats
+from uqcli.base.escaping import printable
+from uqcli.base.wording import number
+from uqcli.calibrate.maps.base import BaseClassMap, Interval, finite, first, formula_table
+from uqcli.calibrate.maps.formulas import at_bound, best_slope
+from uqcli.calibrate.maps.isotonic import IsotonicMap, fit_isotonic
+from uqcli.calibrate.maps.venn_abers import VennAbersMap, fit_venn_abers
+from uqcli.calibrate.scale import Scale
+from uqcli.estimates.linear_scaling import MIDDLE, RIDGES, Penalty, fit_coefficients, scaled
+from uqcli.estimates.logits import CLIP, class_logits, softmax
+from uqcli.estimates.score_metrics import CLIP as LEAST_PROBABILITY
+from uqcli.reports.document import Table
+from uqcli.rules.expressions import (
+    LARGEST_EXPONENT,
+    Arithmetic,
+    Case,
+    Comparison,
+    Constant,
+    Expression,
+    Function,
+    clipped,
+    let,
+    minus,
+    total,
+)
+
+
+class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="class-temperature"):
+    """``softmax(slope * ln p)``, where slope is 1/T."""
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.TEMPERATURE})
+
+    slope: float
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return None if finite([self.slope]) and self.slope > 0 else "its slope is not finite and above 0"
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """See BaseClassMap."""
+        return softmax(self.slope * class_logits(probability))
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """See BaseClassMap."""
+        logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
+        return shares_of_logits(logarithms, weights, self.slope)
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        return 0.0, 2 * self.slope
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """See BaseClassMap."""
+        del classes
+        return [formula_table(f"softmax({self.slope:.6g} * ln p)")]
+
+
+def shares_of_logits(
+    logits: Sequence[Expression], weights: Sequence[float], slope: float = 1.0
+) -> Sequence[Expression]:
+    """Return the softmax of ``slope * logits``, times the weights, divided by the sum.
+
+    It is taken relative to each class, so that no largest logit is needed.
+    """
+    shares: list[Expression] = []
+    for own, own_weight in zip(logits, weights, strict=True):
+        total: Expression = Constant(1.0)
+        for other, weight in zip(logits, weights, strict=True):
+            if other is not own:
+                difference = minus(other, own)
+                if slope != 1:
+                    difference = Arithmetic("*", Constant(slope), difference)
+                growth = Function("exp", clipped(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT))
+                total = Arithmetic("+", total, Arithmetic("*", Constant(weight / own_weight), growth))
+        shares.append(Arithmetic("/", Constant(1.0), total))
+    return shares
+
+
+class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="class-linear"):
+    """``softmax(A z + b)``, where z are the logarithms of the probabilities less their mean.
+
+    ``coefficients`` has a row for each class: its own slope (a diagonal A) or the slopes of all classes, then
+    its intercept.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
+        {CalibrationMethod.VECTOR, CalibrationMethod.MATRIX}
+    )
+
+    coefficients: Annotated[list[list[float]], Meta(min_length=2)]
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        classes = len(self.coefficients)
+        if {len(row) for row in self.coefficients} not in ({2}, {classes + 1}):
+            return "its coefficients are not one or all slopes and an intercept of each class"
+        return None if all(map(finite, self.coefficients)) else "its coefficients are not finite"
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """See BaseClassMap."""
+        width = 2 if method is CalibrationMethod.VECTOR else classes + 1
+        return len(self.coefficients) != classes or len(self.coefficients[0]) != width
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """See BaseClassMap."""
+        return scaled(np.array(self.coefficients), probability)
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """See BaseClassMap."""
+        logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
+        mean = total([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])
+        logits = []
+        for index, (*slopes, intercept) in enumerate(self.coefficients):
+            used = [logarithms[index]] if len(slopes) == 1 else logarithms
+            terms = [
+                Arithmetic("*", Constant(slope), value) for slope, value in zip(slopes, used, strict=True)
+            ]
+            shift = Arithmetic("*", Constant(sum(slopes)), mean)
+            logits.append(Arithmetic("+", minus(total(terms), shift), Constant(intercept)))
+        return shares_of_logits(logits, weights)
+
+    @property
+    def terms(self) -> tuple[float, float]:
+        """See BaseRowMap."""
+        constant = max(abs(row[-1]) for row in self.coefficients)
+        return 2 * constant, 4 * max(sum(map(abs, row[:-1])) for row in self.coefficients)
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """Tabulate the coefficients of at most 40 classes."""
+        shown = list(zip(classes, self.coefficients, strict=True))[:40]
+        rows: list[tuple[str, ...]] = []
+        for index, (name, (*slopes, intercept)) in enumerate(shown):
+            if len(slopes) == 1:
+                rows.append((printable(name), number(slopes[0]), number(intercept)))
+            else:
+                other = max(slopes[:index] + slopes[index + 1 :], key=abs)
+                rows.append((printable(name), number(slopes[index]), number(other), number(intercept)))
+        slopes_header = ("slope",) if len(rows[0]) == 3 else ("own slope", "largest other slope")
+        header = ("class", *slopes_header, "intercept")
+        return [
+            Table(
+                title="Slope and intercept of each class, on ln p less its mean",
+                header=header,
+                rows=rows,
+                left=1,
+            )
+        ]
+
+
+def _named(values: Sequence[Expression], body: Callable[[list[Expression]], Expression]) -> Expression:
+    """Name several values that ``body``, a function of their names, uses several times."""
+    if not values:
+        return body([])
+    first_value, *others = values
+    return let(first_value, lambda name: _named(others, lambda names: body([name, *names])))
+
+
+def _sum_of_others(values: Sequence[Expression], index: int) -> Expression:
+    """Add up the values before and after one, from the ends, as the calibrator does."""
+    sums = [total(part) for part in (values[:index], values[:index:-1]) if part]
+    return total(sums)
+
+
+def _in_target(share: Expression, weight: float, rest: Expression) -> Expression:
+    """Move a probability of one class against the rest to the target data."""
+
+    def moved(name: Expression) -> Expression:
+        own = Arithmetic("*", Constant(weight), name)
+        other = Arithmetic("*", rest, minus(Constant(1.0), name))
+        return Arithmetic("/", own, Arithmetic("+", own, other))
+
+    return let(share, moved)
+
+
+class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="one-vs-rest"):
+    """The map of each class, applied to its probability; the results are divided by their sum.
+
+    A row in which all are 0 keeps its probabilities. Intervals are those of the maps, not divided.
+    """
+
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
+        {CalibrationMethod.ISOTONIC, CalibrationMethod.VENN_ABERS}
+    )
+
+    maps: Annotated[list[IsotonicMap | VennAbersMap], Meta(min_length=2)]
+
+    @property
+    def has_interval(self) -> bool:
+        """See BaseMap."""
+        return self.maps[0].has_interval
+
+    def contradiction(self) -> str | None:
+        """See BaseMap."""
+        return first(part.contradiction() for part in self.maps)
+
+    def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
+        """See BaseClassMap."""
+        return len(self.maps) != classes or any(method not in part.methods for part in self.maps)
+
+    def probabilities(self, probability: Matrix) -> Matrix:
+        """See BaseClassMap."""
+        columns = zip(self.maps, probability.T, strict=True)
+        mapped = np.stack([part.probability(column, Scale()) for part, column in columns], axis=1)
+        sums = mapped.sum(axis=1, keepdims=True)
+        shares: Matrix = np.where(sums > 0, mapped / np.where(sums > 0, sums, 1.0), probability)
+        return shares
+
+    def intervals(self, probability: Matrix) -> Interval:
+        """See BaseClassMap."""
+        intervals = [part.interval(column) for part, column in zip(self.maps, probability.T, strict=True)]
+        return Interval(
+            low=np.stack([interval.low for interval in intervals], axis=1),
+            high=np.stack([interval.high for interval in intervals], axis=1),
+        )
+
+    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+        """See BaseClassMap."""
+        mapped = [
+            Arithmetic("*", Constant(weight), part.exported(column, Scale()))
+            for part, column, weight in zip(self.maps, probability, weights, strict=True)
+        ]
+        sums = total(mapped)
+        shares: list[Expression] = [Arithmetic("/", value, sums) for value in mapped]
+        if not all(self._may_be_zero(part) for part in self.maps):
+            return shares
+        kept = [
+            Arithmetic("*", Constant(weight), column)
+            for column, weight in zip(probability, weights, strict=True)
+        ]
+        is_positive = Comparison(">", sums, Constant(0.0))
+        return [
+            Case(((is_positive, share),), Arithmetic("/", value, total(kept)))
+            for share, value in zip(shares, kept, strict=True)
+        ]
+
+    def exported_intervals(
+        self, probability: Sequence[Expression], weights: Sequence[float] | None
+    ) -> Sequence[tuple[Expression, Expression]]:
+        """See BaseClassMap."""
+        parts = list(zip(self.maps, probability, strict=True))
+        ends = [part.exported_interval(column) for part, column in parts if isinstance(part, VennAbersMap)]
+        if weights is None:
+            return ends
+        mapped = [part.exported(column, Scale()) for part, column in parts]
+
+        def moved(end: Expression, index: int) -> Expression:
+            def of_mapped(values: list[Expression]) -> Expression:
+                return _named([Arithmetic("/", value, total(values)) for value in values], of_shares)
+
+            def of_shares(shares: list[Expression]) -> Expression:
+                weighted = [
+                    Arithmetic("*", share, Constant(weight))
+                    for share, weight in zip(shares, weights, strict=True)
+                ]
+                rest = Arithmetic("/", _sum_of_others(weighted, index), _sum_of_others(shares, index))
+                return _in_target(end, weights[index], rest)
+
+            return _named(mapped, of_mapped)
+
+        return [(moved(low, index), moved(high, index)) for index, (low, high) in enumerate(ends)]
+
+    @staticmethod
+    def _may_be_zero(part: IsotonicMap | VennAbersMap) -> bool:
+        """Whether a map predicts 0 somewhere; the mixture of a Venn-Abers interval never does."""
+        return isinstance(part, IsotonicMap) and part.y[0] == 0
+
+    def tables_of(self, classes: Sequence[str]) -> list[Table]:
+        """Tabulate the maps of at most 40 classes."""
+        shown = list(zip(classes, self.maps, strict=True))[:40]
+        rows = [(printable(name), part.formula()) for name, part in shown]
+        return [Table(title="Each class against the rest", header=("class", "map"), rows=rows, left=2)]
+
+
+ClassFold = tuple[ClassCounts, ClassCounts]
+"""Rows for fitting, and rows held out."""
+
+_TUNING_TOLERANCE: Final = 1e-4
+
+
+def label_losses(map_: BaseClassMap, counts: ClassCounts) -> Floats:
+    """Compute the log loss of each distinct row, clipped to at most ``-ln 1e-15``."""
+    probability = map_.probabilities(counts.probability)[np.arange(len(counts.label)), counts.label]
+    losses: Floats = -np.log(np.maximum(probability, LEAST_PROBABILITY))
+    return losses
+
+
+def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
+    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3.
+
+    Returns
+    -------
+    The map, and notes on its fit.
+    """
+    logits = class_logits(counts.probability)
+    label_logit = logits[np.arange(len(logits)), counts.label]
+
+    def derivative(slope: float) -> tuple[float, float]:
+        probability = softmax(slope * logits)
+        mean: Floats = (probability * logits).sum(axis=1)
+        variance = (probability * logits**2).sum(axis=1) - mean**2
+        gradient = float((counts.count * (mean - label_logit)).sum())
+        return gradient, float((counts.count * variance).sum())
+
+    slope = best_slope(derivative)
+    return ClassTemperatureMap(slope=slope), at_bound(slope)
+
+
+_WITH_RIDGE: Final[Sequence[Callable[[Penalty, float], Penalty]]] = (
+    lambda penalty, ridge: replace(penalty, other=ridge),
+    lambda penalty, ridge: replace(penalty, intercept=ridge),
+    lambda penalty, ridge: replace(penalty, diagonal=ridge),
+)
+"""Replacements of one ridge, in the order in which they are chosen."""
+
+
+def fit_linear(
+    counts: ClassCounts, penalty: Penalty, start: Matrix | None = None, tolerance: float = 1e-7
+) -> ClassLinearMap:
+    """Fit vector or structured matrix scaling (see ``fit_coefficients``)."""
+    coefficients = fit_coefficients(counts, penalty, start, tolerance)
+    return ClassLinearMap(coefficients=[row.tolist() for row in coefficients])
+
+
+def tuned_penalty(folds: Sequence[ClassFold], *, is_full: bool) -> Penalty:
+    """Choose the penalties one after the other by the cross-fitted log loss, each from ``RIDGES``.
+
+    The search starts at .01 and goes on while the loss falls. Each fit starts from the last one of its fold.
+    """
+    if not folds:
+        return Penalty(other=RIDGES[MIDDLE] if is_full else None)
+    rows = int(folds[0][0].count.sum())
+    penalty = Penalty(other=RIDGES[MIDDLE] if is_full else None, rows=rows)
+    starts: list[Matrix | None] = [None] * len(folds)
+
+    def loss(candidate: Penalty) -> float:
+        total, count = 0.0, 0
+        for index, (training, held_out) in enumerate(folds):
+            fitted = fit_linear(training, candidate, starts[index], _TUNING_TOLERANCE)
+            starts[index] = np.array(fitted.coefficients)
+            total += float((label_losses(fitted, held_out) * held_out.count).sum())
+            count += int(held_out.count.sum())
+        return total / count
+
+    lowest = loss(penalty)
+    for with_ridge in _WITH_RIDGE[0 if is_full else 1 :]:
+        for direction in (RIDGES[MIDDLE + 1 :], RIDGES[MIDDLE - 1 :: -1]):
+            for ridge in direction:
+                candidate = with_ridge(penalty, ridge)
+                candidate_loss = loss(candidate)
+                if candidate_loss >= lowest:
+                    break
+                penalty, lowest = candidate, candidate_loss
+    return penalty
+
+
+def fit_one_vs_rest(counts: ClassCounts, *, with_intervals: bool) -> OneVsRestMap:
+    """Fit a map of each class against the rest: isotonic regression, or Venn-Abers with intervals.
+
+    A probability of 0 or 1 would let one row of another class outweigh all others. So an isotonic block at
+    an end has the rate (k+1)/(n+2) instead, unless its neighbour's rate is closer.
+    """
+    labels = counts.observed_labels()
+    parts = [counts.one_vs_rest(index, labels) for index in range(labels.shape[1])]
+    if with_intervals:
+        return OneVsRestMap(maps=[fit_venn_abers(part) for part in parts])
+    return OneVsRestMap(maps=[fit_isotonic(part, certain=False) for part in parts])
