@@ -9,12 +9,12 @@ import msgspec
 import numpy as np
 
 from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, bin_of
+from uqcli.base.counts import Floats, Ints, bin_of
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text
-from uqcli.calibrate.maps.histogram import HistogramMap, error_p_values
+from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
@@ -23,6 +23,7 @@ from uqcli.comparison.run import AnyPairedCounts, compare, minus
 from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.clustered import ClusteredPairs, clustered_pairs, keyed_by_cluster
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.paired import PairedClassCounts, PairedCounts
@@ -223,6 +224,38 @@ def _paired(before: Probability, after: Probability, rows: Rows) -> AnyPairedCou
     if before.ndim == 2:
         return PairedClassCounts.from_predictions(before, after, label_indices(rows), rows.weight)
     return PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
+
+
+def error_p_values(
+    positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
+) -> dict[int, float]:
+    """Test by bin whether the true rate is within its error bound; return the p-values adjusted by Holm.
+
+    The p-values are exact and two-sided: doubled binomial tails at the nearer end of each range.
+
+    Parameters
+    ----------
+    positives, count : int64, shape (M,)
+        Positives and rows of each bin in new data.
+    rate, error
+        Rates and error bounds of the rule; None for a bin without calibration rows.
+
+    Returns
+    -------
+    By bin index, for bins with new rows and an error bound.
+    """
+    from scipy.special import bdtr, bdtrc
+
+    p_values = {}
+    for bin_index, (k, n, bin_rate, error_bound) in enumerate(
+        zip(positives.tolist(), count.tolist(), rate, error, strict=True)
+    ):
+        if n and error_bound is not None:
+            low, high = max(0.0, bin_rate - error_bound), min(1.0, bin_rate + error_bound)
+            lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
+            upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
+            p_values[bin_index] = min(1.0, 2 * min(lower_tail, upper_tail))
+    return holm(p_values)
 
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:

@@ -26,7 +26,6 @@ from uqcli.calibrate.maps.base import (
     not_probabilities,
 )
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.proportion import holm
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
 
@@ -197,38 +196,6 @@ def bound(rows: int, bins: int, confidence: float, classes: int = _CLASSES) -> f
     """
     alpha = 1 - confidence
     return 2 / math.sqrt(rows) * math.sqrt(0.5 * math.log(bins * 2**classes / alpha))
-
-
-def error_p_values(
-    positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
-) -> dict[int, float]:
-    """Test by bin whether the true rate is within its error bound; return the p-values adjusted by Holm.
-
-    The p-values are exact and two-sided: doubled binomial tails at the nearer end of each range.
-
-    Parameters
-    ----------
-    positives, count : int64, shape (M,)
-        Positives and rows of each bin in new data.
-    rate, error
-        Rates and error bounds of the rule; None for a bin without calibration rows.
-
-    Returns
-    -------
-    By bin index, for bins with new rows and an error bound.
-    """
-    from scipy.special import bdtr, bdtrc
-
-    p_values = {}
-    for bin_index, (k, n, bin_rate, error_bound) in enumerate(
-        zip(positives.tolist(), count.tolist(), rate, error, strict=True)
-    ):
-        if n and error_bound is not None:
-            low, high = max(0.0, bin_rate - error_bound), min(1.0, bin_rate + error_bound)
-            lower_tail = float(bdtr(float(k), n, low)) if k < n else 1.0
-            upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
-            p_values[bin_index] = min(1.0, 2 * min(lower_tail, upper_tail))
-    return holm(p_values)
 
 
 _MAX_ROWS = 40
