@@ -105,13 +105,15 @@ def heterogeneous_seconds(rows):
     learning_features = {name: feature.select(slice(half)) for name, feature in features.items()}
     leaf_features = {name: feature.select(slice(half, None)) for name, feature in features.items()}
     start = time.perf_counter()
-    learned = learn_trees(learning_features, label[:half], weight[:half], CalibrationOptions(max_depth=4))
+    columns, trees = learn_trees(
+        learning_features, label[:half], weight[:half], CalibrationOptions(max_depth=4)
+    )
     learned_at = time.perf_counter()
     calibration = Rows(
         numbers={"score": score[half:]}, positive=label[half:], weight=weight[half:], features=leaf_features
     )
     options = CalibrationOptions(leaf_method=LeafMethod.PLATT, min_leaf=min(500, rows // 20))
-    fitted = fit_trees(learned, calibration, options)
+    fitted = fit_trees(columns, trees, calibration, options)
     fitted_at = time.perf_counter()
     fitted.predict(score, Scale(), None, {name: feature.value for name, feature in features.items()})
     return learned_at - start, fitted_at - learned_at, time.perf_counter() - fitted_at

@@ -21,7 +21,7 @@ def test_cross_validated_scores_do_not_depend_on_the_rows_own_label():
 
     def cross_validated_scores(positive):
         prediction = cross_validated(scored(data.score, positive).pooled(), options, None)
-        return dict(zip(prediction.rows.score.tolist(), prediction.probability.tolist(), strict=True))
+        return dict(zip(prediction.rows.score.tolist(), prediction.after.tolist(), strict=True))
 
     scores = cross_validated_scores(data.positive)
     for row in (0, 50, 100):
@@ -52,7 +52,7 @@ def test_folds_do_not_depend_on_the_order_of_rows():
         )
         assert fit(rows.pooled(), options) == fit(shuffled.pooled(), options)
         first, second = (cross_validated(table.pooled(), options, None) for table in (rows, shuffled))
-        assert first.probability.tolist() == second.probability.tolist()
+        assert first.after.tolist() == second.after.tolist()
         assert first.rows.weight.tolist() == second.rows.weight.tolist()
 
 

@@ -77,13 +77,13 @@ def test_maps_state_their_features_leaves_and_errors():
 
 def test_parts_are_levels_or_leaves():
     uncertainty, leaf = np.array([0.5, 1.0, 2.0]), np.array([1, 0, 1])
-    levels = LEVELS.parts(uncertainty, None)
-    assert levels.names == ("uncertainty level 1", "uncertainty level 2")
-    assert levels.index.tolist() == [0, 1, 1]
+    names, level = LEVELS.parts(uncertainty, None)
+    assert names == ("uncertainty level 1", "uncertainty level 2")
+    assert level.tolist() == [0, 1, 1]
     for saved_map in (GROUPS, TREES):
-        parts = saved_map.parts(uncertainty, leaf)
-        assert parts.names == ("leaf 0: a = x", "leaf 1: any other")
-        assert parts.index.tolist() == [1, 0, 1]
+        names, part = saved_map.parts(uncertainty, leaf)
+        assert names == ("leaf 0: a = x", "leaf 1: any other")
+        assert part.tolist() == [1, 0, 1]
         assert saved_map.parts(uncertainty, None) is None
     assert LEVELS.parts(None, leaf) is None
     assert LOGISTIC.parts(uncertainty, leaf) is None

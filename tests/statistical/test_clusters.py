@@ -23,7 +23,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
 from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.estimates.clustered import ClusteredPairs, clustered_pairs
+from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.dependence import dependence_path
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.proportion import clopper_pearson
@@ -226,12 +226,8 @@ def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
         rows = Rows(numbers={"score": score}, positive=label, groups={"customer": keys[cluster]}).pooled()
         for column in helped:
             options = CalibrationOptions(method=CalibrationMethod(method), seed=seed, cluster=column)
-            predicted = cross_validated(rows, options, None)
-            held_out = predicted.rows
-            columns = held_out.score, predicted.probability
-            counts = PairedCounts.from_predictions(*columns, held_out.labels, held_out.weight)
-            pairs = clustered_pairs(*columns, held_out, column)
-            change = compare(counts, ResamplingOptions(bootstrap=60, seed=seed), pairs).difference
+            held_out = cross_validated(rows, options, None)
+            change = held_out.compared(ResamplingOptions(bootstrap=60, seed=seed)).difference
             loss = change["brier" if change["log_loss"].low is None else "log_loss"]
             helped[column] += loss.high is not None and loss.high < 0
     assert helped["customer"] / runs <= highest(0.03, runs), helped

@@ -163,9 +163,9 @@ def _simplest(
 
 
 def _held_out_losses(options: CalibrationOptions, rows: Rows, tree_rows: Rows | None) -> CrossFittedLosses:
-    predicted = cross_validated(rows, options, tree_rows)
-    assert predicted is not None  # there are rows for all folds
-    if_positive, if_negative = log_losses(predicted.probability)
+    held_out = cross_validated(rows, options, tree_rows)
+    assert held_out is not None  # there are rows for all folds
+    if_positive, if_negative = log_losses(held_out.after)
     return CrossFittedLosses(
-        loss=np.where(predicted.rows.labels, if_positive, if_negative), count=predicted.rows.weights()
+        loss=np.where(held_out.rows.labels, if_positive, if_negative), count=held_out.rows.weights()
     )

@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 
 from uqcli.base.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.defaults import MEASURED_ROWS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
@@ -25,24 +25,10 @@ from uqcli.calibrate.maps.heterogeneous import GroupsMap, Leaf, Tree, TreesMap, 
 from uqcli.calibrate.maps.isotonic import fit_by_uncertainty, fit_isotonic
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.maps.surface import fit_surface
-from uqcli.calibrate.partition import FeatureColumn, Node, rule_of
+from uqcli.calibrate.partition import FeatureColumn, Node, leaf_of, rule_of
 from uqcli.calibrate.scale import Scale
-from uqcli.calibrate.tree import LearnedTrees, TreeMatrix, learn_auc_tree, learn_trees, leaves_of, recoded
-
-
-@dataclass(frozen=True, kw_only=True)
-class Predicted:
-    """Rows with their probabilities.
-
-    Attributes
-    ----------
-    rows
-        If cross-validated, rows by fold; equal rows that are in several folds occur in each.
-    probability : float64, shape (n,)
-    """
-
-    rows: Rows
-    probability: Floats
+from uqcli.calibrate.tree import Nodes, TreeMatrix, learn_auc_tree, learn_trees, recoded
+from uqcli.comparison.run import PairedRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +47,10 @@ class FittedCalibration:
         }
         return self.map.predict(corrected, self.scale, rows.uncertainty, values)
 
-    def predicted(self, rows: Rows) -> Predicted:
-        """Return rows with their calibrated probabilities."""
-        return Predicted(rows=rows, probability=self.predict(rows).probability)
+    def paired(self, rows: Rows, cluster: str | None) -> PairedRows:
+        """Pair the probabilities as given, before any correction, with the calibrated ones."""
+        before = replace(self.scale, undersampled=1.0).probability(rows.score)
+        return PairedRows(rows=rows, before=before, after=self.predict(rows).probability, cluster=cluster)
 
 
 def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
@@ -132,7 +119,8 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
         else:
             halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
             tree_rows, rows = (rows.reweighted(half) for half in halves)
-    return fit_trees(_learn(tree_rows, options), _corrected(rows, options), options)
+    columns, trees = _learn(tree_rows, options)
+    return fit_trees(columns, trees, _corrected(rows, options), options)
 
 
 ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | None], CalibrationMap]] = {
@@ -148,16 +136,16 @@ def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
     return rows.scored(options.scale.corrected(rows.score))
 
 
-def _learn(rows: Rows, options: CalibrationOptions) -> LearnedTrees:
+def _learn(rows: Rows, options: CalibrationOptions) -> tuple[Sequence[FeatureColumn], Sequence[Nodes]]:
     if options.split is SplitCriterion.GINI:
         return learn_trees(rows.features, rows.labels, rows.weights(), options)
     matrix = TreeMatrix.from_features(rows.features, rows.labels, rows.weights())
     log_odds = options.scale.log_odds(options.scale.corrected(rows.score))
     log_odds_rows = Rows(numbers={"score": log_odds}, positive=rows.positive, weight=rows.weight)
-    return LearnedTrees(columns=matrix.columns, trees=(learn_auc_tree(log_odds_rows, matrix, options),))
+    return matrix.columns, [learn_auc_tree(log_odds_rows, matrix, options)]
 
 
-def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> Predicted | None:
+def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows | None:
     """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
 
     Parameters
@@ -169,21 +157,12 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
         return None
     weight = rows.weights()
 
-    def predicted(fold: Ints) -> Predicted:
+    def held_out(fold: Ints) -> PairedRows:
         fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
-        return fitted.predicted(rows.reweighted(fold))
+        return fitted.paired(rows.reweighted(fold), options.cluster)
 
     each = parallel_map if rows.size <= MEASURED_ROWS else map  # all folds in memory at once, or one
-    predictions = list(each(predicted, weights_of_folds(rows, options.seed, options.cluster)))
-    return Predicted(
-        rows=Rows.joined([fold.rows for fold in predictions]),
-        probability=np.concatenate([fold.probability for fold in predictions]),
-    )
-
-
-def uncorrected_probabilities(rows: Rows, scale: Scale) -> Floats:
-    """Compute the probabilities as given, before any correction."""
-    return replace(scale, undersampled=1.0).probability(rows.score)
+    return PairedRows.joined(list(each(held_out, weights_of_folds(rows, options.seed, options.cluster))))
 
 
 LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
@@ -193,7 +172,9 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 }
 
 
-def fit_trees(learned: LearnedTrees, rows: Rows, options: CalibrationOptions) -> TreesMap:
+def fit_trees(
+    columns: Sequence[FeatureColumn], trees: Sequence[Nodes], rows: Rows, options: CalibrationOptions
+) -> TreesMap:
     """Calibrate the leaves of trees on rows that the trees were not learned from.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
@@ -204,24 +185,21 @@ def fit_trees(learned: LearnedTrees, rows: Rows, options: CalibrationOptions) ->
     rows
         With corrected scores, and all features of the trees.
     """
-    trees, boosted = [], options.partitioner is Partitioner.BOOSTED
-    for tree_index, nodes in enumerate(learned.trees):
-        leaf = leaves_of(learned, tree_index, rows.features)
-        tree = _calibrated_tree(nodes, learned.columns, leaf, rows, options)
-        trees.append(tree)
+    calibrated, boosted = [], options.partitioner is Partitioner.BOOSTED
+    values = {column.name: recoded(rows.features[column.name], column) for column in columns}
+    for nodes in trees:
+        leaf = leaf_of(nodes, columns, values)
+        tree = _calibrated_tree(nodes, columns, leaf, rows, options)
+        calibrated.append(tree)
         if boosted:
             probability = calibrated_in_leaves(tree.leaves, leaf, rows.score, options.scale)
             rows = rows.scored(Scale().log_odds(probability))
             options = replace(options, scale=Scale(real=True))
-    return TreesMap(features=list(learned.columns), combine="sequence" if boosted else "mean", trees=trees)
+    return TreesMap(features=list(columns), combine="sequence" if boosted else "mean", trees=calibrated)
 
 
 def _calibrated_tree(
-    nodes: Sequence[Node],
-    columns: Sequence[FeatureColumn],
-    leaf: Ints,
-    rows: Rows,
-    options: CalibrationOptions,
+    nodes: Nodes, columns: Sequence[FeatureColumn], leaf: Ints, rows: Rows, options: CalibrationOptions
 ) -> Tree:
     leaves: dict[int, Leaf] = {}
 

@@ -232,6 +232,12 @@ class CalibrateReport(OneResult):
         ]
 
 
+def log_loss_of(compared: Comparison | None) -> float:
+    """Return the log loss after calibration, by which methods are ranked; infinite if unknown."""
+    value = None if compared is None else value_of(compared.after["log_loss"])
+    return np.inf if value is None else value
+
+
 def _numbers(values: Floats) -> list[float | None]:
     return [None if np.isnan(value) else float(value) for value in values]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import msgspec
-import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, CalibrationMethod
+from uqcli.base.counts import Ints
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -23,27 +23,17 @@ from uqcli.calibrate.cross_fit import (
     read_like,
     shift_notes,
 )
-from uqcli.calibrate.fit import (
-    ROW_FITS,
-    SCORE_FITS,
-    FittedCalibration,
-    Predicted,
-    cross_validated,
-    fit,
-    uncorrected_probabilities,
-)
-from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, FittedCalibration, cross_validated, fit
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
-from uqcli.calibrate.report import CalibrateReport
+from uqcli.calibrate.report import CalibrateReport, log_loss_of
 from uqcli.calibrate.rule import CalibratorArtifact
-from uqcli.comparison.figure import ReliabilityPanel, panels
-from uqcli.comparison.report import Comparison, value_of
-from uqcli.comparison.run import compare
+from uqcli.comparison.figure import ReliabilityPanel
+from uqcli.comparison.report import Comparison
+from uqcli.comparison.run import PairedRows
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.request import TURNED
-from uqcli.estimates.clustered import clustered_pairs, clusters_in
-from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.clustered import clusters_in
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
 
@@ -73,9 +63,9 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         artifact=fitted.artifact,
         resampling=plan,
         tested=request.parts.test is not None,
-        compared=None if measured is None else _compared(measured, options, plan),
+        compared=None if measured is None else measured.compared(plan),
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        panels=() if measured is None else _panels(measured, fitted.fitted),
+        panels=() if measured is None else measured.panels(_parts(measured.rows, fitted.fitted)),
         errors=None if measured is None else _isotonic_errors(measured, fitted, request),
         choice=fitted.choice,
         notes=(
@@ -87,49 +77,41 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
     return Result(report=report, artifact=fitted.artifact)
 
 
-def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> Predicted | None:
+def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> PairedRows | None:
     """Return rows with probabilities from fits that did not use them; None if there are too few."""
     if request.parts.test is None:
         return cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
     test = read_like(fitted.rows, fitted.data.on(request.parts.test), request)
-    return fitted.fitted.predicted(test)
+    return fitted.fitted.paired(test, fitted.options.cluster)
 
 
-def _compared(measured: Predicted, options: CalibrationOptions, plan: ResamplingOptions) -> Comparison:
-    rows, after = measured.rows, measured.probability
-    before = uncorrected_probabilities(rows, options.scale)
-    paired_counts = PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
-    return compare(paired_counts, plan, clustered_pairs(before, after, rows, options.cluster))
-
-
-def _panels(measured: Predicted, fitted: FittedCalibration) -> tuple[ReliabilityPanel, ...]:
-    rows = measured.rows
-    parts = fitted.map.rows_by_part(rows.uncertainty, fitted.predict(rows).leaf)
-    return panels(rows, uncorrected_probabilities(rows, fitted.scale), measured.probability, parts)
+def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
+    return fitted.map.rows_by_part(rows.uncertainty, fitted.predict(rows).leaf)
 
 
 def _isotonic_errors(
-    measured: Predicted, fitted: FittedCalibrator, request: CalibrateRequest
+    measured: PairedRows, fitted: FittedCalibrator, request: CalibrateRequest
 ) -> tuple[BinError, BinError] | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     parts = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if parts is None:
         return None
+    levels, level = parts
     options = replace(fitted.options, method=CalibrationMethod.ISOTONIC)
     if request.parts.test is None:
         single = cross_validated(fitted.rows, options, None)  # the same folds, so the same rows in each
         assert single is not None  # as the rows were measured
     else:
-        single = fit(fitted.rows, options).predicted(measured.rows)
+        single = fit(fitted.rows, options).paired(measured.rows, options.cluster)
     of_single, of_bins = (
         errors_of_rows(
             measured.rows,
             probability,
-            uncertainty_bin=parts.index,
-            uncertainty_bins=len(parts.names),
+            uncertainty_bin=level,
+            uncertainty_bins=len(levels),
             score_bins=defaults.SINGLE_SCORE_BINS,
         )
-        for probability in (single.probability, measured.probability)
+        for probability in (single.after, measured.after)
     )
     return of_single, of_bins
 
@@ -158,12 +140,6 @@ class _Tried:
         assert method is not None
         return method
 
-    @property
-    def log_loss(self) -> float:
-        """Log loss, by which methods are ranked; infinite if unknown."""
-        value = None if self.compared is None else value_of(self.compared.after["log_loss"])
-        return np.inf if value is None else value
-
 
 @keeps_doubts
 def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
@@ -191,9 +167,8 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     measured = read.rows if test is None else test
     plan = request.plan(measured.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
-    results = sorted(
-        (_try(read, method, request, test, plan) for method in methods), key=lambda t: t.log_loss
-    )
+    tried = [_try(read, method, request, test, plan) for method in methods]
+    results = sorted(tried, key=lambda candidate: log_loss_of(candidate.compared))
     best = results[0]
     counts = read.rows.counts(read.rows.score)
     artifact = artifact_of(best.fitted, best.source, counts, best.request, read.target)
@@ -260,12 +235,14 @@ def _try(
         tree_rows = _columns_used(read.tree_rows, method)
     fitted, options = fit_with_tree_sizes(rows, options, tree_rows)
     single = replace(single, calibration=options)
-    measured = cross_validated(read.rows, options, tree_rows) if test is None else fitted.predicted(test)
+    if test is None:
+        measured = cross_validated(read.rows, options, tree_rows)
+    else:
+        measured = fitted.paired(test, options.cluster)
     compared, panel = None, None
     if measured is not None:
-        before = uncorrected_probabilities(measured.rows, options.scale)
-        compared = _compared(measured, options, plan)
-        panel = replace(panels(measured.rows, before, measured.probability, parts=())[0], title=str(method))
+        compared = measured.compared(plan)
+        panel = replace(measured.panels()[0], title=str(method))
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
     source = msgspec.structs.replace(read.source, columns=columns)
     return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -32,17 +32,15 @@ from uqcli.calibrate.maps.classes import (
 )
 from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.report import CalibrateReport
+from uqcli.calibrate.report import CalibrateReport, log_loss_of
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.scale import Scale
-from uqcli.comparison.figure import panel_of_classes
 from uqcli.comparison.report import Comparison
-from uqcli.comparison.run import compare
+from uqcli.comparison.run import PairedRows
 from uqcli.engines.memory import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
-from uqcli.estimates.clustered import clustered_pairs, clusters_in, keyed_by_cluster
-from uqcli.estimates.paired import PairedClassCounts
+from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
@@ -67,7 +65,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
     tried = _try(problem, method)
     plan = request.plan(tried.size)
-    return _result(problem, tried, plan, _compared(tried, plan, request), choice=choice)
+    return _result(problem, tried, plan, tried.compared(plan), choice=choice)
 
 
 @keeps_doubts
@@ -83,14 +81,12 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
     plan = request.plan(tried[0].size)
-    tried.sort(key=lambda candidate: candidate.log_loss)
-    compared = [_compared(candidate, plan, request) for candidate in tried]
-    methods = tuple(
-        (str(candidate.method), measured)
-        for candidate, measured in zip(tried, compared, strict=True)
-        if measured is not None
+    ranked = sorted(
+        ((candidate, candidate.compared(plan)) for candidate in tried), key=lambda pair: log_loss_of(pair[1])
     )
-    return _result(problem, tried[0], plan, compared[0], methods=methods, obstacles=obstacles)
+    methods = tuple((str(candidate.method), compared) for candidate, compared in ranked if compared)
+    best, compared = ranked[0]
+    return _result(problem, best, plan, compared, methods=methods, obstacles=obstacles)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
@@ -210,36 +206,27 @@ class _Tried:
     method: CalibrationMethod
     map: ClassMap
     notes: tuple[str, ...]
-    measured: _Measured | None
+    measured: PairedRows | None
 
     @property
     def size(self) -> int | None:
         """Number of measured rows."""
         return None if self.measured is None else self.measured.rows.size
 
-    @property
-    def log_loss(self) -> float:
-        """Log loss, by which methods are ranked; infinite if unknown."""
-        return np.inf if self.measured is None else self.measured.paired.losses()["after"]["log_loss"]
+    def compared(self, plan: ResamplingOptions) -> Comparison | None:
+        """Measure the method."""
+        return None if self.measured is None else self.measured.compared(plan)
 
 
 def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     fit = problem.fit_of(method)
     calibration, notes = fit(problem.read.counts())
-    measured: _Measured | None
+    measured: PairedRows | None
     if problem.test is not None:
-        measured = _Measured.of(problem.test, calibration)
+        measured = _paired(problem.test, problem.test.rows, calibration, problem.options.cluster)
     else:
         measured = _cross_validated(problem.read, fit, problem.options)
     return _Tried(method=method, map=calibration, notes=notes, measured=measured)
-
-
-def _compared(tried: _Tried, plan: ResamplingOptions, request: CalibrateRequest) -> Comparison | None:
-    measured = tried.measured
-    if measured is None:
-        return None
-    clusters = clustered_pairs(measured.before, measured.after, measured.rows, request.calibration.cluster)
-    return compare(measured.paired, plan, clusters)
 
 
 def _result(
@@ -273,7 +260,7 @@ def _result(
         tested=problem.test is not None,
         compared=compared,
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        panels=() if measured is None else (panel_of_classes(measured.paired),),
+        panels=() if measured is None else measured.panels(),
         methods=methods,
         obstacles=obstacles or {},
         notes=(
@@ -303,27 +290,6 @@ class _Read:
         """Pool some rows, or all."""
         selected = self.rows if rows is None else rows
         return ClassCounts.from_rows(self.probability(selected), label_indices(selected), selected.weight)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Measured:
-    """Rows with class probabilities before and after a map that did not use them."""
-
-    rows: Rows
-    before: Matrix
-    after: Matrix
-
-    @cached_property
-    def paired(self) -> PairedClassCounts:
-        """Both sets of probabilities, pooled."""
-        label = label_indices(self.rows)
-        return PairedClassCounts.from_predictions(self.before, self.after, label, self.rows.weight)
-
-    @classmethod
-    def of(cls, read: _Read, map_: ClassMap) -> _Measured:
-        """Compute the probabilities of a test set, before and after a map."""
-        before = read.probability(read.rows)
-        return cls(rows=read.rows, before=before, after=map_.probabilities(before))
 
 
 def _read(data: DataRequest) -> _Read:
@@ -372,15 +338,19 @@ def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateReque
     return [*notes, *target_bound_notes(weights, load_shift(request.shift), map_.largest_error)]
 
 
-def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> _Measured | None:
-    """Compute the cross-validated probabilities; None with a single row or cluster."""
+def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> PairedRows | None:
+    """Pair the probabilities with cross-validated ones; None with a single row or cluster."""
     if units_of(read.rows, options.cluster) < 2:
         return None
-    predictions = []
-    for training, held_out in folds_of(read.rows, options.seed, options.cluster):
-        calibration, _ = fit(read.counts(training))
-        before = read.probability(held_out)
-        predictions.append((held_out, before, calibration.probabilities(before)))
-    joined = Rows.joined([fold_rows for fold_rows, _, _ in predictions])
-    before, after = (np.concatenate(pieces) for pieces in list(zip(*predictions, strict=True))[1:])
-    return _Measured(rows=joined, before=before, after=after)
+    return PairedRows.joined(
+        [
+            _paired(read, held_out, fit(read.counts(training))[0], options.cluster)
+            for training, held_out in folds_of(read.rows, options.seed, options.cluster)
+        ]
+    )
+
+
+def _paired(read: _Read, rows: Rows, map_: ClassMap, cluster: str | None) -> PairedRows:
+    """Pair the probabilities of some rows with those of a map."""
+    before = read.probability(rows)
+    return PairedRows(rows=rows, before=before, after=map_.probabilities(before), cluster=cluster)

@@ -6,7 +6,7 @@ Their splits increase the purity, or the AUC after calibration.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,11 @@ from uqcli.base.errors import MissingExtraError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.partition import FeatureColumn, Node, leaf_of
+from uqcli.calibrate.partition import FeatureColumn, Node
 from uqcli.kernels.logistic import logistic_fit, sigmoid
+
+Nodes = tuple[Node, ...]
+"""Nodes of a tree, the root first."""
 
 MIN_LEVEL_ROWS = 20
 """Levels with fewer rows than this in the learning data count as "other"."""
@@ -32,18 +35,10 @@ _SEED_RANGE = 2**32
 """scikit-learn accepts seeds below this; the split into halves accepts any seed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnedTrees:
-    """Nodes of each tree, over columns whose levels are ordered by positive rate."""
-
-    columns: tuple[FeatureColumn, ...]
-    trees: tuple[tuple[Node, ...], ...]
-
-
 def learn_trees(
     features: Mapping[str, Feature], positive: Bools, weight: Ints, options: CalibrationOptions
-) -> LearnedTrees:
-    """Learn trees that partition the rows by positive rate.
+) -> tuple[Sequence[FeatureColumn], Sequence[Nodes]]:
+    """Learn trees that partition the rows by positive rate; return their columns and nodes.
 
     Levels are ordered by positive rate, which suffices to find the best binary split for two classes (Breiman
     et al. 1984, sec. 4.2).
@@ -61,10 +56,10 @@ def learn_trees(
     require_trees()
     matrix = TreeMatrix.from_features(features, positive, weight)
     if 2 * options.rows_of_leaf > int(weight.sum()):
-        trees: list[tuple[Node, ...]] = [(Node(leaf=0),)]  # too few rows for any split
+        trees: list[Nodes] = [(Node(leaf=0),)]  # too few rows for any split
     else:
         trees = LEARNERS[options.partitioner](matrix, positive, weight, options)
-    return LearnedTrees(columns=matrix.columns, trees=tuple(trees))
+    return matrix.columns, trees
 
 
 def require_trees() -> None:
@@ -185,18 +180,14 @@ def _limits(options: CalibrationOptions, weight: Ints) -> dict[str, Any]:
     return {"max_depth": options.depth, "min_weight_fraction_leaf": options.rows_of_leaf / int(weight.sum())}
 
 
-def _single(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
-) -> list[tuple[Node, ...]]:
+def _single(matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions) -> list[Nodes]:
     from sklearn.tree import DecisionTreeClassifier
 
     tree = DecisionTreeClassifier(**_limits(options, weight), random_state=options.seed % _SEED_RANGE)
     return [nodes_of(tree.fit(matrix.rank, positive, weight).tree_, matrix)]
 
 
-def _forest(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
-) -> list[tuple[Node, ...]]:
+def _forest(matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions) -> list[Nodes]:
     from sklearn.ensemble import RandomForestClassifier
 
     forest = RandomForestClassifier(
@@ -208,9 +199,7 @@ def _forest(
     return [nodes_of(tree.tree_, matrix) for tree in forest.fit(matrix.rank, positive, weight).estimators_]
 
 
-def _boosted(
-    matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions
-) -> list[tuple[Node, ...]]:
+def _boosted(matrix: TreeMatrix, positive: Bools, weight: Ints, options: CalibrationOptions) -> list[Nodes]:
     """Learn trees by gradient boosting of the log loss: each is fitted to the residuals of earlier trees."""
     from sklearn.tree import DecisionTreeRegressor
 
@@ -230,12 +219,14 @@ def _boosted(
     return trees
 
 
-LEARNERS: Mapping[
-    Partitioner, Callable[[TreeMatrix, Bools, Ints, CalibrationOptions], list[tuple[Node, ...]]]
-] = {Partitioner.TREE: _single, Partitioner.FOREST: _forest, Partitioner.BOOSTED: _boosted}
+LEARNERS: Mapping[Partitioner, Callable[[TreeMatrix, Bools, Ints, CalibrationOptions], list[Nodes]]] = {
+    Partitioner.TREE: _single,
+    Partitioner.FOREST: _forest,
+    Partitioner.BOOSTED: _boosted,
+}
 
 
-def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
+def nodes_of(tree: Any, matrix: TreeMatrix) -> Nodes:
     """Convert a scikit-learn tree; leaves are numbered from left to right."""
     nodes: list[Node] = []
     leaves = 0
@@ -263,12 +254,6 @@ def nodes_of(tree: Any, matrix: TreeMatrix) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def leaves_of(learned: LearnedTrees, tree_index: int, features: Mapping[str, Feature]) -> Ints:
-    """Return the leaf of each row in one of the trees."""
-    values = {column.name: recoded(features[column.name], column) for column in learned.columns}
-    return leaf_of(learned.trees[tree_index], learned.columns, values)
-
-
 _MAX_CANDIDATES = 32
 _MIN_GAIN = 1e-4
 _MIN_VARIANCE = 1e-6
@@ -284,16 +269,7 @@ class _Normal:
     variance: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Split:
-    """Best split found: its AUC, its column, and the largest rank that goes left."""
-
-    auc: float
-    column: int
-    threshold: float
-
-
-def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> tuple[Node, ...]:
+def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> Nodes:
     """Split nodes as long as this increases their calibrated AUC; missing values go right.
 
     Parameters
@@ -314,12 +290,13 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) 
             nodes.append(Node(leaf=leaves))
             leaves += 1
             return index
+        column, threshold = split
         nodes.append(Node())  # numbered before its children
         with np.errstate(invalid="ignore"):
-            left = rank[:, split.column] <= split.threshold
+            left = rank[:, column] <= threshold
         children = [grow(node_rows.select(side), rank[side], depth + 1) for side in (left, ~left)]
         nodes[index] = matrix.question(
-            split.column, split.threshold, missing_left=False, left=children[0], right=children[1]
+            column, threshold, missing_left=False, left=children[0], right=children[1]
         )
         return index
 
@@ -327,12 +304,13 @@ def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) 
     return tuple(nodes)
 
 
-def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
+def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> tuple[int, float] | None:
+    """Return the column of the best split, and the largest rank that goes left; None if none is better."""
     weight = rows.weights()
     unsplit = [_side(rows, np.ones(len(rows), dtype=np.bool_))]
     if unsplit[0] is None:
         return None
-    best = _Split(auc=calibrated_auc([unsplit[0]]) + _MIN_GAIN, column=-1, threshold=0.0)
+    best, best_auc = None, calibrated_auc([unsplit[0]]) + _MIN_GAIN
     for column in range(rank.shape[1]):
         value = rank[:, column]
         for threshold in _candidates(value, weight):
@@ -343,9 +321,9 @@ def _best_split(rows: Rows, rank: Floats, min_leaf: int) -> _Split | None:
             sides = [_side(rows, left), _side(rows, ~left)]
             normals = [side for side in sides if side is not None]
             auc = calibrated_auc(normals) if len(normals) == 2 else 0.0
-            if auc > best.auc:
-                best = _Split(auc=auc, column=column, threshold=float(threshold))
-    return best if best.column >= 0 else None
+            if auc > best_auc:
+                best, best_auc = (column, float(threshold)), auc
+    return best
 
 
 def _candidates(rank: Floats, weight: Ints) -> Floats:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning, CalibrationTest
-from uqcli.base.counts import ValueCounts
+from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.options import ResamplingOptions
+from uqcli.base.records import dataclass
+from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.progress import with_progress
+from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
 from uqcli.comparison.report import Comparison
+from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_error import (
     ScoreBins,
@@ -40,6 +49,72 @@ _METRICS_WITH_INTERVALS = ("auc", "log_loss", "brier")
 
 
 AnyPairedCounts = PairedCounts | PairedClassCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedRows:
+    """Rows with two probabilities each, such as before and after a map that did not use them.
+
+    Attributes
+    ----------
+    rows
+        If cross-validated, rows by fold; equal rows that are in several folds occur in each.
+    before, after : float64, shape (n,), or (n, C) for class probabilities
+    cluster
+        Group of rows that depend on each other; None if rows are independent.
+    """
+
+    rows: Rows
+    before: Floats | Matrix
+    after: Floats | Matrix
+    cluster: str | None
+
+    @classmethod
+    def joined(cls, folds: Sequence[PairedRows]) -> PairedRows:
+        """Concatenate the rows of at least one fold."""
+        return cls(
+            rows=Rows.joined([fold.rows for fold in folds]),
+            before=np.concatenate([fold.before for fold in folds]),
+            after=np.concatenate([fold.after for fold in folds]),
+            cluster=folds[0].cluster,
+        )
+
+    @cached_property
+    def counts(self) -> AnyPairedCounts:
+        """Both sets of probabilities, pooled."""
+        rows = self.rows
+        if self.before.ndim == 2:
+            return PairedClassCounts.from_predictions(
+                self.before, self.after, label_indices(rows), rows.weight
+            )
+        return PairedCounts.from_predictions(self.before, self.after, rows.labels, rows.weight)
+
+    @cached_property
+    def clusters(self) -> ClusteredPairs | None:
+        """Both sets of probabilities by cluster; None if rows are independent."""
+        if self.cluster is None:
+            return None
+        weight, of_row = self.rows.weights(), self.rows.groups[self.cluster]
+        if self.before.ndim == 2:
+            label = label_indices(self.rows)
+            return ClusteredPairs.from_classes(self.before, self.after, label, weight, of_row)
+        return ClusteredPairs.from_scores(self.before, self.after, self.rows.labels, weight, of_row)
+
+    def select(self, indices: Ints) -> PairedRows:
+        """Return some of the rows."""
+        return replace(
+            self, rows=self.rows.select(indices), before=self.before[indices], after=self.after[indices]
+        )
+
+    def compared(self, plan: ResamplingOptions) -> Comparison:
+        """Measure both sets of probabilities (see ``compare``)."""
+        return compare(self.counts, plan, self.clusters)
+
+    def panels(self, parts: Sequence[tuple[str, Ints]] = ()) -> tuple[ReliabilityPanel, ...]:
+        """Build the reliability diagrams of all rows, and of parts by name and rows if there is one score."""
+        if isinstance(self.counts, PairedClassCounts):
+            return (panel_of_classes(self.counts),)
+        return panels(self.rows, self.before, self.after, parts)
 
 
 def compare(

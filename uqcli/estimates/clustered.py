@@ -20,7 +20,6 @@ from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.engines.probabilities import label_indices
 from uqcli.engines.protocol import ReadRows
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.paired import SIDES, Ranking, bounded_losses, by_side, log_odds_of, losses_of_labels
@@ -223,18 +222,6 @@ def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
         return read.rows
     keys = text_keys(read.group_names[cluster])
     return replace(read.rows, groups={**read.rows.groups, cluster: keys[read.rows.groups[cluster]]})
-
-
-def clustered_pairs(
-    before: Floats | Matrix, after: Floats | Matrix, rows: Rows, cluster: str | None
-) -> ClusteredPairs | None:
-    """Pair the probabilities of rows by cluster; None if rows are independent."""
-    if cluster is None:
-        return None
-    weight, of_row = rows.weights(), rows.groups[cluster]
-    if before.ndim == 2:
-        return ClusteredPairs.from_classes(before, after, label_indices(rows), weight, of_row)
-    return ClusteredPairs.from_scores(before, after, rows.labels, weight, of_row)
 
 
 def clusters_in(rows: Rows, cluster: str | None) -> int | None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, bin_of
+from uqcli.base.counts import Ints, bin_of
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.rows import Rows
@@ -17,16 +16,16 @@ from uqcli.base.wording import p_text
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale
-from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
+from uqcli.comparison.figure import ReliabilityPanel
 from uqcli.comparison.report import GROUP_HEADER, Comparison, group_cells, value_of
-from uqcli.comparison.run import AnyPairedCounts, compare, minus
-from uqcli.engines.probabilities import label_indices, probabilities, require_probabilities
+from uqcli.comparison.run import AnyPairedCounts, PairedRows, compare, minus
+from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.proportion import holm
-from uqcli.estimates.clustered import ClusteredPairs, clustered_pairs, keyed_by_cluster
+from uqcli.estimates.bounded_rates import holm
+from uqcli.estimates.clustered import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.paired import PairedClassCounts, PairedCounts
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weights
 from uqcli.evaluate.boundaries_report import EvaluateParameters
@@ -38,9 +37,6 @@ from uqcli.reports.document import Claim, Metrics, in_order
 from uqcli.rules.labelled import group_indices, labelled_request, read_labelled
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftArtifact
-
-Probability = Floats | Matrix
-"""Probability of the positive label, shape (n,), or of each class, shape (n, C)."""
 
 
 def evaluate(
@@ -80,29 +76,21 @@ def evaluate(
             rows = counted_by_weight(rows)
         if artifact.class_names:
             before = probabilities(rows, data.roles)
-            calibrated = artifact.calibrated_classes(before)
+            calibrated, parts = artifact.calibrated_classes(before), []
         else:
             if not artifact.logit:
                 require_probabilities(rows.score, source.columns["score"])
             before, output = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
             calibrated = output.probability
-            rule_panels = panels(
-                rows,
-                before,
-                calibrated,
-                artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf),
+            parts = artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf)
+        pairs = PairedRows(rows=rows, before=before, after=calibrated, cluster=request.cluster)
+        if not is_sampled:  # the bars of the diagram are intervals of rows that count alike
+            rule_panels = pairs.panels(parts)
+            reliability += (
+                rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
             )
-        paired_counts = _paired(before, calibrated, rows)
-        if isinstance(paired_counts, PairedClassCounts):
-            rule_panels = (panel_of_classes(paired_counts),)
-        if is_sampled:  # the bars of the diagram are intervals of rows that count alike
-            rule_panels = ()
-        reliability += (
-            rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
-        )
-        clusters = clustered_pairs(before, calibrated, rows, request.cluster)
         claim = None if is_sampled else _claim(name, artifact, rows, 1 - request.resampling.confidence)
-        compared = compare(paired_counts, plan, clusters)
+        compared, clusters = pairs.compared(plan), pairs.clusters
         measured = MeasuredCalibrator(
             compared=_without_test(compared) if is_sampled else compared,
             rows=number,
@@ -111,9 +99,9 @@ def evaluate(
         )
         results.append((name, artifact, measured))
         if len(rules) == 2:
-            after.append((rows, calibrated))
+            after.append(pairs)
         if request.by is not None:
-            by_group = _by_group(request, rows, read[1], (before, calibrated), plan)
+            by_group = _by_group(request, pairs, read[1], plan)
     assert read is not None  # there is at least one rule
     return EvaluateCalibratorReport(
         source=read[2],
@@ -128,9 +116,7 @@ def evaluate(
         panels=tuple(reliability),
         results=tuple(results),
         claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
-        difference=_difference(
-            [measured.compared for _, _, measured in results], after, plan, request.cluster
-        )
+        difference=_difference([measured.compared for _, _, measured in results], after, plan)
         if after
         else None,
         by_group=by_group,
@@ -147,27 +133,21 @@ def _without_test(compared: Comparison) -> Comparison:
 
 
 def _by_group(
-    request: EvaluateRequest,
-    rows: Rows,
-    read: ReadRows,
-    before_and_after: tuple[Probability, Probability],
-    plan: ResamplingOptions,
+    request: EvaluateRequest, pairs: PairedRows, read: ReadRows, plan: ResamplingOptions
 ) -> GroupEvaluation:
     """Measure the calibrator in each group; no bound holds there, hence no test.
 
     Parameters
     ----------
-    rows
+    pairs
         The rows that were read, with the clusters and weights by which they count.
     """
     by = request.by or ""
     indices_by_name, results = dict(group_indices(read, by)), []
     for name in in_order(indices_by_name):
         indices = indices_by_name[name]
-        inside, size = rows.select(indices), read.rows.select(indices).size
-        before, after = (probability[indices] for probability in before_and_after)
-        clusters = clustered_pairs(before, after, inside, request.cluster)
-        compared = compare(_paired(before, after, inside), plan, clusters)
+        size = read.rows.select(indices).size
+        compared = pairs.select(indices).compared(plan)
         if request.sampling_weight is not None:
             compared = _without_test(compared)
         metrics = {**compared.metrics(), "rows": size}
@@ -219,13 +199,6 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     )
 
 
-def _paired(before: Probability, after: Probability, rows: Rows) -> AnyPairedCounts:
-    """Pair the probabilities of one score, or of all classes."""
-    if before.ndim == 2:
-        return PairedClassCounts.from_predictions(before, after, label_indices(rows), rows.weight)
-    return PairedCounts.from_predictions(before, after, rows.labels, rows.weight)
-
-
 def error_p_values(
     positives: Ints, count: Ints, rate: Sequence[float], error: Sequence[float | None]
 ) -> dict[int, float]:
@@ -274,23 +247,19 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
 
 
 def _difference(
-    compared: Sequence[Comparison],
-    after: Sequence[tuple[Rows, Probability]],
-    plan: ResamplingOptions,
-    cluster: str | None,
+    compared: Sequence[Comparison], after: Sequence[PairedRows], plan: ResamplingOptions
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
-    (first_rows, first_probability), (second_rows, second_probability) = after
+    first, second = after
     first_metrics, second_metrics = (comparison.after for comparison in compared)
     values = {
         name: minus(value_of(second_metrics[name]), value_of(first_metrics[name])) for name in first_metrics
     }
-    paired = first_rows is second_rows
-    paired_counts = _paired(first_probability, second_probability, first_rows) if paired else None
+    paired = first.rows is second.rows
     resampled: Metrics = {}
-    if paired_counts is not None and plan.bootstrap:
-        clusters = clustered_pairs(first_probability, second_probability, first_rows, cluster)
-        resampled = resampled_losses(paired_counts, plan, clusters)
+    if paired and plan.bootstrap:
+        pairs = replace(first, before=first.after, after=second.after)
+        resampled = resampled_losses(pairs.counts, plan, pairs.clusters)
     without_interval = {name: Estimate(value=values[name]) for name in LOSSES_COMPARED}
     return CalibratorDifference(
         compared=Comparison(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, Meta(ge=0)]
 
+Parts = tuple[tuple[str, ...], Ints]
+
 
 @dataclass(frozen=True, kw_only=True)
 class Interval:
@@ -47,22 +49,6 @@ class Calibrated:
     probability: Floats
     leaf: Ints | None = None
     interval: Interval | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parts:
-    """Parts of the rows that a map treats separately.
-
-    Attributes
-    ----------
-    names
-        Descriptions.
-    index : int64, shape (n,)
-        Part of each row, less than the number of names.
-    """
-
-    names: tuple[str, ...]
-    index: Ints
 
 
 class Fit(NamedTuple):
@@ -170,7 +156,9 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         return 0.0, 0.0
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Return the parts of the rows; None if the map treats all rows alike.
+        """Return the parts that the map treats separately: their names, and the part of each row, shape (n,).
+
+        None if it treats all rows alike.
 
         Parameters
         ----------
@@ -186,7 +174,8 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         parts = self.parts(uncertainty, leaf)
         if parts is None:
             return []
-        return [(name, np.flatnonzero(parts.index == index)) for index, name in enumerate(parts.names)]
+        names, part = parts
+        return [(name, np.flatnonzero(part == index)) for index, name in enumerate(names)]
 
 
 class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):

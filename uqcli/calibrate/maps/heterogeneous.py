@@ -201,7 +201,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by group."""
         del uncertainty
-        return None if leaf is None else Parts(names=names_of_leaves(self.leaves), index=leaf)
+        return None if leaf is None else (names_of_leaves(self.leaves), leaf)
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
@@ -316,7 +316,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
         """Return the parts by leaf."""
         del uncertainty
-        return None if leaf is None else Parts(names=names_of_leaves(self.trees[0].leaves), index=leaf)
+        return None if leaf is None else (names_of_leaves(self.trees[0].leaves), leaf)
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""

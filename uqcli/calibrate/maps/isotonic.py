@@ -236,10 +236,8 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         del leaf
         if uncertainty is None:
             return None
-        return Parts(
-            names=tuple(f"uncertainty level {level}" for level in range(1, len(self.maps) + 1)),
-            index=np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right"),
-        )
+        names = tuple(f"uncertainty level {level}" for level in range(1, len(self.maps) + 1))
+        return names, np.searchsorted(np.array(self.uncertainty_edges), uncertainty, side="right")
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""
