@@ -18,12 +18,11 @@ from uqcli.base.counts import Floats
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling, ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.calibrate.cross_fit import make_calibrator
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.calibrate.rule import CalibratorArtifact
-from uqcli.calibrate.run import run_all_methods
+from uqcli.calibrate.run import make_calibrator, run_all_methods
 from uqcli.calibrate.run_classes import run_classes
 from uqcli.calibrate.scale import Scale
 

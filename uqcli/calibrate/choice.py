@@ -122,13 +122,11 @@ _LEAVES: Final = (2000, 500, 200)
 """Sizes of a tree that are compared: its depth first, then the least rows of a leaf."""
 
 
-def fit_with_tree_sizes(
-    rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
-) -> tuple[FittedCalibration, CalibrationOptions]:
-    """Fit a map, after its tree's sizes are chosen if not given; also return the options with both."""
+def fit_with_tree_sizes(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> FittedCalibration:
+    """Fit a map, after its tree's sizes are chosen if not given."""
     options, notes = with_tree_sizes(rows, options, tree_rows)
     fitted = fit(rows, options, tree_rows)
-    return replace(fitted, notes=(*fitted.notes, *notes)), options
+    return replace(fitted, notes=(*fitted.notes, *notes))
 
 
 def with_tree_sizes(

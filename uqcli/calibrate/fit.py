@@ -33,23 +33,30 @@ from uqcli.comparison.run import PairedRows
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCalibration:
-    """A calibration map, its score scale, and notes on the fit."""
+    """A calibration map, the options it was fitted with, and notes on the fit."""
 
     map: CalibrationMap
-    scale: Scale
+    options: CalibrationOptions
     notes: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> CalibrationMethod:
+        """Method of the map."""
+        assert self.options.method is not None  # chosen before
+        return self.options.method
 
     def predict(self, rows: Rows) -> Calibrated:
         """Calibrate rows."""
-        corrected = self.scale.corrected(rows.score)
+        scale = self.options.scale
+        corrected = scale.corrected(rows.score)
         values = {
             feature.name: recoded(rows.features[feature.name], feature) for feature in self.map.features
         }
-        return self.map.predict(corrected, self.scale, rows.uncertainty, values)
+        return self.map.predict(corrected, scale, rows.uncertainty, values)
 
     def paired(self, rows: Rows, cluster: str | None) -> PairedRows:
         """Pair the probabilities as given, before any correction, with the calibrated ones."""
-        before = replace(self.scale, undersampled=1.0).probability(rows.score)
+        before = replace(self.options.scale, undersampled=1.0).probability(rows.score)
         return PairedRows(rows=rows, before=before, after=self.predict(rows).probability, cluster=cluster)
 
 
@@ -71,7 +78,7 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
     options.check()
     if options.method is not None and options.method in ROW_FITS:
         fitted = ROW_FITS[options.method](rows, options, tree_rows)
-        return FittedCalibration(map=fitted, scale=options.scale)
+        return FittedCalibration(map=fitted, options=options)
     return _fitted(rows.counts(options.scale.corrected(rows.score)), options)
 
 
@@ -83,7 +90,7 @@ def fit_counts(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibr
 
 def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibration:
     fitted, notes = fit_scores(counts, options)
-    return FittedCalibration(map=fitted, scale=options.scale, notes=notes)
+    return FittedCalibration(map=fitted, options=options, notes=notes)
 
 
 def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> Fit:

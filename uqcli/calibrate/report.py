@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
 from uqcli.bin.isotonic_error import BinError
 from uqcli.calibrate.choice import Choice
+from uqcli.calibrate.maps import CalibrationMap
+from uqcli.calibrate.maps.histogram import target_bound
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.comparison.figure import ReliabilityPanel, before_and_after_figure
 from uqcli.comparison.report import (
@@ -33,6 +35,8 @@ from uqcli.comparison.report import (
     verdict,
 )
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
+from uqcli.shift.rule import ShiftArtifact
+from uqcli.shift.target_weights import TargetWeights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,6 +234,39 @@ class CalibrateReport(OneResult):
             f"some probabilities are exactly {' or '.join(ends)}, which new data can contradict: use "
             "--method spline or venn-abers to avoid them."
         ]
+
+
+def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]:
+    """Return the notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
+    if target is None:
+        return []
+    class_weights, shift = target.class_weights, target.shift
+    ratio = f"{class_weights.positive / class_weights.negative:.4g}"
+    notes = [
+        f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
+    ]
+    norm = None if map_.largest_error is None else 2 * map_.largest_error
+    return [*notes, *target_bound_notes([class_weights.negative, class_weights.positive], shift, norm)]
+
+
+def target_bound_notes(weights: Sequence[float], shift: ShiftArtifact, norm: float | None) -> list[str]:
+    """Return the note on the error bound of a histogram in the target data [LS Theorem 4]; empty without one.
+
+    Parameters
+    ----------
+    norm
+        Bound on the 1-norm in the source; None for other maps.
+    """
+    if norm is None or shift.interval is None:
+        return []
+    weights_with_intervals = zip(shift.weights, shift.interval, strict=True)
+    weight_error = max(max(weight - low, high - weight) for weight, (low, high) in weights_with_intervals)
+    bound = target_bound(weights, norm, weight_error)
+    if len(weights) == 2:
+        within = f"each bin's probability is within {min(1.0, bound / 2):.3g} of the truth"
+    else:
+        within = f"the class probabilities of each bin are within {min(2.0, bound):.3g} of the truth (1-norm)"
+    return [f"In the target, {within} if the weights are within their intervals (Theorem 4)."]
 
 
 def log_loss_of(compared: Comparison | None) -> float:

@@ -7,35 +7,35 @@ from dataclasses import replace
 import msgspec
 
 from uqcli.base import defaults
-from uqcli.base.choices import OF_UNCERTAINTY, CalibrationMethod
-from uqcli.base.counts import Ints
-from uqcli.base.options import ResamplingOptions
+from uqcli.base.choices import OF_UNCERTAINTY, ArtifactKind, CalibrationMethod
+from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.errors import UsageError
+from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.cautions import collected_doubts
 from uqcli.bin.isotonic_error import BinError, errors_of_rows
-from uqcli.calibrate.choice import fit_with_tree_sizes
-from uqcli.calibrate.cross_fit import (
-    FittedCalibrator,
-    ReadForAll,
-    artifact_of,
-    make_calibrator,
-    read_for_all,
-    read_like,
-    shift_notes,
-)
-from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, FittedCalibration, cross_validated, fit
-from uqcli.calibrate.options import CalibrateRequest, PartOptions
-from uqcli.calibrate.report import CalibrateReport, log_loss_of
-from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.calibrate.choice import Choice, chosen_for_counts, chosen_for_rows, fit_with_tree_sizes
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, FittedCalibration, cross_validated, fit, fit_counts
+from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
+from uqcli.calibrate.options import CalibrateRequest
+from uqcli.calibrate.report import CalibrateReport, log_loss_of, shift_notes
+from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact, CalibratorParameters
+from uqcli.calibrate.tree import require_trees
 from uqcli.comparison.figure import ReliabilityPanel
 from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.columns import MissingColumnError
+from uqcli.engines.memory import ISOTONIC_PAIRS, TREES, require_memory
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.request import TURNED
-from uqcli.estimates.clustered import clusters_in
+from uqcli.engines.probabilities import require_probabilities
+from uqcli.engines.protocol import ALL_ROWS
+from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
+from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
+from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
+from uqcli.shift.target_weights import TargetWeights, load_shift, target_weights_of
 
 
 @keeps_doubts
@@ -51,38 +51,39 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
         from uqcli.calibrate.run_classes import run_classes  # its methods are not needed for one score
 
         return run_classes(request)
-    fitted = make_calibrator(request)
-    options, measured = fitted.options, _measured(fitted, request)
+    calibrator = make_calibrator(request)
+    read, options, measured = calibrator.read, calibrator.fitted.options, _measured(calibrator, request)
     plan = request.plan(None if measured is None else measured.rows.size)
-    notes = [*fitted.fitted.notes]
-    if request.parts.test is None and fitted.rows.size != fitted.fitted_rows:
+    notes = [*calibrator.fitted.notes]
+    if request.parts.test is None and read.rows.size != calibrator.fitted_rows:
         notes.append(
-            f"Measured on {fitted.rows.size:,} rows drawn from all {fitted.fitted_rows:,}; fitted on all."
+            f"Measured on {read.rows.size:,} rows drawn from all {calibrator.fitted_rows:,}; fitted on all."
         )
     report = CalibrateReport(
-        artifact=fitted.artifact,
+        artifact=calibrator.artifact,
         resampling=plan,
         tested=request.parts.test is not None,
         compared=None if measured is None else measured.compared(plan),
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        panels=() if measured is None else measured.panels(_parts(measured.rows, fitted.fitted)),
-        errors=None if measured is None else _isotonic_errors(measured, fitted, request),
-        choice=fitted.choice,
+        panels=() if measured is None else measured.panels(_parts(measured.rows, calibrator.fitted)),
+        errors=None if measured is None else _isotonic_errors(measured, calibrator, request),
+        choice=calibrator.choice,
         notes=(
             *notes,
             *request.unmeasured(plan, measured=measured is not None),
-            *shift_notes(fitted.target, fitted.fitted.map),
+            *shift_notes(read.target, calibrator.fitted.map),
         ),
     )
-    return Result(report=report, artifact=fitted.artifact)
+    return Result(report=report, artifact=calibrator.artifact)
 
 
-def _measured(fitted: FittedCalibrator, request: CalibrateRequest) -> PairedRows | None:
+def _measured(calibrator: FittedCalibrator, request: CalibrateRequest) -> PairedRows | None:
     """Return rows with probabilities from fits that did not use them; None if there are too few."""
+    read, options = calibrator.read, calibrator.fitted.options
     if request.parts.test is None:
-        return cross_validated(fitted.rows, fitted.options, fitted.tree_rows)
-    test = read_like(fitted.rows, fitted.data.on(request.parts.test), request)
-    return fitted.fitted.paired(test, fitted.options.cluster)
+        return cross_validated(read.rows, options, read.tree_rows)
+    test = _read_like(read.rows, read.data.on(request.parts.test), request)
+    return calibrator.fitted.paired(test, options.cluster)
 
 
 def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
@@ -90,19 +91,21 @@ def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
 
 
 def _isotonic_errors(
-    measured: PairedRows, fitted: FittedCalibrator, request: CalibrateRequest
+    measured: PairedRows, calibrator: FittedCalibrator, request: CalibrateRequest
 ) -> tuple[BinError, BinError] | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
-    parts = fitted.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
+    parts = calibrator.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if parts is None:
         return None
     levels, level = parts
-    options = replace(fitted.options, method=CalibrationMethod.ISOTONIC)
+    options = replace(calibrator.fitted.options, method=CalibrationMethod.ISOTONIC)
     if request.parts.test is None:
-        single = cross_validated(fitted.rows, options, None)  # the same folds, so the same rows in each
+        single = cross_validated(
+            calibrator.read.rows, options, None
+        )  # the same folds, so the same rows in each
         assert single is not None  # as the rows were measured
     else:
-        single = fit(fitted.rows, options).paired(measured.rows, options.cluster)
+        single = fit(calibrator.read.rows, options).paired(measured.rows, options.cluster)
     of_single, of_bins = (
         errors_of_rows(
             measured.rows,
@@ -117,28 +120,208 @@ def _isotonic_errors(
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Tried:
-    """An applicable method, fitted and measured.
+class Read:
+    """What is read for a calibrator.
 
     Attributes
     ----------
-    request
-        The request for this method alone.
-    compared, panel
-        None if there are too few rows.
+    data
+        Data request.
+    rows
+        Rows of the fit, or a sample of them if there are more than are measured.
+    tree_rows
+        Rows that trees are learned from, if separate.
+    target
+        Class weights of the target data.
     """
 
-    request: CalibrateRequest
+    data: DataRequest
     source: Source
+    rows: Rows
+    tree_rows: Rows | None
+    target: TargetWeights | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedCalibrator:
+    """A calibrator, and the rows to measure it on.
+
+    Attributes
+    ----------
+    choice
+        Choice of the method; None if it was given.
+    fitted_rows
+        Total weight of the rows of the fit.
+    """
+
+    artifact: CalibratorArtifact
+    choice: Choice | None
     fitted: FittedCalibration
-    compared: Comparison | None
-    panel: ReliabilityPanel | None
+    read: Read
+    fitted_rows: int
 
     @property
-    def method(self) -> CalibrationMethod:
-        method = self.request.calibration.method
-        assert method is not None
-        return method
+    def notes(self) -> list[str]:
+        """Notes on the fit."""
+        chosen = [] if self.choice is None else [self.choice.reason()]
+        return [*chosen, *self.fitted.notes, *shift_notes(self.read.target, self.fitted.map)]
+
+
+def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
+    """Fit a calibrator.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError, MissingExtraError
+        An option is invalid, a score is not a probability, or rows or class weights cannot be read.
+    """
+    options, target = request.calibration, _target_of(request)
+    uses_uncertainty = options.method in OF_UNCERTAINTY
+    data = _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
+    _check(request, target)
+    is_of_score = options.method is None or options.method in SCORE_FITS
+    fit_to = _fit_to_counts if is_of_score and options.cluster is None else _fit_to_rows
+    return fit_to(data, request, target)
+
+
+def _target_of(request: CalibrateRequest) -> TargetWeights | None:
+    if request.shift is None:
+        return None
+    return target_weights_of(load_shift(request.shift), request.data.positive_value)
+
+
+def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
+    categorical = set(request.parts.categorical)
+    features = [
+        FeatureRequest(name=name, text=True if name in categorical else None)
+        for name in request.parts.features
+    ]
+    features += [FeatureRequest(name=name, text=True) for name in request.parts.partition]
+    return replace(data, roles=replace(data.roles, features=tuple(features)))
+
+
+def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
+    options, roles = request.calibration, request.data.roles
+    options.check()
+    check_confidence(request.resampling.confidence)
+    reserved = {roles.label, roles.weight} & {*request.parts.features, *request.parts.partition}
+    if reserved:
+        raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
+    if others := [name for name in request.parts.categorical if name not in request.parts.features]:
+        raise UsageError(f"--categorical {others[0]}", expected="columns of --features")
+    if options.method in (CalibrationMethod.VECTOR, CalibrationMethod.MATRIX):
+        raise UsageError(f"method {options.method} without --proba", expected="class probabilities")
+    if options.method is CalibrationMethod.HETEROGENEOUS:
+        if bool(request.parts.features) == bool(request.parts.partition):
+            raise UsageError(
+                "method heterogeneous needs columns", expected="either --features or --partition"
+            )
+        if request.parts.features:
+            require_trees()
+    check_bootstrap(request.resampling.bootstrap)
+    if target is not None and min(target.class_weights.positive, target.class_weights.negative) <= 0:
+        raise UsageError(
+            "a class has weight 0 in the target data", expected="both classes in the target data"
+        )
+
+
+def _fit_to_rows(
+    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+) -> FittedCalibrator:
+    require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
+    read = _read(data, request, target)
+    options, choice = request.calibration, None
+    if options.method is None:
+        choice = chosen_for_rows(read.rows, options)
+        options = replace(options, method=choice.method)
+    fitted = fit_with_tree_sizes(read.rows, options, read.tree_rows)
+    artifact = _artifact(fitted, read, read.rows.counts(read.rows.score), request)
+    return FittedCalibrator(
+        artifact=artifact, choice=choice, fitted=fitted, read=read, fitted_rows=read.rows.size
+    )
+
+
+def _fit_to_counts(
+    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+) -> FittedCalibrator:
+    """Fit a map of the score alone to counts; measured rows are derived from the counts."""
+    options, choice = request.calibration, None
+    table = open_table(data, uses_uncertainty=False)
+    counts = table.pooled(ALL_ROWS)[0]
+    source = source_of(table.summary)
+    _require_scores(counts.ends, request, source)
+    rows = rows_of(sample_of(counts, options.seed))
+    if options.method is None:
+        choice = chosen_for_counts(counts, options)
+        options = replace(options, method=choice.method)
+    fitted = fit_counts(counts, options)
+    read = Read(data=data, source=source, rows=rows, tree_rows=None, target=target)
+    artifact = _artifact(fitted, read, counts, request)
+    return FittedCalibrator(
+        artifact=artifact, choice=choice, fitted=fitted, read=read, fitted_rows=counts.rows
+    )
+
+
+def _artifact(
+    fitted: FittedCalibration, read: Read, counts: ValueCounts, request: CalibrateRequest
+) -> CalibratorArtifact:
+    """Build the rule file of a map.
+
+    Parameters
+    ----------
+    counts
+        All calibration rows, by score as read.
+    """
+    options, target, few = fitted.options, read.target, on_few_scores(counts)
+    return CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=read.source,
+        parameters=CalibratorParameters.of(
+            options,
+            request.parts.features or request.parts.partition,
+            on_invalid=request.data.on_invalid,
+            positive=request.data.positive_value,
+        ),
+        method=fitted.method,
+        logit=options.scale.real,
+        undersampled=options.scale.undersampled,
+        calibration=fitted.map,
+        weights=None if target is None else [target.class_weights.negative, target.class_weights.positive],
+        calibration_counts=CalibrationCounts(
+            score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
+        ),
+    )
+
+
+def _read(data: DataRequest, request: CalibrateRequest, target: TargetWeights | None) -> Read:
+    rows, source = _read_rows(data, request)
+    tree_data = request.parts.tree_data
+    tree_rows = None if tree_data is None else _read_like(rows, data.on(tree_data), request)
+    return Read(data=data, source=source, rows=rows, tree_rows=tree_rows, target=target)
+
+
+def _read_rows(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Source]:
+    """Return the distinct rows in sorted order, without those of weight 0."""
+    read, source = read_labelled(data)
+    _require_scores(read.rows.score, request, source)
+    return keyed_by_cluster(read, request.calibration.cluster).pooled(), source
+
+
+def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:
+    if not request.calibration.scale.real:
+        require_probabilities(
+            score, source.columns["score"], remedy="give --logit for logits and other real scores"
+        )
+
+
+def _read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows:
+    """Read rows of other inputs, with features typed as in ``rows``."""
+    features = tuple(
+        replace(feature, text=rows.features[feature.name].levels is not None)
+        for feature in data.roles.features
+    )
+    with collected_doubts():  # about the test set, not about the map
+        return _read_rows(replace(data, roles=replace(data.roles, features=features)), request)[0]
 
 
 @keeps_doubts
@@ -160,32 +343,31 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
 
         return run_all_classes(request)
     with reusable_streams():  # read again if the uncertainty column is missing
-        read, obstacles = _read(request)
+        read, obstacles = _read_for_all(request)
         test = None
         if request.parts.test is not None:
-            test = read_like(read.rows, read.data.on(request.parts.test), request)
+            test = _read_like(read.rows, read.data.on(request.parts.test), request)
     measured = read.rows if test is None else test
     plan = request.plan(measured.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
     tried = [_try(read, method, request, test, plan) for method in methods]
-    results = sorted(tried, key=lambda candidate: log_loss_of(candidate.compared))
-    best = results[0]
-    counts = read.rows.counts(read.rows.score)
-    artifact = artifact_of(best.fitted, best.source, counts, best.request, read.target)
+    results = sorted(tried, key=lambda candidate: log_loss_of(candidate[1]))
+    best, compared, _ = results[0]
+    columns = {role: name for role, name in read.source.columns.items() if _is_read(role, best.method)}
+    source = msgspec.structs.replace(read.source, columns=columns)
+    artifact = _artifact(best, replace(read, source=source), read.rows.counts(read.rows.score), request)
     report = CalibrateReport(
         artifact=artifact,
         resampling=plan,
         tested=request.parts.test is not None,
-        compared=best.compared,
-        panels=tuple(candidate.panel for candidate in results if candidate.panel is not None),
+        compared=compared,
+        panels=tuple(panel for _, _, panel in results if panel is not None),
         notes=(
-            *best.fitted.notes,
-            *request.unmeasured(plan, measured=best.compared is not None),
-            *shift_notes(read.target, best.fitted.map),
+            *best.notes,
+            *request.unmeasured(plan, measured=compared is not None),
+            *shift_notes(read.target, best.map),
         ),
-        methods=tuple(
-            (str(candidate.method), candidate.compared) for candidate in results if candidate.compared
-        ),
+        methods=tuple((str(fitted.method), measured) for fitted, measured, _ in results if measured),
         obstacles=obstacles,
         clusters=clusters_in(measured, request.calibration.cluster),
     )
@@ -205,56 +387,51 @@ def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
     return obstacles
 
 
-def _read(request: CalibrateRequest) -> tuple[ReadForAll, dict[CalibrationMethod, str]]:
+def _read_for_all(request: CalibrateRequest) -> tuple[Read, dict[CalibrationMethod, str]]:
     """Read the columns of all methods, without an uncertainty if there is none; return the obstacles."""
     column, obstacles = request.data.roles.numbers.get("uncertainty"), _obstacles(request)
     try:
-        return read_for_all(request), obstacles
+        return _read_all_columns(request), obstacles
     except MissingColumnError as error:
         if error.role != "uncertainty" or column != defaults.UNCERTAINTY:
             raise
-    without_uncertainty = replace(request, data=request.data.without("uncertainty"))
-    return read_for_all(without_uncertainty), {
-        **obstacles,
-        **dict.fromkeys(OF_UNCERTAINTY, f"needs a column '{column}'"),
-    }
+    obstacles |= dict.fromkeys(OF_UNCERTAINTY, f"needs a column '{column}'")
+    return _read_all_columns(replace(request, data=request.data.without("uncertainty"))), obstacles
+
+
+def _read_all_columns(request: CalibrateRequest) -> Read:
+    data, target = _with_features(request, request.data), _target_of(request)
+    has_columns = bool(request.parts.features or request.parts.partition)
+    method = CalibrationMethod.HETEROGENEOUS if has_columns else None
+    _check(replace(request, calibration=replace(request.calibration, method=method)), target)
+    require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS)
+    return _read(data, request, target)
 
 
 def _try(
-    read: ReadForAll,
+    read: Read,
     method: CalibrationMethod,
     request: CalibrateRequest,
     test: Rows | None,
     plan: ResamplingOptions,
-) -> _Tried:
-    """Fit a method as if requested alone, and measure it on the rows shared by all methods."""
-    single = _alone(request, method)
-    options = single.calibration
+) -> tuple[FittedCalibration, Comparison | None, ReliabilityPanel | None]:
+    """Fit a method as if requested alone, and measure it on the rows shared by all methods.
+
+    Returns
+    -------
+    The fitted map, how it compares with the scores, and its diagram; None for both if there are too few rows.
+    """
     rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _columns_used(read.tree_rows, method)
-    fitted, options = fit_with_tree_sizes(rows, options, tree_rows)
-    single = replace(single, calibration=options)
+    fitted = fit_with_tree_sizes(rows, replace(request.calibration, method=method), tree_rows)
     if test is None:
-        measured = cross_validated(read.rows, options, tree_rows)
+        measured = cross_validated(read.rows, fitted.options, tree_rows)
     else:
-        measured = fitted.paired(test, options.cluster)
-    compared, panel = None, None
-    if measured is not None:
-        compared = measured.compared(plan)
-        panel = replace(measured.panels()[0], title=str(method))
-    columns = {role: name for role, name in read.source.columns.items() if _is_read(role, method)}
-    source = msgspec.structs.replace(read.source, columns=columns)
-    return _Tried(request=single, source=source, fitted=fitted, compared=compared, panel=panel)
-
-
-def _alone(request: CalibrateRequest, method: CalibrationMethod) -> CalibrateRequest:
-    heterogeneous = method is CalibrationMethod.HETEROGENEOUS
-    return replace(
-        request,
-        calibration=replace(request.calibration, method=method),
-        parts=request.parts if heterogeneous else PartOptions(test=request.parts.test),
-    )
+        measured = fitted.paired(test, fitted.options.cluster)
+    if measured is None:
+        return fitted, None, None
+    return fitted, measured.compared(plan), replace(measured.panels()[0], title=str(method))
 
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:

@@ -18,7 +18,6 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import collected_doubts
 from uqcli.calibrate.choice import Choice
-from uqcli.calibrate.cross_fit import target_bound_notes
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, folds_of, sample_of_rows, units_of
 from uqcli.calibrate.maps import ClassMap
@@ -32,7 +31,7 @@ from uqcli.calibrate.maps.classes import (
 )
 from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.report import CalibrateReport, log_loss_of
+from uqcli.calibrate.report import CalibrateReport, log_loss_of, target_bound_notes
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.report import Comparison

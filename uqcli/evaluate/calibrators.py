@@ -22,7 +22,6 @@ from uqcli.comparison.run import AnyPairedCounts, PairedRows, compare, minus
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.bounded_rates import holm
 from uqcli.estimates.clustered import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import holm
