@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.oracles import conformal as oracle
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.base.choices import ConformalMethod
-from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import (
+from uqcli.conformal.scores import (
+    SCORES,
     LabelScores,
     clustered_threshold,
     label_conditional_thresholds,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import labelled_share as oracle
-from uqcli.evaluate.labelled_share import score_cells
+from uqcli.evaluate.labelled_part import score_cells
 
 
 def cells_of(score, has_label):

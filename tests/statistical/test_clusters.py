@@ -313,7 +313,9 @@ def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes
             cluster=keys[cluster][order], score=score[order], positive=label[order], source=None
         )
         plan = ResamplingOptions(bootstrap=59, seed=seed)
-        nulls = errors_of_clusters(rows, options, plan).chance.if_calibrated
+        drawn = rows.drawn(seed)
+        _, chance, _ = errors_of_clusters(rows, drawn, measure(drawn, options), options, plan)
+        nulls = chance.if_calibrated
         for name in names:
             rejected[name] += nulls[name].p_value <= 0.05
         counts = pool(score, label)

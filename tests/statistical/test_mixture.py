@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit, softmax
 
-from uqcli.shift.mixture_cells import UnitRows, mixture_of
+from uqcli.shift.mixture import UnitRows, mixture_of
 
 RUNS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 LEVEL, LARGEST = 0.01, 0.025

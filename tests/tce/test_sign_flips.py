@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from uqcli.base.choices import Binning
 from uqcli.base.counts import pool
 from uqcli.estimates.binning import BINNING_RULES, BinSizes
+from uqcli.tce.clusters import SignedErrors
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
-from uqcli.tce.sign_flips import SignedErrors
 
 ROWS = st.lists(st.tuples(st.integers(0, 20), st.booleans(), st.integers(0, 9)), min_size=20, max_size=60)
 

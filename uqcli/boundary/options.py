@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
     from uqcli.boundary.search.zones import ReviewLimit
     from uqcli.engines.protocol import Destination
-    from uqcli.shift.target_weights import SavedShift
+    from uqcli.shift.rule import SavedShift
 
 _SMOOTHED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
 AUTO: Final = "auto"

@@ -63,8 +63,8 @@ from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
 from uqcli.rules.saved import roles_of
+from uqcli.shift.rule import load_shift, target_weights_of
 from uqcli.shift.target import BinaryWeights
-from uqcli.shift.target_weights import load_shift, target_weights_of
 
 
 @keeps_doubts

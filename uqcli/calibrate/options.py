@@ -24,7 +24,7 @@ from uqcli.base.records import dataclass
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.engines.request import DataRequest, Inputs
-    from uqcli.shift.target_weights import SavedShift
+    from uqcli.shift.rule import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)

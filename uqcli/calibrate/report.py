@@ -35,8 +35,7 @@ from uqcli.comparison.report import (
     verdict,
 )
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
-from uqcli.shift.rule import ShiftArtifact
-from uqcli.shift.target_weights import TargetWeights
+from uqcli.shift.rule import ShiftArtifact, TargetWeights
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
-from uqcli.shift.target_weights import load_shift
+from uqcli.shift.rule import load_shift
 
 
 @keeps_doubts

@@ -1,4 +1,4 @@
-"""Exact tests of the coverage guarantee on new data [LS sec. 2].
+"""Counts of covered rows, and exact tests of the coverage guarantee on new data [LS sec. 2].
 
 The coverage that n calibration rows give is itself random. For exchangeable rows it is Beta(k, n+1-k) with k
 = ceil((1-alpha)(n+1)), so the number of covered rows among m new ones is beta-binomial. A test that assumes
@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.estimates.survey import MIN_CLUSTERS, limit_of_clusters
 
 _QUANTILES = 1000
@@ -141,3 +141,55 @@ def shifted_p_value(
         return 1.0
     guaranteed = random.beta(rank, calibration_rows + 1 - rank, len(coverage))
     return float((1 + np.count_nonzero(coverage >= guaranteed)) / (len(coverage) + 1))
+
+
+_BITS = 32
+"""Bits of a cluster's index; the index of a class, size or group is above them."""
+
+
+class CoveredClusters:
+    """Rows and covered rows, by weight, of each cluster within each class, set size or group."""
+
+    def __init__(self) -> None:
+        self._codes: list[Ints] = []
+        self._counts: list[Ints] = []
+        self._rows = self._compact = 0
+
+    def add(self, index: Ints, cluster: Ints, weight: Ints, covered: Bools) -> None:
+        """Count rows; int64 arrays of shape (n,)."""
+        self._codes.append((index << _BITS) | cluster)
+        self._counts.append(np.stack([weight * covered, weight]))
+        self._rows += len(index)
+        if self._rows > 2 * self._compact:
+            self._merge()
+
+    def _merge(self) -> None:
+        """Add up the counts of equal pairs."""
+        codes, inverse = np.unique(np.concatenate(self._codes), return_inverse=True)
+        sums = np.zeros((2, len(codes)), dtype=np.int64)
+        for total, counts in zip(sums, np.concatenate(self._counts, axis=1), strict=True):
+            np.add.at(total, inverse, counts)
+        self._codes, self._counts = [codes], [sums]
+        self._rows = self._compact = len(codes)
+
+    def of(self, index: int) -> tuple[Ints, Ints]:
+        """Return covered rows and rows of each cluster, shape (C,), within a class, size or group."""
+        self._merge()
+        codes, sums = self._codes[0], self._counts[0]
+        start, stop = np.searchsorted(codes, [index << _BITS, (index + 1) << _BITS])
+        return sums[0, start:stop], sums[1, start:stop]
+
+    def pairs(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Return class, size or group, cluster, covered rows and rows of each pair; int64, shape (m,)."""
+        self._merge()
+        codes, sums = self._codes[0], self._counts[0]
+        return codes >> _BITS, codes & ((1 << _BITS) - 1), sums[0], sums[1]
+
+    def of_all(self) -> tuple[Ints, Ints]:
+        """Return covered rows and rows of each cluster, shape (C,)."""
+        self._merge()
+        clusters, inverse = np.unique(self._codes[0] & ((1 << _BITS) - 1), return_inverse=True)
+        sums = np.zeros((2, len(clusters)), dtype=np.int64)
+        for total, counts in zip(sums, self._counts[0], strict=True):
+            np.add.at(total, inverse, counts)
+        return sums[0], sums[1]

@@ -13,7 +13,7 @@ from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest, Inputs
-    from uqcli.shift.target_weights import SavedShift
+    from uqcli.shift.rule import SavedShift
 
 
 def _alphas(option: str, text: str) -> dict[str, str]:

@@ -17,17 +17,15 @@ from uqcli.base.running.cautions import doubt
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.report import ConformalReport
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
-from uqcli.conformal.scores import SCORES
-from uqcli.conformal.thresholds import THRESHOLDS, LabelScores
+from uqcli.conformal.scores import SCORES, THRESHOLDS, LabelScores
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.rules.labelled import ClassReader, sum_notes
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
-from uqcli.shift.rule import ShiftArtifact
+from uqcli.shift.rule import ShiftArtifact, load_shift
 from uqcli.shift.run import run as run_shift
-from uqcli.shift.target_weights import load_shift
 
 
 @keeps_doubts

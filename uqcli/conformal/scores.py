@@ -1,16 +1,17 @@
-"""Non-conformity scores and prediction sets by method [LS sec. 2]."""
+"""Non-conformity scores and sets by method, and thresholds as exact order statistics [LS sec. 2]."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
-from uqcli.base.choices import ConformalMethod
+from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.kernels.nonconformity import sets_below, true_label_scores
 
@@ -77,3 +78,192 @@ SCORES: Final[Mapping[ConformalMethod, ScoreRule]] = MappingProxyType(
         ),
     }
 )
+
+
+EVERY_LABEL = 2.0
+"""Threshold at which every label is in the set: no score of any method is larger."""
+
+_UNIT: Final = 1 << 32
+"""Unit of the shares of rows, so that their sums are exact."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LabelScores:
+    """Non-conformity scores of the calibration rows' labels, each of shape (n,).
+
+    Attributes
+    ----------
+    label
+        Class indices, of any integer width.
+    cluster
+        Index of each row's cluster; None if rows are independent.
+    """
+
+    score: Floats
+    label: Ints
+    weight: Ints | None
+    cluster: Ints | None = None
+
+    @property
+    def rows(self) -> int:
+        """Total weight."""
+        return len(self.score) if self.weight is None else int(self.weight.sum())
+
+    def select(self, rows: Bools) -> LabelScores:
+        """Select rows."""
+        return LabelScores(
+            score=self.score[rows],
+            label=self.label[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            cluster=None if self.cluster is None else self.cluster[rows],
+        )
+
+    def threshold(self, alpha: Fraction) -> float:
+        """Find the threshold of these rows by the marginal rule, of clusters if there are any."""
+        if self.cluster is None:
+            return marginal_threshold(self.score, self.weight, alpha)
+        weight = np.ones(len(self.score), dtype=np.int64) if self.weight is None else self.weight
+        return clustered_threshold(self.score, weight, self.cluster, alpha)
+
+
+def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
+    """Find the k-th smallest score, k = ceil((1-alpha)(n+1)); every label if k > n.
+
+    Parameters
+    ----------
+    scores : float64, shape (n,)
+    weight : int64, shape (n,), or None for 1 each
+    alpha
+        In (0, 1).
+
+    Examples
+    --------
+    >>> marginal_threshold(np.array([0.1, 0.2, 0.3, 0.4]), None, Fraction(1, 2))
+    0.3
+    """
+    rows = len(scores) if weight is None else int(weight.sum())
+    rank = -((alpha - 1) * (rows + 1) // 1)
+    if rank > rows:
+        return EVERY_LABEL
+    if weight is None:
+        return float(np.partition(scores, int(rank) - 1)[int(rank) - 1])
+    order = np.argsort(scores, kind="stable")
+    index = int(np.searchsorted(np.cumsum(weight[order]), int(rank)))
+    return float(scores[order[index]])
+
+
+def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Fraction) -> float:
+    """Find the threshold for a row drawn at random from a new cluster (Lee, Barber and Willett 2023).
+
+    Each cluster has the share of its rows with scores up to t. The threshold is the smallest t at which these
+    shares add up to ``(1-alpha)(C+1)``; every label if there is none. Shares are rounded down to whole 2^-32.
+
+    Parameters
+    ----------
+    scores : float64, shape (n,)
+    weight, cluster : int64, shape (n,)
+
+    Examples
+    --------
+    >>> scores, cluster = np.array([0.1, 0.2, 0.3, 0.4]), np.array([7, 7, 8, 9])
+    >>> clustered_threshold(scores, np.ones(4, dtype=np.int64), cluster, Fraction(1, 2))
+    0.3
+    """
+    _, index = np.unique(cluster, return_inverse=True)
+    size = np.zeros(int(index.max(initial=-1)) + 1, dtype=np.int64)
+    np.add.at(size, index, weight)
+    share = _UNIT // size[index] * weight
+    order = np.argsort(scores, kind="stable")
+    reached = np.cumsum(share[order])
+    needed = -((alpha - 1) * (len(size) + 1) * _UNIT // 1)
+    position = int(np.searchsorted(reached, int(needed)))
+    return float(scores[order[position]]) if position < len(order) else EVERY_LABEL
+
+
+def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) -> list[float]:
+    """Apply the marginal rule within each class at its own alpha; an unseen class is in every set."""
+    return [rows.select(rows.label == label).threshold(alpha) for label, alpha in enumerate(alphas)]
+
+
+def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
+    """Return the thresholds that keep the coverage if classes are w times as frequent.
+
+    ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
+    every label if there is none. The sums are compared as exact fractions; with equal weights this is the
+    marginal rule.
+
+    Parameters
+    ----------
+    weights : length C
+        q(y)/p(y), finite and non-negative.
+    """
+    integers = _as_integers(weights)
+    ordered, cumulative = [], []
+    for label in range(len(integers)):
+        part = rows.select(rows.label == label)
+        order = np.argsort(part.score, kind="stable")
+        row_weights = np.ones(len(order), dtype=np.int64) if part.weight is None else part.weight[order]
+        ordered.append(part.score[order])
+        cumulative.append(np.concatenate([[0], np.cumsum(row_weights)]))
+    steps = np.unique(np.concatenate(ordered))
+    cached: dict[int, int] = {}
+
+    def mass(step: int) -> int:
+        """Return the total integer weight of all scores up to a step."""
+        if step not in cached:
+            value = steps[step]
+            cached[step] = sum(
+                weight * int(total[scores.searchsorted(value, side="right")])
+                for weight, scores, total in zip(integers, ordered, cumulative, strict=True)
+                if weight
+            )
+        return cached[step]
+
+    everything = mass(len(steps) - 1) if len(steps) else 0
+    share = 1 - alpha
+    thresholds = []
+    for weight in integers:
+        required = share * (everything + weight)
+        first, last = 0, len(steps)
+        while first < last:
+            middle = (first + last) // 2
+            first, last = (first, middle) if mass(middle) >= required else (middle + 1, last)
+        thresholds.append(float(steps[first]) if first < len(steps) else EVERY_LABEL)
+    return thresholds
+
+
+def _as_integers(weights: Sequence[float]) -> list[int]:
+    """Multiply doubles by their common denominator."""
+    fractions = [Fraction(weight) for weight in weights]
+    scale = max(fraction.denominator for fraction in fractions)  # denominators are powers of two
+    return [int(fraction * scale) for fraction in fractions]
+
+
+def _marginal(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return [rows.threshold(alphas[0])] * len(alphas)
+
+
+def _label_conditional(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
+    return label_conditional_thresholds(rows, alphas)
+
+
+def _label_shift(
+    rows: LabelScores, alphas: Sequence[Fraction], weights: Sequence[float] | None
+) -> list[float]:
+    assert weights is not None  # the mode has weights
+    return label_shift_thresholds(rows, weights, alphas[0])
+
+
+_Thresholds = Callable[[LabelScores, Sequence[Fraction], Sequence[float] | None], list[float]]
+
+THRESHOLDS: Final[Mapping[ConformalMode, _Thresholds]] = MappingProxyType(
+    {
+        ConformalMode.MARGINAL: _marginal,
+        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
+        ConformalMode.LABEL_SHIFT: _label_shift,
+    }
+)
+"""Functions from scores, the alpha of each class, and its weight q(y)/p(y) if the mode has weights.
+
+Alphas are all equal except for mode label-conditional.
+"""

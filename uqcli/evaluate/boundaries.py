@@ -70,9 +70,8 @@ from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
-from uqcli.shift.rule import ShiftArtifact
+from uqcli.shift.rule import ShiftArtifact, TargetWeights, target_weights_of
 from uqcli.shift.target import precision_interval
-from uqcli.shift.target_weights import TargetWeights, target_weights_of
 
 
 def evaluate(

@@ -22,7 +22,7 @@ from uqcli.estimates.design import UNKNOWN
 from uqcli.estimates.estimate import Estimate, direction, interval
 from uqcli.estimates.survey import MIN_CLUSTERS
 from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
-from uqcli.evaluate.figure import NamedRate, rates_figure
+from uqcli.evaluate.figure import rates_figure
 from uqcli.evaluate.groups import GroupEvaluation
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
 from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
@@ -819,12 +819,12 @@ class EvaluateReport(Evaluated):
         others += [Rate.OMISSION] if set(bounded) == {Rate.OMISSION} else []
         for rate in (*others, Rate.PRECISION, Rate.RECALL):
             measured = [
-                NamedRate(name=name, rate=evaluated.rate(rate), target=_target(artifact, rate))
+                (name, evaluated.rate(rate), _target(artifact, rate))
                 for name, artifact, evaluated in self.results
             ]
             panels.append((_NAMES_OF_RATES[rate], measured))
         zones = [
-            NamedRate(name=name, rate=evaluated.zones.caught, target=_least_caught(artifact))
+            (name, evaluated.zones.caught, _least_caught(artifact))
             for name, artifact, evaluated in self.results
             if evaluated.zones is not None
         ]

@@ -13,7 +13,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_text
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import BoundedRate, holm
-from uqcli.evaluate.figure import NamedRate, rates_figure
+from uqcli.evaluate.figure import rates_figure
 from uqcli.reports.document import Claim, Figure, Metrics, Report, Table, plain
 
 _MAX_DRAWN: Final = 50
@@ -195,11 +195,7 @@ class GroupEvaluation:
         drawn = [group for group in self.groups if group.rate is not None][:_MAX_DRAWN]
         if not drawn:
             return []
-        rates = [
-            NamedRate(name=group.name, rate=group.rate, target=self.target)
-            for group in drawn
-            if group.rate is not None
-        ]
+        rates = [(group.name, group.rate, self.target) for group in drawn if group.rate is not None]
         name = self.bound.partition(" ")[0] or "rate"
         return [rates_figure([(f"{name.capitalize()} by {printable(self.by, 30)}", rates)], confidence)]
 

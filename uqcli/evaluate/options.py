@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from uqcli.calibrate.rule import CalibratorArtifact
     from uqcli.engines.request import Inputs
     from uqcli.rules.saved import Saved
-    from uqcli.shift.target_weights import SavedShift
+    from uqcli.shift.rule import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from uqcli.rules.codec import load
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved
-from uqcli.shift.target_weights import load_shift
+from uqcli.shift.rule import load_shift
 from uqcli.stores.address import safe_address
 
 EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(

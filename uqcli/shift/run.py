@@ -36,8 +36,7 @@ from uqcli.shift.evidence import (
     MeanProbabilities,
     PredictedClasses,
 )
-from uqcli.shift.mixture import MixtureTest
-from uqcli.shift.mixture_cells import UnitRows, mixture_of
+from uqcli.shift.mixture import MixtureTest, UnitRows, mixture_of
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
-
-Matrix = NDArray[np.float64]
 
 DRAWS = 2000
 """Minimum number of pairs of drawn weights and drawn rates for an interval."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.kernels.linear import extreme_singular_values, solved
-
-Matrix = NDArray[np.float64]
 
 _MIN_SINGULAR_RATIO = 1e-9
 _CONVERGENCE_TOLERANCE = 1e-10

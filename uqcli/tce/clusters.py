@@ -1,15 +1,19 @@
-"""Calibration errors of a score whose rows depend on each other within clusters."""
+"""Calibration errors of a score whose rows depend on each other within clusters.
+
+Null distributions are from random signs of clusters. If scores are calibrated, the residuals ``label -
+score`` of a cluster have mean 0, however they depend on each other. To change the signs of a whole cluster
+then changes neither their mean nor their covariance. Bins stay as they are.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 
 from uqcli.base.choices import Binning
-from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, pool
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, bin_of, pool, run_starts
 from uqcli.base.draws import Purpose, generator, hashes
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
@@ -28,6 +32,7 @@ from uqcli.tce.chance import (
     Interval,
     NullDistribution,
     SamplingDistribution,
+    Values,
     key_of,
     null_distributions,
     nulls_of_scores,
@@ -35,7 +40,6 @@ from uqcli.tce.chance import (
 )
 from uqcli.tce.measure import Measured, measure
 from uqcli.tce.options import MeasureOptions
-from uqcli.tce.sign_flips import SignedErrors
 
 _MIN_CLUSTERS: Final = 100
 _MIN_CLASS_CLUSTERS: Final = 50
@@ -116,34 +120,26 @@ class ClusteredScores:
         return pool(self.score[row], self.positive[row], None)
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClusteredErrors:
-    """Errors of clusters, with what their tests are of.
-
-    Attributes
-    ----------
-    of_drawn
-        Errors and bins of one row of each cluster.
-    chance
-        Sampling distribution; None without draws.
-    """
-
-    rows: int
-    positives: int
-    clusters: int
-    of_drawn: Measured
-    drawn: ValueCounts
-    values: Mapping[str, float | None]
-    chance: SamplingDistribution | None
-    notes: tuple[str, ...]
-
-
 def errors_of_clusters(
-    scores: ClusteredScores, options: MeasureOptions, plan: ResamplingOptions
-) -> ClusteredErrors:
-    """Measure calibration errors, and test them on clusters."""
-    counts, drawn = scores.counts, scores.drawn(plan.seed)
-    of_all, of_drawn = measure(counts, replace(options, n_min=None, n_max=None)), measure(drawn, options)
+    scores: ClusteredScores,
+    drawn: ValueCounts,
+    of_drawn: Measured,
+    options: MeasureOptions,
+    plan: ResamplingOptions,
+) -> tuple[Values, SamplingDistribution | None, tuple[str, ...]]:
+    """Measure calibration errors, and test them on clusters.
+
+    Parameters
+    ----------
+    drawn, of_drawn
+        One row of each cluster, and their errors.
+
+    Returns
+    -------
+    The errors, their sampling distribution (None without draws), and notes on what they are of.
+    """
+    counts = scores.counts
+    of_all = measure(counts, replace(options, n_min=None, n_max=None))
     values = {**of_all.metrics, **{name: of_drawn.metrics[name] for name in _OF_DRAWN_ROWS}}
     clusters = drawn.rows
     classes = [scores.clusters_with(positive=label) for label in (True, False)]
@@ -162,16 +158,7 @@ def errors_of_clusters(
                 "negative row."
             )
         chance = SamplingDistribution(intervals=_intervals(scores, plan), if_calibrated=nulls)
-    return ClusteredErrors(
-        rows=counts.rows,
-        positives=int(counts.positives.sum()),
-        clusters=clusters,
-        of_drawn=of_drawn,
-        drawn=drawn,
-        values=values,
-        chance=chance,
-        notes=tuple(notes),
-    )
+    return values, chance, tuple(notes)
 
 
 def _of_signs(
@@ -208,3 +195,59 @@ def _intervals(scores: ClusteredScores, plan: ResamplingOptions) -> dict[str, In
         resampled = [draw[name]["after"] for draw in draws]
         intervals[name] = studentised_interval(estimates[name]["after"], resampled, plan.confidence)
     return intervals
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedErrors:
+    """Residuals of single rows, in ascending order of score.
+
+    Attributes
+    ----------
+    residual : float64, shape (n,)
+        ``label - score``.
+    cluster : int64, shape (n,)
+        Index of each row's cluster.
+    bins : int64, shape (n,), by metric
+        Bin of each row for the mean absolute error of bins.
+    ends : int64, shape (v,)
+        Last row of each distinct score.
+    clusters
+        Number of clusters.
+    """
+
+    residual: Floats
+    cluster: Ints
+    bins: dict[str, Ints]
+    ends: Ints
+    clusters: int
+
+    @classmethod
+    def from_rows(
+        cls, score: Floats, positive: Bools, cluster: Ints, edges: dict[str, Floats]
+    ) -> SignedErrors:
+        """Sort rows; arrays of shape (n,), and the edges of bins by metric."""
+        keys, index = np.unique(cluster, return_inverse=True)
+        order = np.lexsort((positive, index, score))
+        ordered = score[order]
+        return cls(
+            residual=positive[order] - ordered,
+            cluster=index[order],
+            bins={name: bin_of(ordered, edge) for name, edge in edges.items()},
+            ends=np.append(run_starts(ordered)[1:], len(ordered)) - 1,
+            clusters=len(keys),
+        )
+
+    def errors(self, random: np.random.Generator | None = None) -> dict[str, float]:
+        """Compute the errors with a random sign of each cluster, or as they are; ``ecce`` needs no bins."""
+        residual = self.residual
+        if random is not None:
+            sign = 2.0 * random.integers(0, 2, self.clusters) - 1.0
+            residual = residual * sign[self.cluster]
+        rows = len(residual)
+        errors = {
+            name: float(np.abs(np.bincount(index, weights=residual)).sum()) / rows
+            for name, index in self.bins.items()
+        }
+        cumulative = np.cumsum(residual)[self.ends]
+        spread = max(0.0, float(cumulative.max())) - min(0.0, float(cumulative.min()))
+        return {**errors, "ecce": spread / rows}

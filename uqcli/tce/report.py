@@ -34,8 +34,7 @@ from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import NullDistribution
 from uqcli.tce.reliability import reliability_figure
-from uqcli.tce.results import ClassResult, GroupResult
-from uqcli.tce.words import advice, calibrated_within, detection_limit, in_words
+from uqcli.tce.results import ClassResult, GroupResult, advice, calibrated_within, detection_limit, in_words
 
 _MEANINGS: Final = {
     "calibration": {

@@ -1,11 +1,15 @@
-"""Calibration errors of all rows, groups and classes, for the report of ``uqcli tce``."""
+"""Calibration errors of all rows, groups and classes, and how the report of ``uqcli tce`` words them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+import numpy as np
+
+from uqcli.base.counts import Ints
 from uqcli.base.records import dataclass
-from uqcli.estimates.calibration_error import Diagram, Rejected, ScoreBins
+from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics
 from uqcli.tce.band import Band
 from uqcli.tce.chance import NullDistribution
@@ -50,3 +54,162 @@ class GroupResult:
     metrics: Metrics
     if_calibrated: Mapping[str, NullDistribution]
     classes: tuple[ClassResult, ...]
+
+
+_NEARLY_ALL = 0.75
+"""Share of all rows above which a range of scores is too wide to be useful."""
+
+_DETECTION_LIMIT = 0.25
+"""Relative error of a rate above which the report cautions that the tests miss smaller ones."""
+
+
+_LEAST_OF_OTHER_SIDE = 0.05
+"""Share of the rejected rows of one side from which the report names the other one as well."""
+
+_LEAST = 0.0005
+"""Least proved deviation that the report states: a tiny score may be a thousand times too low."""
+
+
+def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> list[str]:
+    """State which scores are wrong, in which direction and by how much, then how many rows that affects.
+
+    If rows have sampling weights, none is tested, and the mean error is stated.
+
+    Parameters
+    ----------
+    rows
+        What the rows are called: "its rows" are those of a group that the first sentence names.
+    """
+    error = part.metrics["ece"]
+    assert isinstance(error, float)  # always known
+    points = f"{100 * error:.2g} points"
+    if part.rejected is None or alpha is None:
+        return [f"Scores are off by {points} on average (ECE, by sampling weight); no score is tested."]
+    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    sides = sorted(
+        [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
+        key=lambda side: -int(side[1].sum()),
+    )
+    most = int(sides[0][1].sum())
+    findings = [
+        _finding(part.bins, of_side, name)
+        for name, of_side in sides
+        if of_side.sum() >= _LEAST_OF_OTHER_SIDE * most > 0
+    ]
+    affected = (
+        f"The scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g}); "
+        f"on average, scores are off by {points} (ECE {error:.3f})."
+    )
+    if not findings:
+        return ["No score is shown to be wrong: the rates of these rows agree with the scores.", affected]
+    first, *others = findings
+    if rejected <= MANY_REJECTED * total:
+        return [f"Most scores agree with the labels. {first}", affected, *others]
+    return [f"Not calibrated. {first}", affected, *others]
+
+
+def advice(part: ClassResult) -> list[str]:
+    """Note that small errors are significant if many predictions are rejected; empty otherwise."""
+    if part.rejected is None:
+        return []
+    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    return ["With many rows, small errors are significant."] if rejected > MANY_REJECTED * total else []
+
+
+def calibrated_within(metrics: Metrics) -> str:
+    """State within what the scores are calibrated, and the deviation that is proved or would be."""
+    within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
+    assert isinstance(proved, float)  # always known
+    most = "" if within is None else f"by at most {within:.2g} on 95 % of rows"
+    falls = " The rate of positives does not rise everywhere with the score." if within is None else ""
+    if proved >= _LEAST:
+        beside = f", and {most}" if most else ""
+        return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
+    above = f" above {_LEAST:g}" if proved else ""
+    shown = (
+        ""
+        if detectable is None
+        else f"; if every score were off by {detectable:.2g}, it would find that with 80 % power"
+    )
+    upper = f" With 95 % confidence the score is off {most}." if most else ""
+    return f"A stricter test of all scores at once finds no significant error{above}{shown}.{upper}{falls}"
+
+
+def _percent(rows: int, total: int) -> str:
+    share_of_all = 100 * rows / total
+    return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
+
+
+def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
+    """State where scores err to one side: the shortest run of bins with most of the rejected rows."""
+    filled = np.flatnonzero(bins.count)
+    first, last = _shortest_run(rejected[filled].tolist())
+    run = filled[first : last + 1]
+    mostly = 2 * rejected[filled] >= bins.count[filled]
+    while first > 0 and mostly[first - 1]:
+        first -= 1
+    while last + 1 < len(filled) and mostly[last + 1]:
+        last += 1
+    widest = _NEARLY_ALL * bins.count.sum()
+    if bins.count[filled[first : last + 1]].sum() <= widest:
+        run = filled[first : last + 1]
+    if bins.count[run].sum() > widest:  # too wide a range to be useful
+        errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
+        farthest = np.array([errors.argmax()])
+        where = f"Many scores are {side}, especially those {_score_range(bins, farthest)}"
+        return f"{where}: {_rates(bins, farthest, side)}."
+    return f"Scores {_score_range(bins, run)} are {side}: {_rates(bins, run, side)}."
+
+
+def _score_range(bins: ScoreBins, run: Ints) -> str:
+    """Format the score range of neighbouring bins."""
+    low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
+    return {
+        (True, True): "from 0 to 1",
+        (True, False): f"below {high:.2g}",
+        (False, True): f"above {low:.2g}",
+        (False, False): f"from {low:.2g} to {high:.2g}"
+        if f"{low:.2g}" != f"{high:.2g}"
+        else f"near {low:.3g}",
+    }[low == 0, high == 1]
+
+
+def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
+    """Compare the mean score of bins with their positive rate; note if they err to the other side."""
+    rows = int(bins.count[run].sum())
+    mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
+    rate = int(bins.positives[run].sum()) / rows
+    digits = next((n for n in range(2, 6) if f"{mean:.{n}g}" != f"{rate:.{n}g}"), 6)  # until they differ
+    score = f"{mean:.{digits}f}" if 0.01 <= mean <= 0.99 else f"{mean:.{digits + 1}g}"
+    positive = f"{100 * rate:.{digits if rate < 0.995 else digits + 1}g} %"
+    if (mean > rate) != (side == "too high"):
+        return f"not all of them, since the rows there have a mean score of {score} and {positive} positives"
+    only = "only " if side == "too high" else ""
+    return f"on average {score}, but {only}{positive} of these rows are positive"
+
+
+def detection_limit(part: ClassResult) -> tuple[str, float] | None:
+    """Return the rare label and the least relative error of its rate that the tests detect; None if small."""
+    bins = part.bins
+    filled = bins.count > 0
+    rows, positives = bins.count[filled], bins.positives[filled]
+    rate = int(positives.sum()) / int(rows.sum())
+    if not 0 < rate < 1:
+        return None
+    name, rare = ("positives", rate) if rate <= 0.5 else ("negatives", 1 - rate)
+    least = 2 * math.sqrt((1 - rare) / (rare * float(np.median(rows))))
+    return (name, least) if least >= _DETECTION_LIMIT else None
+
+
+def _shortest_run(rows: list[int]) -> tuple[int, int]:
+    """Return first and last index of the shortest run with four fifths of all rows; ties: the fullest."""
+    best, first, rows_in_run = (len(rows) + 1, 0, 0), 0, 0
+    for last, more in enumerate(rows):
+        rows_in_run += more
+        while 5 * (rows_in_run - rows[first]) >= 4 * sum(rows):
+            rows_in_run -= rows[first]
+            first += 1
+        if 5 * rows_in_run >= 4 * sum(rows):
+            best = min(best, (last - first + 1, -rows_in_run, first))
+    length, _, start = best
+    return start, start + length - 1

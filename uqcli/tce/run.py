@@ -117,18 +117,20 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         if given:
             raise UsageError(f"{option} and --cluster cannot be combined", remedy="leave one of them out")
     scores = ClusteredScores.read(request.data.without("uncertainty"))
-    errors = errors_of_clusters(scores, request.measure, request.resampling)
-    own_options = [_with_bounds(errors.drawn, request.measure)]
-    band = calibration_band(errors.drawn, _confidence_of_each(1, request))
-    values: Values = {**errors.values, **band.metrics()}
-    metrics = values if errors.chance is None else errors.chance.completed(values)
+    drawn = scores.drawn(request.resampling.seed)
+    of_drawn = measure(drawn, request.measure)
+    errors, chance, notes = errors_of_clusters(scores, drawn, of_drawn, request.measure, request.resampling)
+    own_options = [_with_bounds(drawn, request.measure)]
+    band = calibration_band(drawn, _confidence_of_each(1, request))
+    values: Values = {**errors, **band.metrics()}
+    metrics = values if chance is None else chance.completed(values)
     overall = GroupResult(
         name=None,
         tested=True,
-        rows=errors.rows,
+        rows=scores.counts.rows,
         metrics=metrics,
-        if_calibrated={} if errors.chance is None else errors.chance.if_calibrated,
-        classes=(_class_part(None, errors.drawn, errors.of_drawn, band, metrics),),
+        if_calibrated={} if chance is None else chance.if_calibrated,
+        classes=(_class_part(None, drawn, of_drawn, band, metrics),),
     )
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
@@ -140,8 +142,8 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         tce_at_group_sizes=None,
         groups=(),
         warnings=tuple(_size_warnings(overall, own_options)),
-        clusters=errors.clusters,
-        notes=errors.notes,
+        clusters=drawn.rows,
+        notes=notes,
     )
     return Result(report=report, artifact=None)
 

@@ -12,14 +12,13 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.draws import Purpose, digest, generator
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
 from uqcli.kernels.interpolation import interpolate
 from uqcli.kernels.pava import isotonic_sums
-
-Matrix = NDArray[np.float64]
 
 REFITS: Final = 200
 """Refits on reweighted calibration rows."""

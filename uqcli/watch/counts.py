@@ -1,23 +1,30 @@
-"""Count the trials and successes of promises, by day or over all inputs."""
+"""Count the trials and successes of promises, by day or over all inputs.
+
+Days are dates, or other keys that sort, each counted once when its labels are complete.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
+from datetime import date, timedelta
+from decimal import Decimal, InvalidOperation
 from hashlib import sha256
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.draws import hashes, text_keys
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.boundary.rule_groups import groups_of, own_key, own_levels
 from uqcli.boundary.search.constraint import PROMISED
-from uqcli.conformal.covered_clusters import CoveredClusters
+from uqcli.conformal.coverage_test import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -26,7 +33,6 @@ from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.rules.saved import Saved
-from uqcli.watch.days import days_of
 from uqcli.watch.promises import Promise
 
 Counts = tuple[tuple[int, int], ...]
@@ -127,8 +133,8 @@ def count_promises(
     mature: Sequence[str | None] = [None]
     if day is not None:
         codes = {text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]}
-        days_found = days_of(list(codes), day, matured, counted or ())
-        names, mature = {code: days_found.names[text] for text, code in codes.items()}, days_found.mature
+        name_of, mature = days_of(list(codes), day, matured, counted or ())
+        names = {code: name_of[text] for text, code in codes.items()}
     by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
     rows_of, young = dict.fromkeys(mature, 0), 0
     for code, name in names.items():
@@ -311,3 +317,107 @@ class RowDigest:
 
     def _of(self, index: int) -> str:
         return sha256(f"{self._rows} {self._sums[index]}".encode()).hexdigest()
+
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{8}$")
+_LARGEST_EXPONENT: Final = 30
+
+
+def days_of(
+    texts: Sequence[str], column: str, matured: int, counted: Collection[str]
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Name the days of a column, and find those whose labels are complete.
+
+    Days are dates without their time, numbers without a superfluous fraction, or texts.
+
+    Parameters
+    ----------
+    matured
+        Days after which labels are complete; for keys that are no dates, the number of newest keys that wait.
+    counted
+        Names of days that were counted before, which must be of the same kind.
+
+    Returns
+    -------
+    The name of each text, and the names of the days to count, in order.
+
+    Raises
+    ------
+    DataError
+        Some keys are dates and others are not.
+    UsageError
+        No date is that many days before the newest one.
+    """
+    key_by_text = _keys(texts, column)
+    kinds = {type(key) for key in [*key_by_text.values(), *_keys(list(counted), column).values()]}
+    if len(kinds) > 1:
+        raise DataError(
+            f"column '{column}' has '{texts[0]}', and the state counts '{next(iter(counted))}'",
+            expected="keys of one kind: dates, numbers or texts",
+            remedy="convert the column, or name another --state FILE",
+        )
+    names = {text: _name(key) for text, key in key_by_text.items()}
+    ordered: list[Any] = sorted(set(key_by_text.values()))
+    if ordered and isinstance(ordered[-1], date):
+        last = _before(ordered[-1], matured)
+        ordered = [day for day in ordered if day <= last]
+    else:
+        ordered = ordered[: max(len(ordered) - matured, 0)]
+    return names, tuple(map(_name, ordered))
+
+
+def are_dates(texts: Collection[str]) -> bool:
+    """Whether texts are dates, such as 2026-03-31, with or without a time of day."""
+    return bool(texts) and all(_date(text) is not None for text in texts)
+
+
+def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | str]:
+    """Return what the texts are sorted by: all dates, all numbers, or themselves."""
+    dates = {text: day for text in texts if (day := _date(text)) is not None}
+    if len(dates) == len(texts):
+        return dates
+    written = [text for text in dates if "-" in text]
+    if written:
+        other = next(text for text in texts if text not in dates)
+        raise DataError(
+            f"column '{column}' has '{other}' beside '{written[0]}'",
+            expected="dates such as 2026-03-31, or other keys alone",
+            remedy="convert the column",
+        )
+    numbers = {text: number for text in texts if (number := _number(text)) is not None}
+    return numbers if len(numbers) == len(texts) else {text: text for text in texts}
+
+
+def _date(text: str) -> date | None:
+    if not _DATE.match(text):
+        return None
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def _number(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and abs(number.adjusted()) <= _LARGEST_EXPONENT else None
+
+
+def _name(key: date | Decimal | str) -> str:
+    if isinstance(key, date):
+        return key.isoformat()
+    return key if isinstance(key, str) else f"{key.normalize():f}"
+
+
+def _before(newest: date, matured: int) -> date:
+    """Return the day that is ``matured`` days earlier."""
+    try:
+        return newest - timedelta(days=matured)
+    except OverflowError:
+        raise UsageError(
+            f"--matured {matured} with days up to {newest}",
+            expected="the days after which labels are complete",
+            remedy="give fewer days",
+        ) from None

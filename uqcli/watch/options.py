@@ -13,7 +13,7 @@ from uqcli.rules.columns import ColumnOverrides
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
     from uqcli.rules.saved import Saved
-    from uqcli.shift.target_weights import SavedShift
+    from uqcli.shift.rule import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)

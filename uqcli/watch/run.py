@@ -26,8 +26,7 @@ from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved, Source, absent_if_none, given
 from uqcli.watch.accumulate import Units, measured_promises, with_alarms
-from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
-from uqcli.watch.days import are_dates
+from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, are_dates, count_promises, new_trials
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
 from uqcli.watch.report import NewRows, WatchReport

@@ -1,4 +1,7 @@
-"""Compare new rows without labels with the calibration rows of a boundary."""
+"""Compare new rows without labels with the calibration rows of a boundary.
+
+Tests and measures of drift say whether both are from one population.
+"""
 
 from __future__ import annotations
 
@@ -24,10 +27,9 @@ from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved, given
 from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
-from uqcli.shift.target_weights import SavedShift, load_shift, target_weights_of
+from uqcli.shift.rule import SavedShift, load_shift, target_weights_of
 from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
-from uqcli.watch.days import days_of
-from uqcli.watch.drift import homogeneity, population_stability
+from uqcli.watch.counts import days_of
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.unlabelled_report import UnlabelledReport
 
@@ -73,15 +75,15 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     total = int(count.sum())
     old = np.array(reference.count, dtype=np.int64)
     if request.day is None:
-        drift_p, untested = homogeneity(old.ravel(), count.ravel()).p_value, ""
+        (_, _, drift_p), untested = homogeneity(old.ravel(), count.ravel()), ""
     else:
         levels = batches.levels[request.day]
-        names = days_of(list(levels), request.day, 0, ()).names
+        names, _ = days_of(list(levels), request.day, 0, ())
         number = {name: index for index, name in enumerate(sorted(set(names.values())))}
         day_of = np.array([number[names[text]] for text in levels], dtype=np.int64)
         test = drift_between_days(rule, by_day.counts(day_of), len(levels), request.day)
         drift_p, untested = test.p_value, test.reason
-    stability = population_stability(old.ravel(), count.ravel())
+    psi, psi_without_drift = population_stability(old.ravel(), count.ravel())
     explained = None  # its rows would be independent
     if request.day is None:
         explained = flagged_interval(*rule.fit.flagged, total, request.confidence)
@@ -93,8 +95,8 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         explained=explained,
         usual=flagged_before / rows_before,
         outside=outside,
-        psi=stability.value,
-        psi_without_drift=stability.without_drift,
+        psi=psi,
+        psi_without_drift=psi_without_drift,
         drift_p=drift_p,
         drift_untested=untested,
         day=request.day,
@@ -196,3 +198,119 @@ class Expectation:
             weights=None if weights is None else (weights.negative, weights.positive),
             weight_draws=None if self._target is None else self._target.draws,
         )
+
+
+def homogeneity(reference: Ints, new: Ints) -> tuple[float, int, float | None]:
+    """Test whether two samples have the same shares of rows in each cell (Pearson's X^2).
+
+    The p-value is asymptotic, for single looks at one sample.
+
+    Parameters
+    ----------
+    reference, new : int64, same shape
+        Rows in each cell; cells without any are ignored.
+
+    Returns
+    -------
+    The statistic, its degrees of freedom (cells with rows, less one), and the p-value, which is None if fewer
+    than two cells have rows, or a sample has none.
+
+    Examples
+    --------
+    >>> statistic, degrees, p_value = homogeneity(np.array([50, 50]), np.array([60, 40]))
+    >>> round(statistic, 3), degrees, round(p_value, 3)
+    (2.02, 1, 0.155)
+    """
+    reference, new = np.ravel(reference), np.ravel(new)
+    cells = reference + new
+    present = cells > 0
+    rows, degrees = (int(reference.sum()), int(new.sum())), int(present.sum()) - 1
+    if degrees < 1 or 0 in rows:
+        return 0.0, max(degrees, 0), None
+    from scipy.special import chdtrc
+
+    difference = reference[present] / rows[0] - new[present] / rows[1]
+    scale = float(rows[0]) * rows[1] / cells[present]
+    statistic = float((scale * difference**2).sum())
+    return statistic, degrees, float(chdtrc(degrees, statistic))
+
+
+_HALF = 0.5
+"""Rows added to each cell, since an empty one would make the index infinite."""
+
+_DEVIATIONS = 12
+"""Standard deviations around the mean over which a binomial mean is summed."""
+
+_MANY = 10_000
+"""Mean number of rows in a cell from which the variance is accurate enough."""
+
+
+def population_stability(reference: Ints, new: Ints) -> tuple[float, float]:
+    """Compute the population stability index, with half a row added to each cell.
+
+    Parameters
+    ----------
+    reference, new : int64, same shape
+        Rows in each cell; cells without any are ignored. There must be rows in both.
+
+    Returns
+    -------
+    The index, the sum of (p - q) ln(p / q) over the cells, and its mean for samples of these sizes from one
+    population.
+
+    Examples
+    --------
+    >>> index, without_drift = population_stability(np.array([500, 500]), np.array([600, 400]))
+    >>> round(index, 4)
+    0.0405
+    """
+    reference, new = np.ravel(reference), np.ravel(new)
+    present = reference + new > 0
+    reference, new = reference[present], new[present]
+    shares = [_shares(counts) for counts in (reference, new)]
+    value = float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum())
+    pooled = (reference + new) / (reference + new).sum()
+    (p, log_p, p_log_p), (q, log_q, q_log_q) = (
+        _binomial_means(int(counts.sum()), pooled) for counts in (reference, new)
+    )
+    expected = (p - q) * np.log(p / q) + p_log_p + q_log_q
+    expected -= p * log_q + q * log_p
+    return value, float(expected.sum())
+
+
+def _shares(counts: Ints) -> Floats:
+    shares: Floats = (counts + _HALF) / (counts.sum() + _HALF * len(counts))
+    return shares
+
+
+def _binomial_means(rows: int, probability: Floats) -> tuple[Floats, Floats, Floats]:
+    """Compute means over binomial counts, with half a row added: of a cell's share p, of ln p, and of p ln p.
+
+    The last two are less their values at the mean of p. They are exact for few rows in a cell; else they are
+    from the variance.
+    """
+    total = rows + _HALF * len(probability)
+    share = (rows * probability + _HALF) / total
+    spread = rows * probability * (1 - probability) / total**2 / share**2  # squared relative deviation
+    log, share_log = -spread / 2, share * spread / 2
+    for cell in np.flatnonzero(rows * probability < _MANY).tolist():
+        count, weight = _binomial(rows, float(probability[cell]))
+        at = (count + _HALF) / total
+        log[cell] = weight @ np.log(at / share[cell])
+        share_log[cell] = weight @ (at * np.log(at / share[cell]))
+    return share, log, share_log
+
+
+def _binomial(rows: int, probability: float) -> tuple[Floats, Floats]:
+    """Return counts around the mean, and their probabilities."""
+    from scipy.special import gammaln
+
+    mean = rows * probability
+    reach = _DEVIATIONS * (np.sqrt(mean) + 1)
+    count = np.arange(max(0, int(mean - reach)), min(rows, int(mean + reach) + 1) + 1, dtype=np.float64)
+    others = rows - count
+    logarithm = count * np.log(probability) - gammaln(count + 1) - gammaln(others + 1)
+    if probability < 1:
+        logarithm += others * np.log1p(-probability)
+    weight = np.exp(logarithm - logarithm.max())
+    return count, weight / weight.sum()
