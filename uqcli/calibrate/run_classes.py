@@ -62,9 +62,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         method = choice.method
     elif obstacle := _obstacles(problem).get(method):
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
-    tried = _try(problem, method)
-    plan = request.plan(tried.size)
-    return _result(problem, tried, plan, tried.compared(plan), choice=choice)
+    return _result(problem, _try(problem, method), choice=choice)
 
 
 @keeps_doubts
@@ -79,13 +77,9 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    plan = request.plan(tried[0].size)
-    ranked = sorted(
-        ((candidate, candidate.compared(plan)) for candidate in tried), key=lambda pair: log_loss_of(pair[1])
-    )
-    methods = tuple((str(candidate.method), compared) for candidate, compared in ranked if compared)
-    best, compared = ranked[0]
-    return _result(problem, best, plan, compared, methods=methods, obstacles=obstacles)
+    tried.sort(key=lambda candidate: log_loss_of(candidate.compared))
+    methods = tuple((str(candidate.method), candidate.compared) for candidate in tried if candidate.compared)
+    return _result(problem, tried[0], methods=methods, obstacles=obstacles)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
@@ -116,6 +110,13 @@ class _Problem:
     @property
     def options(self) -> CalibrationOptions:
         return self.request.calibration
+
+    @property
+    def plan(self) -> ResamplingOptions:
+        """Intervals of what is measured: the test set, or all rows if they can be divided into folds."""
+        rows = self.read.rows if self.test is None else self.test.rows
+        is_measured = self.test is not None or units_of(rows, self.options.cluster) > 1
+        return self.request.plan(rows.size if is_measured else None)
 
     def fit_of(self, method: CalibrationMethod) -> ClassFit:
         """Return the fit of a method; its penalties are chosen at the first call."""
@@ -206,33 +207,23 @@ class _Tried:
     map: ClassMap
     notes: tuple[str, ...]
     measured: PairedRows | None
-
-    @property
-    def size(self) -> int | None:
-        """Number of measured rows."""
-        return None if self.measured is None else self.measured.rows.size
-
-    def compared(self, plan: ResamplingOptions) -> Comparison | None:
-        """Measure the method."""
-        return None if self.measured is None else self.measured.compared(plan)
+    compared: Comparison | None
 
 
 def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     fit = problem.fit_of(method)
     calibration, notes = fit(problem.read.counts())
-    measured: PairedRows | None
-    if problem.test is not None:
-        measured = _paired(problem.test, problem.test.rows, calibration, problem.options.cluster)
-    else:
+    if problem.test is None:
         measured = _cross_validated(problem.read, fit, problem.options)
-    return _Tried(method=method, map=calibration, notes=notes, measured=measured)
+    else:
+        measured = _paired(problem.test, problem.test.rows, calibration, problem.options.cluster)
+    compared = None if measured is None else measured.compared(problem.plan)
+    return _Tried(method=method, map=calibration, notes=notes, measured=measured, compared=compared)
 
 
 def _result(
     problem: _Problem,
     tried: _Tried,
-    plan: ResamplingOptions,
-    compared: Comparison | None,
     *,
     choice: Choice | None = None,
     methods: tuple[tuple[str, Comparison], ...] = (),
@@ -255,16 +246,16 @@ def _result(
     report = CalibrateReport(
         artifact=artifact,
         choice=choice,
-        resampling=plan,
+        resampling=problem.plan,
         tested=problem.test is not None,
-        compared=compared,
+        compared=tried.compared,
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
         panels=() if measured is None else measured.panels(),
         methods=methods,
         obstacles=obstacles or {},
         notes=(
             *tried.notes,
-            *request.unmeasured(plan, measured=measured is not None),
+            *request.unmeasured(problem.plan, measured=measured is not None),
             *([] if weights is None else _corrected(weights, tried.map, request)),
             *sum_notes(read.unnormalised),
         ),

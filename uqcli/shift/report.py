@@ -46,13 +46,8 @@ _MAX_CLASSES: Final = 40
 """Most classes in the figure; those whose priors differ most are shown."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassShare:
-    """Prior of a class in the source data, and its estimate in the target data."""
-
-    name: str
-    source: Estimate
-    target: Estimate
+ClassShare = tuple[str, Estimate, Estimate]
+"""Name of a class, its prior in the source data, and its estimate in the target data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +103,7 @@ class ShiftReport(OneResult):
             else dict(zip(self.artifact.classes, self.artifact.target_prior, strict=True))
         )
         metrics["class_shares"] = {
-            share.name: {"source": share.source, "target": share.target} for share in self.class_shares
+            name: {"source": source, "target": target} for name, source, target in self.class_shares
         }
         return metrics
 
@@ -118,8 +113,7 @@ class ShiftReport(OneResult):
         targets = [_UNKNOWN] * len(self.classes)
         if self.artifact is not None:
             targets = self.artifact.target_shares()
-        columns = zip(self.classes, self.source_shares, targets, strict=True)
-        return [ClassShare(name=name, source=source, target=target) for name, source, target in columns]
+        return list(zip(self.classes, self.source_shares, targets, strict=True))
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -366,9 +360,10 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     def draw(canvas: Canvas) -> list[HoverText]:
         axes = canvas.subplots()
         texts = []
-        for offset, colour, marker, name in ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target")):
-            for index, class_result in enumerate(chosen):
-                estimate: Estimate = getattr(class_result, name)
+        names, *sides = zip(*chosen, strict=True)
+        styles = ((-0.16, INK, "D", "source"), (0.16, BLUE, "o", "target"))
+        for estimates, (offset, colour, marker, data) in zip(sides, styles, strict=True):
+            for index, (name, estimate) in enumerate(zip(names, estimates, strict=True)):
                 position = index + offset
                 if estimate.low is not None and estimate.high is not None:
                     axes.plot(
@@ -381,18 +376,13 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                     "linestyle": "",
                 }
                 value = math.nan if estimate.value is None else estimate.value
-                axes.plot([value], [position], label=name if index == 0 else None, **style)
+                axes.plot([value], [position], label=data if index == 0 else None, **style)
                 ends = (estimate.low or value, estimate.high or value)
-                text = f"class {class_result.name}, {name} data: {_in_words(estimate)}"
+                text = f"class {name}, {data} data: {_in_words(estimate)}"
                 texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
-        label_lines(axes, [share.name for share in chosen])
+        label_lines(axes, list(names))
         axes.set(xlabel="share of rows (prior)", ylabel="class")
-        shown = [
-            end
-            for share in chosen
-            for side in (share.source, share.target)
-            for end in (side.low, side.high, side.value)
-        ]
+        shown = [end for side in (*sides[0], *sides[1]) for end in (side.low, side.high, side.value)]
         axes.set_xlim(0, 1.08 * max((end for end in shown if end is not None), default=1.0))
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, ncols=2, borderpad=0)
         return texts
@@ -418,6 +408,6 @@ def _in_words(estimate: Estimate) -> str:
 
 
 def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:
-    distances = [abs((share.target.value or 0.0) - (share.source.value or 0.0)) for share in shares]
+    distances = [abs((target.value or 0.0) - (source.value or 0.0)) for _, source, target in shares]
     chosen = sorted(range(len(shares)), key=lambda number: -distances[number])[:_MAX_CLASSES]
     return [shares[number] for number in sorted(chosen)]

@@ -24,7 +24,7 @@ from uqcli.watch.evidence import (
     rate_intervals,
 )
 from uqcli.watch.promises import Promise
-from uqcli.watch.report import MeasuredPromise, Seen, Since, Together
+from uqcli.watch.report import MeasuredPromise, Seen, Together
 from uqcli.watch.state import SavedPromise, WatchArtifact
 
 _LARGEST_EXPONENT: Final = 300
@@ -197,8 +197,8 @@ class _Evidence:
             for batch, own, kept, tried, *ends in zip(self.state.counted, self.batches, *columns, strict=True)
         )
 
-    def _worst_since(self) -> Since:
-        """Find the batches since which the evidence is largest."""
+    def _worst_since(self) -> tuple[str, float | None]:
+        """Find the first of the batches since which the evidence is largest, and their rate."""
         number, used = len(self.batches), self._used_since(len(self.batches))
         since = np.cumsum(self.counts[::-1], axis=0)[::-1]
         log_e = log_e_values(since[:, 0] / used, since[:, 1] / used, self.promise.least_success)
@@ -206,7 +206,7 @@ class _Evidence:
         name = self.state.counted[first].name
         if self.state.parameters.day is None:
             name = f"batch {first + 1} of {number}"
-        return Since(batch=name, rate=_share(self.promise, *since[first].tolist()))
+        return name, _share(self.promise, *since[first].tolist())
 
 
 def _after_each(path: Dependence, number: Ints) -> Dependence:

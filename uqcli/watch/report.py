@@ -1,10 +1,13 @@
-"""Report of ``uqcli watch``: what was promised, what was seen, since when, and what to do."""
+"""Report of ``uqcli watch``: what was promised, what was seen, since when, and what to do.
+
+Its figure shows the promised rates over the batches, with their confidence sequences.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -17,6 +20,7 @@ from uqcli.reports.document import (
     Document,
     Figure,
     HeadCard,
+    HoverText,
     KeyNumber,
     Metrics,
     OneResult,
@@ -25,8 +29,12 @@ from uqcli.reports.document import (
     head_of,
     plain,
 )
-from uqcli.watch.figure import LONGEST_NAME, rates_over_time
+from uqcli.reports.figures import BLUE, GREY, RED, draw_grid_lines
 from uqcli.watch.state import WatchArtifact, short_name
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
 
 _MAX_LOG10 = 300.0
 _NOT_KEPT = "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
@@ -39,19 +47,6 @@ class Seen:
     batch: str
     rate: Estimate
     own: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class Since:
-    """The batches since which a rate is worse: the name of the first one, and their rate."""
-
-    batch: str
-    rate: float | None
-
-    def text(self) -> str:
-        """Name the first batch, and the rate since then."""
-        value = "worse" if self.rate is None else f"{self.rate:.3f}"
-        return f"{value} since about {self.batch}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +79,7 @@ class MeasuredPromise:
     alarmed_at, changed_at
         Batches at which the alarms were raised; None for none.
     since
-        Batches since the evidence is largest; None without batches.
+        First of the batches since which the evidence is largest, and their rate; None without batches.
     rate
         Over all batches, with its confidence sequence.
     batches
@@ -108,7 +103,7 @@ class MeasuredPromise:
     change_limit: float
     alarmed_at: str | None
     changed_at: str | None
-    since: Since | None
+    since: tuple[str, float | None] | None
     rate: Estimate
     batches: int
     dependence: Together | None
@@ -142,7 +137,10 @@ class MeasuredPromise:
 
     def alarm(self) -> str:
         """State its alarm; empty without one."""
-        since = "" if self.since is None or self.batches == 1 else self.since.text()
+        since = ""
+        if self.since is not None and self.batches > 1:
+            first, rate = self.since
+            since = f"{'worse' if rate is None else f'{rate:.3f}'} since about {first}"
         if self.alarmed_at is not None:
             over = f" over {count(self.batches)} batches, and {since}" if since else ""
             return f"the rule misses {self.text}; it is {_in_range(self.rate)}{over}"
@@ -240,8 +238,8 @@ class WatchReport(OneResult):
                         {
                             "alarmed_at": promise.alarmed_at,
                             "changed_at": promise.changed_at,
-                            "worse_since": promise.since and promise.since.batch,
-                            "rate_since": promise.since and promise.since.rate,
+                            "worse_since": promise.since and promise.since[0],
+                            "rate_since": promise.since and promise.since[1],
                         }
                         if self.kept
                         else {}
@@ -453,8 +451,9 @@ class WatchReport(OneResult):
             verdict = Verdict(text="target no longer met", tone="bad")
         rate, batches = worst.rate, _batches(len(self.state.counted))
         second = KeyNumber(label="trials", value=count(worst.trials), interval=batches)
-        if alarms and worst.since is not None and worst.since.rate is not None:
-            second = KeyNumber(label=f"since about {worst.since.batch}", value=f"{worst.since.rate:.3f}")
+        first, rate_since = worst.since or ("", None)
+        if alarms and rate_since is not None:
+            second = KeyNumber(label=f"since about {first}", value=f"{rate_since:.3f}")
         evidence, name, limit = worst.log10_e, "evidence against it", worst.limit
         if worst.alarmed_at is None and worst.changed_at is not None:
             evidence, name, limit = _log10(worst.change), "evidence of a change", worst.change_limit
@@ -502,3 +501,104 @@ def _evidence(log10_value: float) -> str:
         return f"10^{log10_value:.0f}"
     value = 10**log10_value
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+LONGEST_NAME = 90
+"""Letters of a target with the name of its group."""
+
+_MAX_PANELS = 6
+_MAX_DAYS = 7
+"""Days that are named on the axis."""
+
+
+def rates_over_time(promises: Sequence[MeasuredPromise], confidence: float, *, is_day: bool) -> Figure:
+    """Build a figure with one panel for each promise, at most six.
+
+    Parameters
+    ----------
+    promises
+        The worst first.
+    is_day
+        Whether batches are named after days.
+    """
+    shown = promises[:_MAX_PANELS]
+
+    def draw(canvas: Canvas) -> list[HoverText]:
+        texts: list[HoverText] = []
+        all_axes = canvas.subplots(len(shown), 1, squeeze=False)[:, 0]
+        for axes, promise in zip(all_axes, shown, strict=True):
+            texts += _draw(axes, promise, is_day=is_day)
+        all_axes[-1].set_xlabel("day" if is_day else "batch")
+        return texts
+
+    height = 2.6 * len(shown) + 0.4
+    names = ", ".join(printable(promise.text) for promise in shown)
+    return Figure(
+        title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
+        caption="The line is the rate over all batches so far. "
+        f"With {100 * confidence:g} % confidence the band contains the true rate, however often you look. "
+        "Points are single batches. A band beyond the red line is not yet an alarm, which needs more "
+        "evidence."
+        + (
+            f" The worst {_MAX_PANELS} of {len(promises)} targets are drawn."
+            if promises[_MAX_PANELS:]
+            else ""
+        ),
+        width=8.5,
+        height=height,
+        narrow_height=height,
+        draw=draw,
+    )
+
+
+def _draw(axes: Axes, promise: MeasuredPromise, *, is_day: bool) -> list[HoverText]:
+    draw_grid_lines(axes)
+    seen: Sequence[Any] = promise.over_time() if promise.batches else ()  # whose rates have intervals
+    positions = list(range(1, len(seen) + 1))
+    low, high = [total.rate.low for total in seen], [total.rate.high for total in seen]
+    if len(seen) == 1:  # neither a band nor a line has a width
+        axes.plot(positions * 2, [*low, *high], color=BLUE, linewidth=1.6)
+        axes.plot(positions, [total.rate.value for total in seen], color=BLUE, marker="o")
+    axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
+    known = [
+        (x, total.rate.value)
+        for x, total in zip(positions, seen, strict=True)
+        if total.rate.value is not None
+    ]
+    axes.plot([x for x, _ in known], [y for _, y in known], color=BLUE, linewidth=1.6)
+    alone = [(x, total.own) for x, total in zip(positions, seen, strict=True) if total.own is not None]
+    axes.plot(
+        [x for x, _ in alone], [y for _, y in alone], color=GREY, linestyle="none", marker="o", markersize=3
+    )
+    axes.axhline(promise.bound, color=RED, linewidth=1.6)
+    alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
+    for name, label, height in alarms:
+        at = next((x for x, total in zip(positions, seen, strict=True) if total.batch == name), None)
+        if at is not None:
+            axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
+            axes.annotate(
+                label,
+                (at, 1),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, height),
+                textcoords="offset points",
+                color=RED,
+            )
+    later = [end for total in seen[len(seen) // 5 :] for end in (total.rate.low, total.rate.high)]
+    ends = [*later, promise.bound, *(y for _, y in alone)]
+    margin = 0.05 * (max(ends) - min(ends)) or 0.05
+    axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
+    axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
+    if seen and (is_day or len(seen) == 1):
+        step = -(-len(seen) // _MAX_DAYS)
+        axes.set_xticks(positions[::step], [short_name(total.batch) for total in seen[::step]])
+    axes.set_title(printable(promise.text, LONGEST_NAME))
+    return [
+        HoverText(
+            axes=axes,
+            x=(x - 0.5, x + 0.5),
+            y=(total.rate.low, total.rate.high),
+            text=f"{short_name(total.batch)}: {interval(total.rate)} so far",
+        )
+        for x, total in zip(positions, seen, strict=True)
+    ]

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 Count = Annotated[int, Meta(ge=0)]
 
+Features = Mapping[str, Floats] | None
+"""Values as in ``Feature``, with the levels of a map, by column name; None if it has no features."""
+
 Parts = tuple[tuple[str, ...], Ints]
 
 
@@ -115,11 +118,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         raise NotImplementedError
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """Calibrate rows.
 
@@ -130,7 +129,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         uncertainty : float64, shape (n,)
             Required by some maps.
         features
-            For maps with features: values as in ``Feature`` with the map's own levels, by column name.
+            Required by maps with features.
         """
         raise NotImplementedError
 
@@ -193,6 +192,17 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
         """Compute the probabilities of corrected scores, shape (n,)."""
         raise NotImplementedError
 
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """Return the probability as an expression of the corrected score."""
+        raise NotImplementedError
+
+    def exported(
+        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
+    ) -> Expression:
+        """See BaseRowMap."""
+        del uncertainty
+        return self.expression(corrected, scale)
+
     def interval(self, corrected: Floats) -> Interval:
         """Compute the intervals of corrected scores, for maps that have them."""
         raise NotImplementedError
@@ -206,11 +216,7 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
         raise NotImplementedError
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """See BaseRowMap."""
         del uncertainty, features

@@ -51,11 +51,8 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         with np.errstate(over="ignore"):  # infinite log-odds give probabilities 0 and 1
             return logistic(self.intercept + self.slope * scale.log_odds(corrected))
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
         slope = Arithmetic("*", Constant(self.slope), scale.exported_log_odds(corrected))
         probability = sigmoid(Arithmetic("+", Constant(self.intercept), slope))
         return scale.exported_beyond(corrected, probability, slopes=(self.slope, self.slope))
@@ -184,11 +181,8 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
         score = np.clip(scale.probability(corrected), CLIP, 1 - CLIP)
         return logistic(self.a * np.log(score) - self.b * np.log1p(-score) + self.c)
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
 
         def log_odds(score: Expression) -> Expression:
             failure = Function("ln", minus(Constant(1.0), score))

@@ -19,7 +19,7 @@ from uqcli.base.counts import Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.wording import count, share
-from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Parts, first
+from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Features, Parts, first
 from uqcli.calibrate.maps.score_map import ScoreMap
 from uqcli.calibrate.partition import FeatureColumn, Node, group_of, leaf_of
 from uqcli.calibrate.scale import Scale
@@ -157,11 +157,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         return None
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """See BaseMap."""
         del uncertainty
@@ -244,11 +240,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         return contradiction_in_features(self.features) or trees
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """See BaseMap."""
         del uncertainty

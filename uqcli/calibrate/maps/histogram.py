@@ -73,11 +73,9 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         by_row: Floats = rate[bin_of(corrected, np.array(self.edges, dtype=np.float64))]
         return by_row
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del scale, uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
+        del scale
         return Steps(corrected, tuple(self.edges), tuple(map(Constant, self.rate)))
 
     def steps(self) -> Sequence[float]:

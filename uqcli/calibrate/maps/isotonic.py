@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -19,6 +19,7 @@ from uqcli.calibrate.maps.base import (
     BaseScoreMap,
     Calibrated,
     Count,
+    Features,
     Fit,
     Parts,
     ends_of_bins,
@@ -62,11 +63,9 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         del scale
         return interpolate(corrected, np.array(self.x), np.array(self.y))
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del scale, uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
+        del scale
         return let(corrected, lambda score: interpolated(score, self.x, self.y))
 
     def steps(self) -> Sequence[float]:
@@ -207,11 +206,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         return not_ascending(self.uncertainty_edges, "edges") or own
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """See BaseMap."""
         del features

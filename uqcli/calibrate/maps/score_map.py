@@ -39,11 +39,8 @@ class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         """See BaseScoreMap."""
         return scale.probability(corrected)
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
         return scale.exported_probability(corrected)
 
     def formula(self) -> str:

@@ -71,11 +71,8 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
         with np.errstate(over="ignore", invalid="ignore"):
             return logistic(spline(scale.log_odds(corrected), np.array(self.knots), self._pieces)[0])
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
         starts = [self.knots[0], *self.knots]
 
         def value(x: Expression) -> Expression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
@@ -14,7 +14,7 @@ from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.defaults import FOLDS
 from uqcli.base.rows import Rows
-from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, finite, formula_table
+from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Features, finite, formula_table
 from uqcli.calibrate.maps.isotonic import IsotonicMap
 from uqcli.calibrate.maps.spline import RIDGES
 from uqcli.calibrate.scale import Scale
@@ -63,11 +63,7 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
         return self.normal_score.contradiction()
 
     def predict(
-        self,
-        corrected: Floats,
-        scale: Scale,
-        uncertainty: Floats | None = None,
-        features: Mapping[str, Floats] | None = None,
+        self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
         """See BaseRowMap."""
         del features

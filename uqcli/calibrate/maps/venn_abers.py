@@ -85,11 +85,9 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         high = Steps(corrected, tuple(above), tuple(map(Constant, [*self.high, 1.0][: len(above) + 1])))
         return low, high
 
-    def exported(
-        self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
-    ) -> Expression:
-        """See BaseRowMap."""
-        del scale, uncertainty
+    def expression(self, corrected: Expression, scale: Scale) -> Expression:
+        """See BaseScoreMap."""
+        del scale
 
         def mixed(score: Expression) -> Expression:
             low, high = self.exported_interval(score)
