@@ -141,7 +141,7 @@ def test_intervals_of_class_weights_and_of_coverage_on_target_data_cover(kind, r
                 redrawn.append(evidence.redrawn(generator(run, Purpose.BOOTSTRAP, replicate), estimate))
             except InfeasibleError:
                 redrawn.append(None)
-        weights = [None if weight_draw is None else weight_draw.weights for weight_draw in redrawn]
+        weights = [draw and draw[0] for draw in redrawn]
         intervals = intervals_of_weights(weights, 0.95)
         if intervals is None:
             continue
@@ -179,7 +179,7 @@ def test_intervals_of_precision_on_target_data_cover():
         estimate = evidence.estimate()
         draws = np.array(
             [
-                evidence.redrawn(generator(run, Purpose.BOOTSTRAP, replicate), estimate).weights
+                evidence.redrawn(generator(run, Purpose.BOOTSTRAP, replicate), estimate)[0]
                 for replicate in range(99)
             ]
         )

@@ -110,8 +110,8 @@ def test_intervals_from_few_rows_cover_weights_and_priors(kind, case):
             evidence.redrawn(generator(seed, Purpose.BOOTSTRAP, replicate), estimate)
             for replicate in range(79)
         ]
-        weight_intervals = intervals_of_weights([draw.weights for draw in redrawn], 0.95)
-        prior_intervals = intervals_of_priors([draw.target_prior for draw in redrawn], 0.95)
+        weight_intervals = intervals_of_weights([weights for weights, _ in redrawn], 0.95)
+        prior_intervals = intervals_of_priors([prior for _, prior in redrawn], 0.95)
         for quantity, interval in enumerate(map(np.array, (weight_intervals, prior_intervals))):
             covered[quantity] += (interval[:, 0] <= truth[quantity]) & (truth[quantity] <= interval[:, 1])
         interval_count += 1
@@ -158,7 +158,7 @@ def test_intervals_of_em_cover_for_models_that_are_not_calibrated(case, model):
             evidence.redrawn(generator(seed, Purpose.BOOTSTRAP, replicate), estimate)
             for replicate in range(79)
         ]
-        (low, high) = intervals_of_priors([draw.target_prior for draw in redrawn], 0.95)[-1]
+        (low, high) = intervals_of_priors([prior for _, prior in redrawn], 0.95)[-1]
         covered += low <= target[-1] <= high
         errors.append(estimate.weights[-1] * np.mean(label == len(source) - 1) - target[-1])
     assert stats.binomtest(covered, runs, 0.93, alternative="less").pvalue > 0.003, covered / runs

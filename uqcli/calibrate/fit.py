@@ -139,7 +139,6 @@ ROW_FITS: Mapping[CalibrationMethod, Callable[[Rows, CalibrationOptions, Rows | 
 
 
 def _corrected(rows: Rows, options: CalibrationOptions) -> Rows:
-    """Return the rows with scores corrected for undersampling."""
     return rows.scored(options.scale.corrected(rows.score))
 
 

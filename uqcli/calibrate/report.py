@@ -147,7 +147,6 @@ class CalibrateReport(OneResult):
         return "on the test set" if self.tested else "(cross-validated)"
 
     def _title(self) -> str:
-        """State whether calibration helped, or what was fitted if that is not measured."""
         if self.compared is not None:
             return self._verdict(self.compared)
         source = self.artifact.source
@@ -157,7 +156,6 @@ class CalibrateReport(OneResult):
         )
 
     def _of_clusters(self) -> str:
-        """State the number of clusters, if rows depend on each other."""
         return "" if self.clusters is None else f", in {count(self.clusters)} clusters"
 
     def _card(self, compared: Comparison) -> HeadCard:
@@ -198,7 +196,6 @@ class CalibrateReport(OneResult):
         return [*measured, *tried, *not_applicable, *self.notes, *others, *seed]
 
     def _random_parts(self) -> list[str]:
-        """List what depends on the seed."""
         measured = self.compared is not None
         return [
             *(["the folds"] if measured and not self.tested else []),
@@ -225,7 +222,6 @@ class CalibrateReport(OneResult):
         )
 
     def _certainty_cautions(self) -> list[str]:
-        """Caution that a probability of exactly 0 or 1 is no certainty."""
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []

@@ -435,7 +435,6 @@ def _try(
 
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:
-    """Whether a method uses the column of a role."""
     if role in ("uncertainty", TURNED):
         return method in OF_UNCERTAINTY
     return not role.startswith("features.") or method is CalibrationMethod.HETEROGENEOUS

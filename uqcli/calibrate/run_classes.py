@@ -265,8 +265,6 @@ def _result(
 
 @dataclass(frozen=True, kw_only=True)
 class _Read:
-    """Distinct rows in sorted order."""
-
     rows: Rows
     roles: Roles
     source: Source
@@ -341,6 +339,5 @@ def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) ->
 
 
 def _paired(read: _Read, rows: Rows, map_: ClassMap, cluster: str | None) -> PairedRows:
-    """Pair the probabilities of some rows with those of a map."""
     before = read.probability(rows)
     return PairedRows(rows=rows, before=before, after=map_.probabilities(before), cluster=cluster)

@@ -164,7 +164,6 @@ class CoveredClusters:
             self._merge()
 
     def _merge(self) -> None:
-        """Add up the counts of equal pairs."""
         codes, inverse = np.unique(np.concatenate(self._codes), return_inverse=True)
         sums = np.zeros((2, len(codes)), dtype=np.int64)
         for total, counts in zip(sums, np.concatenate(self._counts, axis=1), strict=True):

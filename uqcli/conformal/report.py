@@ -57,7 +57,6 @@ class ConformalReport(OneResult):
         ]
 
     def _subject(self) -> str:
-        """Describe the rows that the guarantee is about."""
         if self.artifact.groups is not None:
             return "the new rows of each group"
         subjects = {
@@ -99,7 +98,6 @@ class ConformalReport(OneResult):
         )
 
     def _title(self) -> str:
-        """State what the sets guarantee."""
         if self.artifact.unsealed:
             return self.artifact.guarantee()
         return (

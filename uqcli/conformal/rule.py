@@ -368,7 +368,6 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
 
 def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
-    """Tabulate a threshold shared by all classes."""
     header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]

@@ -46,7 +46,6 @@ def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
 
 
 def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Audit:
-    """Test the calibrated probabilities of each segment."""
     if rule.class_names:
         raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
     if request.cluster is not None:
@@ -63,7 +62,6 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
-    """Test the coverage of each segment."""
     data = labelled_request(request.data, request.columns, [rule])
     audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
     sets = rule.sets(data.roles)

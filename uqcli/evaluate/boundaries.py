@@ -396,7 +396,6 @@ def _count(
     *,
     is_sampled: bool,
 ) -> tuple[DecisionTally, CheckedBatches]:
-    """Sum up the decisions of all rules; also return what was read."""
     batches = open_engine(data.engine).batches(data)
     tallies: dict[str | None, DecisionTally] = {}
 
@@ -620,7 +619,6 @@ def _claims(
 
 
 def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
-    """State whether the test rows contradict the target of a boundary."""
     constraint = artifact.constraint.parsed()
     is_kept, sentence = _all([_outcome(artifact, bound, measured) for bound in constraint.bounds])
     if artifact.unsealed:
@@ -699,8 +697,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
         share = 100 * measured.selected_share
         return None, (
             f"flags {count(measured.confusion.selected)} rows ({share:.2f} %); its limit was {text} when "
-            "it was "
-            "fitted."
+            "it was fitted."
         )
     rate, estimate = bounded
     if constraint.limits_alerts:  # which is never certified

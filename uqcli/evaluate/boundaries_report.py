@@ -22,8 +22,7 @@ from uqcli.estimates.design import UNKNOWN
 from uqcli.estimates.estimate import Estimate, direction, interval
 from uqcli.estimates.survey import MIN_CLUSTERS
 from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
-from uqcli.evaluate.figure import rates_figure
-from uqcli.evaluate.groups import GroupEvaluation
+from uqcli.evaluate.groups import GroupEvaluation, rates_figure
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
 from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.document import (
@@ -667,7 +666,6 @@ class EvaluateReport(Evaluated):
         ]
 
     def _refuted(self) -> list[str]:
-        """Caution why no precision on target data is stated."""
         targets = [measured.target_precision for measured in self.measured]
         reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
         return [f"the precision on the target data is unknown: {reason}." for reason in reasons]
@@ -691,7 +689,6 @@ class EvaluateReport(Evaluated):
         return cautions
 
     def _heavy_tails(self) -> list[str]:
-        """Caution that intervals of values rest on a few large amounts."""
         cautions = []
         for name, _, measured in self.results:
             if measured.value is not None:
@@ -701,7 +698,6 @@ class EvaluateReport(Evaluated):
         return cautions
 
     def _label_cautions(self) -> list[str]:
-        """Caution why rates are unknown."""
         return [
             f"{name}: the {rate} is unknown, since {estimate.reason}."
             for name, _, measured in self.results
@@ -741,7 +737,6 @@ class EvaluateReport(Evaluated):
         return [f"The estimates of {names} use the probabilities of {unlabelled} without a label{saving}."]
 
     def _same_counts(self) -> list[str]:
-        """Caution that a rule has the same counts as on its calibration set."""
         same = [
             name
             for name, artifact, measured in self.results

@@ -115,7 +115,6 @@ class EvaluateCalibratorReport(Evaluated):
         return self.with_parts(document)
 
     def _best(self, named: Sequence[tuple[str, Comparison]]) -> str:
-        """Name the calibrator with the lowest log loss."""
         (best, after), *_ = sort_by_log_loss([(name, compared.after) for name, compared in named])
         loss = value_of(after["log_loss"])
         if loss is None:
@@ -181,7 +180,6 @@ class EvaluateCalibratorReport(Evaluated):
 
     @property
     def _compared(self) -> list[tuple[str, Comparison]]:
-        """Name of each rule file, and its metrics before and after calibration."""
         return [(name, measured.compared) for name, measured in self.named]
 
     @property

@@ -43,8 +43,6 @@ from uqcli.shift.target import coverage_draws, percentiles
 
 
 class _Tally:
-    """Rows and covered rows by class, set size and group."""
-
     def __init__(self, artifact: ConformalArtifact, cluster: str | None) -> None:
         classes, groups = len(artifact.classes), artifact.groups
         self.by_class, self.by_size, self.by_group = (

@@ -213,7 +213,6 @@ class EvaluateConformalReport(Evaluated):
         return self.with_parts(document)
 
     def _size(self) -> str:
-        """Format the number of rows, and of clusters."""
         rows, clusters = rows_of(self.source.rows), self.results[0][2].clusters
         return rows if clusters is None else f"{rows} in {count(clusters)} {self.parameters.units}"
 
@@ -410,7 +409,6 @@ def sets_figure(results: Results, confidence: float) -> Figure:
 
 
 def _guarantees(results: Results) -> str:
-    """State in a caption which coverage is guaranteed."""
     units = {measured.test.unit for _, _, measured in results}
     if "class" in units:
         return (

@@ -233,11 +233,9 @@ class DecisionTally:
 
     @property
     def _has_many_codes(self) -> bool:
-        """Whether there are too many possible codes to count each."""
         return bool(2 * _ZONES**self._rules > _MOST_CODES)
 
     def _numbers(self, codes: Ints) -> Ints:
-        """Return the column of each distinct code."""
         numbers = [self._columns.setdefault(code, len(self._columns)) for code in codes.tolist()]
         return np.array(numbers, dtype=np.int64)
 

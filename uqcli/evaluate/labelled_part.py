@@ -375,7 +375,6 @@ def _gains(part: tuple[int, int], places: Ints, rows: Ints, labelled: Ints, leas
 
 
 def _log_likelihood(rows: Ints, labelled: Ints) -> Floats:
-    """Return the largest log-likelihood of these numbers of labels."""
     from scipy.special import xlogy
 
     share = labelled / np.maximum(rows, 1)

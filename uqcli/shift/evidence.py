@@ -46,25 +46,8 @@ _UNITS_PER_ONE = 1 << 45
 _ROWS_PER_PART = 1 << 14
 
 
-@dataclass(frozen=True, kw_only=True)
-class BootstrapDraw:
-    """Estimate from drawn source and target.
-
-    Attributes
-    ----------
-    weights : float64, shape (C,)
-        Neither clipped nor renormalised.
-    source_prior : float64, shape (C,)
-    """
-
-    weights: Floats
-    source_prior: Floats
-
-    @property
-    def target_prior(self) -> Floats:
-        """Class priors in the target data; float64, shape (C,)."""
-        shares: Floats = self.weights * self.source_prior
-        return shares
+Draw = tuple[Floats, Floats]
+"""Class weights of a draw, neither clipped nor renormalised, and the target priors, of shape (C,) each."""
 
 
 class Evidence(Protocol):
@@ -73,7 +56,7 @@ class Evidence(Protocol):
     def estimate(self) -> ClassWeights:
         """Estimate class weights; raise InfeasibleError if they are not identified."""
 
-    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> Draw:
         """Estimate from a bootstrap draw; raise InfeasibleError if it has no estimate."""
 
 
@@ -89,12 +72,12 @@ class KnownPrior:
         """See Evidence."""
         return known(self.target_prior, self.class_counts / self.class_counts.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> Draw:
         """See Evidence."""
         del estimate
         prior = _draw_labels(self.class_counts, random)
         weights = known(self.target_prior, prior, self.classes).weights
-        return BootstrapDraw(weights=weights, source_prior=prior)
+        return weights, weights * prior
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,7 +98,7 @@ class PredictedClasses:
         """See Evidence."""
         return bbse(self.joint / self.joint.sum(), self.target / self.target.sum(), self.classes)
 
-    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> Draw:
         """See Evidence."""
         del estimate
         confusion = _draw_confusion(self.joint, random)
@@ -135,7 +118,7 @@ class MeanProbabilities:
         target = exact_sums(self.target.shares, self.target.count) / self.target.count.sum()
         return bbse(self._confusion, target, self.classes)
 
-    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> Draw:
         """See Evidence."""
         del estimate
         source, target = self.source, self.target
@@ -175,7 +158,7 @@ class Likelihood:
         self._require_agreement(weights.weights * prior)
         return weights
 
-    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> BootstrapDraw:
+    def redrawn(self, random: np.random.Generator, estimate: ClassWeights) -> Draw:
         """See Evidence."""
         rows, classes = self.target, len(self.classes)
         weight = random.standard_gamma(self.source.count)
@@ -191,7 +174,8 @@ class Likelihood:
         # an unseen labelled row adds to the priors as in _draw_labels, but not to the calibration
         labels += random.standard_gamma(1 / classes, classes)
         source_prior = labels / labels.sum()
-        return BootstrapDraw(weights=target_prior / source_prior, source_prior=source_prior)
+        weights = target_prior / source_prior
+        return weights, weights * source_prior
 
     @cached_property
     def _scaling(self) -> LinearScaling:
@@ -225,10 +209,10 @@ def _sums(index: Ints, weight: Ints | Floats, size: int) -> Floats:
     return np.bincount(index, weight, size).astype(np.float64)
 
 
-def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> BootstrapDraw:
+def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> Draw:
     """Solve for the weights; each column of the confusion sums to the prior of its class."""
     weights, _, _ = solve_weights(confusion, predicted, classes)
-    return BootstrapDraw(weights=weights, source_prior=confusion.sum(axis=0))
+    return weights, weights * confusion.sum(axis=0)
 
 
 def _draw_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:

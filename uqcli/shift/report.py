@@ -236,8 +236,7 @@ class ShiftReport(OneResult):
         if self.mixture.rejects:
             sentences.append(
                 f"the new rows are not a mixture of the labelled classes ({p_text(self.mixture.p_value)}), "
-                "so do "
-                "not rely on the weights: label some of the new rows to see what changed."
+                "so do not rely on the weights: label some of the new rows to see what changed."
             )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
             sentences.append(

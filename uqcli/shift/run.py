@@ -28,14 +28,7 @@ from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, percentil
 from uqcli.rules.labelled import ClassReader
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source, absent_if_none
-from uqcli.shift.evidence import (
-    BootstrapDraw,
-    Evidence,
-    KnownPrior,
-    Likelihood,
-    MeanProbabilities,
-    PredictedClasses,
-)
+from uqcli.shift.evidence import Draw, Evidence, KnownPrior, Likelihood, MeanProbabilities, PredictedClasses
 from uqcli.shift.mixture import MixtureTest, UnitRows, mixture_of
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
@@ -116,7 +109,6 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
 
 
 def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
-    """Return the request for the target rows: the same columns without label and weight."""
     roles = replace(data.roles, label=None, weight=None)
     return replace(data.on(target), roles=roles, positive_value=None)
 
@@ -205,9 +197,9 @@ def _replicates(source: _Side, target: _Side | None, request: ShiftRequest) -> i
 
 def _draws(
     evidence: Evidence, weights: ClassWeights, replicates: int, request: ShiftRequest
-) -> list[BootstrapDraw | None]:
+) -> list[Draw | None]:
     """Return the estimates from bootstrap draws; None for a draw without an estimate."""
-    results: list[BootstrapDraw | None] = []
+    results: list[Draw | None] = []
     draws = max(replicates, min_replicates(request.resampling.confidence)) if replicates else 0
     for draw_index in with_progress(range(draws), "drawing class weights", draws):
         try:
@@ -247,7 +239,7 @@ def _report(
     target: _Side | None,
     request: ShiftRequest,
     weights: ClassWeights | None,
-    draws: Sequence[BootstrapDraw | None],
+    draws: Sequence[Draw | None],
 ) -> ShiftReport:
     shift_p, mixture = None, MixtureTest(p_value=None, reason="there are no new rows")
     if target is not None:
@@ -292,17 +284,12 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
 
 
 def _artifact(
-    report: ShiftReport,
-    class_weights: ClassWeights,
-    draws: Sequence[BootstrapDraw | None],
-    request: ShiftRequest,
+    report: ShiftReport, class_weights: ClassWeights, draws: Sequence[Draw | None], request: ShiftRequest
 ) -> ShiftArtifact:
     prior = np.array([share.value for share in report.source_shares])
-    weight_draws = [None if draw is None else draw.weights for draw in draws]
+    weight_draws = [draw and draw[0] for draw in draws]
     interval = intervals_of_weights(weight_draws, request.resampling.confidence)
-    prior_intervals = intervals_of_priors(
-        [None if draw is None else draw.target_prior for draw in draws], request.resampling.confidence
-    )
+    prior_intervals = intervals_of_priors([draw and draw[1] for draw in draws], request.resampling.confidence)
     return ShiftArtifact(
         kind=ArtifactKind.SHIFT,
         source=report.source,

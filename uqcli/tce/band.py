@@ -226,7 +226,6 @@ def _limits(positives: Ints, count: Ints, tail: float) -> tuple[Floats, Floats]:
 
 
 def _by_cell(counts: ValueCounts, cells: Ints) -> Iterator[tuple[Floats, Ints]]:
-    """Yield the values and counts of each cell."""
     for start, stop in pairwise([*cells.tolist(), len(counts.value)]):
         yield counts.value[start:stop], counts.count[start:stop]
 

@@ -164,7 +164,6 @@ def errors_of_clusters(
 def _of_signs(
     scores: ClusteredScores, counts: ValueCounts, options: MeasureOptions, plan: ResamplingOptions
 ) -> dict[str, NullDistribution]:
-    """Draw a sign of each cluster, in the bins of all rows."""
     sizes = replace(options, n_min=None, n_max=None).sizes
     edges = {
         "ece": BINNING_RULES[Binning.EQUISPACED].edges(counts, sizes),

@@ -82,7 +82,6 @@ def _draw_panel(panel: ClassResult, axes: Any, top: float, *, narrow: bool, expl
 
 
 def _texts(panel: ClassResult, axes: Any) -> list[HoverText]:
-    """Describe the bins of a panel, each with the test of its mean score."""
     bins, standard = panel.bins, panel.diagram.reliability
     filled = np.flatnonzero(bins.count > 0)
     texts = []

@@ -296,7 +296,6 @@ class TceReport(OneResult):
         return [*affected, calibrated_within(self.overall.metrics)] if alone else affected
 
     def _cautions(self) -> list[str]:
-        """Collect the cautions of this result."""
         if self.is_weighted:
             return [*self.warnings]
         small = [group for group in self.groups if not group.tested]

@@ -162,7 +162,6 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
 
 
 def _score_range(bins: ScoreBins, run: Ints) -> str:
-    """Format the score range of neighbouring bins."""
     low, high = float(bins.low[run[0]]), float(bins.high[run[-1]])
     return {
         (True, True): "from 0 to 1",

@@ -283,7 +283,6 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
 
 
 def _audited(rows: Rows | None, request: TceRequest) -> Audit:
-    """Test every segment of the audited columns."""
     assert rows is not None  # read for the audit
     outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
     return audit_scores(outcomes, score, request.measure.alpha)
@@ -336,7 +335,6 @@ def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[Meas
 
 
 def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions]) -> float:
-    """Compute the mean test-based calibration error over the binary problems."""
     values = [
         test_based_error(class_counts, class_options)
         for class_counts, class_options in zip(counts, options, strict=True)

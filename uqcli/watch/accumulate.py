@@ -132,7 +132,6 @@ class _Evidence:
         )
 
     def _log_change(self, looks: int) -> float:
-        """Return the log of the evidence of a change after a number of batches."""
         batches = self.batches[:looks]
         return log_change_evidence(batches, self.promise.least_success, self._used_since(looks))
 
@@ -186,7 +185,6 @@ class _Evidence:
         return self.used if self.dependence is None else self.dependence.used
 
     def _over_time(self, confidence: float) -> tuple[Seen, ...]:
-        """Return the rate after each batch since the last acknowledgement."""
         used = self._interval_used
         low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
         columns = (column.tolist() for column in (self.successes, self.trials, low, high))

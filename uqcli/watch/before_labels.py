@@ -121,7 +121,6 @@ def _columns(counts: ValueCounts) -> tuple[Floats, Ints, Ints]:
 
 
 def _without(everything: ValueCounts, part: ValueCounts) -> ValueCounts:
-    """Return the rows that are not in a part of them."""
     count = everything.count.copy()
     count[np.searchsorted(everything.value, part.value)] -= part.count
     present = count > 0

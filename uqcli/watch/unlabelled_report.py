@@ -121,7 +121,6 @@ class UnlabelledReport(OneResult):
         )
 
     def _title(self) -> str:
-        """State how many rows are flagged, and whether that is as usual."""
         flagged = f"{percent(self.selected / self.rows)} of {rows_of(self.rows)} are flagged"
         usual = f"{percent(self.usual)} of the calibration set"
         if self.explained is None:
@@ -181,7 +180,6 @@ class UnlabelledReport(OneResult):
         ]
 
     def _about_rows(self) -> list[str]:
-        """State whether rows are taken as independent."""
         if self.day is None:
             return [
                 "The test of drift and the range of flagged rows take rows as independent. Rows of one day "
