@@ -155,9 +155,7 @@ def _run(
     _require_memory(request)
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
-        class_weights = target_weights_of(
-            load_shift(request.shift), request.data.positive_value
-        ).class_weights
+        class_weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
     constraint = request.constraint if class_weights is None else request.constraint.in_source(class_weights)
     if request.by is not None:
         with reusable_streams():  # the rows are read several times

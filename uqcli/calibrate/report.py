@@ -35,7 +35,7 @@ from uqcli.comparison.report import (
     verdict,
 )
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
-from uqcli.shift.rule import ShiftArtifact, TargetWeights
+from uqcli.shift.target import BinaryWeights
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,31 +231,30 @@ class CalibrateReport(OneResult):
         ]
 
 
-def shift_notes(target: TargetWeights | None, map_: CalibrationMap) -> list[str]:
+def shift_notes(target: BinaryWeights | None, map_: CalibrationMap) -> list[str]:
     """Return the notes on the class prior correction, with the bound of [LS Theorem 4] for histograms."""
     if target is None:
         return []
-    class_weights, shift = target.class_weights, target.shift
-    ratio = f"{class_weights.positive / class_weights.negative:.4g}"
+    ratio = f"{target.positive / target.negative:.4g}"
     notes = [
         f"The odds are then multiplied by {ratio} for the target's class priors; metrics are of the source."
     ]
     norm = None if map_.largest_error is None else 2 * map_.largest_error
-    return [*notes, *target_bound_notes([class_weights.negative, class_weights.positive], shift, norm)]
+    return [*notes, *target_bound_notes([target.negative, target.positive], target.error, norm)]
 
 
-def target_bound_notes(weights: Sequence[float], shift: ShiftArtifact, norm: float | None) -> list[str]:
+def target_bound_notes(weights: Sequence[float], weight_error: float | None, norm: float | None) -> list[str]:
     """Return the note on the error bound of a histogram in the target data [LS Theorem 4]; empty without one.
 
     Parameters
     ----------
+    weight_error
+        Bound on the error of the weights; None without intervals.
     norm
         Bound on the 1-norm in the source; None for other maps.
     """
-    if norm is None or shift.interval is None:
+    if norm is None or weight_error is None:
         return []
-    weights_with_intervals = zip(shift.weights, shift.interval, strict=True)
-    weight_error = max(max(weight - low, high - weight) for weight, (low, high) in weights_with_intervals)
     bound = target_bound(weights, norm, weight_error)
     if len(weights) == 2:
         within = f"each bin's probability is within {min(1.0, bound / 2):.3g} of the truth"

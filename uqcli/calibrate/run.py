@@ -35,7 +35,8 @@ from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
-from uqcli.shift.rule import TargetWeights, load_shift, target_weights_of
+from uqcli.shift.rule import load_shift, target_weights_of
+from uqcli.shift.target import BinaryWeights
 
 
 @keeps_doubts
@@ -139,7 +140,7 @@ class Read:
     source: Source
     rows: Rows
     tree_rows: Rows | None
-    target: TargetWeights | None
+    target: BinaryWeights | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +185,7 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     return fit_to(data, request, target)
 
 
-def _target_of(request: CalibrateRequest) -> TargetWeights | None:
+def _target_of(request: CalibrateRequest) -> BinaryWeights | None:
     if request.shift is None:
         return None
     return target_weights_of(load_shift(request.shift), request.data.positive_value)
@@ -200,7 +201,7 @@ def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 
-def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
+def _check(request: CalibrateRequest, target: BinaryWeights | None) -> None:
     options, roles = request.calibration, request.data.roles
     options.check()
     check_confidence(request.resampling.confidence)
@@ -219,14 +220,14 @@ def _check(request: CalibrateRequest, target: TargetWeights | None) -> None:
         if request.parts.features:
             require_trees()
     check_bootstrap(request.resampling.bootstrap)
-    if target is not None and min(target.class_weights.positive, target.class_weights.negative) <= 0:
+    if target is not None and min(target.positive, target.negative) <= 0:
         raise UsageError(
             "a class has weight 0 in the target data", expected="both classes in the target data"
         )
 
 
 def _fit_to_rows(
-    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+    data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
 ) -> FittedCalibrator:
     require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
     read = _read(data, request, target)
@@ -242,7 +243,7 @@ def _fit_to_rows(
 
 
 def _fit_to_counts(
-    data: DataRequest, request: CalibrateRequest, target: TargetWeights | None
+    data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
 ) -> FittedCalibrator:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
     options, choice = request.calibration, None
@@ -286,14 +287,14 @@ def _artifact(
         logit=options.scale.real,
         undersampled=options.scale.undersampled,
         calibration=fitted.map,
-        weights=None if target is None else [target.class_weights.negative, target.class_weights.positive],
+        weights=None if target is None else [target.negative, target.positive],
         calibration_counts=CalibrationCounts(
             score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
         ),
     )
 
 
-def _read(data: DataRequest, request: CalibrateRequest, target: TargetWeights | None) -> Read:
+def _read(data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None) -> Read:
     rows, source = _read_rows(data, request)
     tree_data = request.parts.tree_data
     tree_rows = None if tree_data is None else _read_like(rows, data.on(tree_data), request)

@@ -323,7 +323,7 @@ def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateReque
         "source cannot measure that."
     ]
     assert request.shift is not None
-    return [*notes, *target_bound_notes(weights, load_shift(request.shift), map_.largest_error)]
+    return [*notes, *target_bound_notes(weights, load_shift(request.shift).weight_error, map_.largest_error)]
 
 
 def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> PairedRows | None:

@@ -70,8 +70,8 @@ from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
-from uqcli.shift.rule import ShiftArtifact, TargetWeights, target_weights_of
-from uqcli.shift.target import precision_interval
+from uqcli.shift.rule import ShiftArtifact, target_weights_of
+from uqcli.shift.target import BinaryWeights, precision_interval
 
 
 def evaluate(
@@ -175,7 +175,7 @@ def _measured(  # noqa: PLR0917  its confidence varies
     rules: Sequence[BoundaryArtifact],
     designs: tuple[Design, Sequence[tuple[Design, int]]],
     request: EvaluateRequest,
-    target: TargetWeights | None,
+    target: BinaryWeights | None,
     assisted: AssistedRows | None,
     confidence: float,
 ) -> list[MeasuredBoundary]:
@@ -288,7 +288,7 @@ def _by_group(
     counted: Mapping[str, tuple[Design, Amounts | None]],
     parts: Mapping[str, tuple[Design, int]],
     request: EvaluateRequest,
-    target: TargetWeights | None,
+    target: BinaryWeights | None,
     *,
     assisted: AssistedRows | None,
 ) -> GroupEvaluation:
@@ -347,7 +347,7 @@ def _by_group(
 
 
 def _untested_groups(
-    artifact: BoundaryArtifact, constraint: Constraint, target: TargetWeights | None, parts: Sequence[Design]
+    artifact: BoundaryArtifact, constraint: Constraint, target: BinaryWeights | None, parts: Sequence[Design]
 ) -> str:
     """Return why groups are not tested; empty if they are.
 
@@ -414,7 +414,7 @@ def _measure(
     counted: tuple[Design, int],
     part: tuple[Design, int] | None,
     request: EvaluateRequest,
-    target: TargetWeights | None,
+    target: BinaryWeights | None,
     *,
     assisted: AssistedRows | None = None,
     in_group: bool = False,
@@ -588,12 +588,12 @@ def _net_benefit_difference(
     return design.net_benefit_difference(flags(0), flags(1), odds)
 
 
-def _in_target(target: TargetWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
+def _in_target(target: BinaryWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
     """Estimate the precision under target class priors; its interval includes the error of the weights."""
     true_positives, selected = confusion.true_positives, confusion.selected
-    value = target.class_weights.precision(true_positives / selected if selected else None)
-    if target.draws is None or target.class_weights.refuted:
-        return Estimate(value=value, reason=target.class_weights.refuted)
+    value = target.precision(true_positives / selected if selected else None)
+    if target.draws is None or target.refuted:
+        return Estimate(value=value, reason=target.refuted)
     random = generator(request.resampling.seed, Purpose.TARGET)
     counts = true_positives, selected - true_positives
     low, high = precision_interval(target.draws, *counts, request.resampling.confidence, random)

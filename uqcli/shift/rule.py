@@ -14,7 +14,6 @@ from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
 from uqcli.base.class_counts import Matrix
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.escaping import printable
-from uqcli.base.records import dataclass
 from uqcli.base.wording import p_text
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
@@ -74,6 +73,14 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             return ""
         tested = f"the new rows are not a mixture of the labelled classes ({p_text(p_value)})"
         return f"{tested}, so more than class priors changed"
+
+    @property
+    def weight_error(self) -> float | None:
+        """Largest distance of a weight from the ends of its interval; None without intervals."""
+        if self.interval is None:
+            return None
+        weights = zip(self.weights, self.interval, strict=True)
+        return max(max(weight - low, high - weight) for weight, (low, high) in weights)
 
     def contradiction(self) -> str | None:
         """See Saved."""
@@ -180,23 +187,6 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return Table(title="", header=header, rows=rows[:_MAX_ROWS])
 
 
-@dataclass(frozen=True, kw_only=True)
-class TargetWeights:
-    """Class weights of target data for two classes.
-
-    Attributes
-    ----------
-    shift
-        Their rule file.
-    draws : float64, shape (B, 2), or None
-        Bootstrap draws of the weights (negative, positive).
-    """
-
-    class_weights: BinaryWeights
-    shift: ShiftArtifact
-    draws: Matrix | None
-
-
 SavedShift = str | ShiftArtifact
 """Path of class weights, or the class weights themselves."""
 
@@ -214,7 +204,7 @@ def load_shift(shift: SavedShift) -> ShiftArtifact:
     return loaded
 
 
-def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeights:
+def target_weights_of(shift: ShiftArtifact, positive: str | None) -> BinaryWeights:
     """Return the weights of the positive and the other class.
 
     Parameters
@@ -234,13 +224,10 @@ def target_weights_of(shift: ShiftArtifact, positive: str | None) -> TargetWeigh
             expected="weights of two classes, 0 and 1 or with the positive label among them",
         )
     positive_index = shift.classes.index(positive_class)
-    class_weights = BinaryWeights(
+    return BinaryWeights(
         positive=shift.weights[positive_index],
         negative=shift.weights[1 - positive_index],
         refuted=shift.refuted,
-    )
-    return TargetWeights(
-        class_weights=class_weights,
-        shift=shift,
+        error=shift.weight_error,
         draws=shift.draws_for([shift.classes[1 - positive_index], positive_class]),
     )

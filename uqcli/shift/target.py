@@ -20,11 +20,17 @@ class BinaryWeights:
     ----------
     refuted
         Why nothing about the target data can be stated with them; empty if nothing is against it.
+    error
+        Largest distance of a weight from the ends of its interval; None without intervals.
+    draws : float64, shape (B, 2), or None
+        Bootstrap draws of the weights (negative, positive).
     """
 
     positive: float
     negative: float
     refuted: str = ""
+    error: float | None = None
+    draws: Matrix | None = None
 
     def precision(self, source_precision: float | None) -> float | None:
         """Convert the precision of a selection in the source data to that in the target data.

@@ -186,7 +186,7 @@ class Expectation:
         """
         if not self._has_one_threshold:
             return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
-        weights = None if self._target is None else self._target.class_weights
+        weights = self._target
         if weights is not None and weights.refuted:
             return BeforeLabels(precision=None, recall=None, reason=weights.refuted)
         return expected_before_labels(
@@ -196,7 +196,7 @@ class Expectation:
             defaults.SEED,
             confidence,
             weights=None if weights is None else (weights.negative, weights.positive),
-            weight_draws=None if self._target is None else self._target.draws,
+            weight_draws=None if weights is None else weights.draws,
         )
 
 
