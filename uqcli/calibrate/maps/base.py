@@ -1,4 +1,4 @@
-"""Interface of calibration maps."""
+"""Interface of calibration maps, and checks of the numbers that are saved."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ Features = Mapping[str, Floats] | None
 """Values as in ``Feature``, with the levels of a map, by column name; None if it has no features."""
 
 Parts = tuple[tuple[str, ...], Ints]
+"""Names of the parts of rows that a map treats separately, and the part of each row, shape (n,)."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,9 +156,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         return 0.0, 0.0
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Return the parts that the map treats separately: their names, and the part of each row, shape (n,).
-
-        None if it treats all rows alike.
+        """Return the parts of the rows; None if the map treats all rows alike.
 
         Parameters
         ----------
