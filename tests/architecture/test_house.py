@@ -16,8 +16,8 @@ import uqcli
 from tests.cli.conftest import in_one_process
 from uqcli.base import choices, errors
 from uqcli.base.choices import Algorithm, ArtifactKind, Binning
+from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import RULES, ConstraintKind
-from uqcli.boundary.search.registry import AlgorithmEntry, entry_of
 from uqcli.calibrate.fit import LEAF_FITS, ROW_FITS, SCORE_FITS
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.run_classes import CLASS_FITS
@@ -47,20 +47,6 @@ def test_every_error_has_its_own_exit_code():
         assert re.search(rf"{item.__name__}\s+{item.exit_code}\b", documentation), item.__name__
 
 
-def modules_of(folder):
-    """List the modules in a folder of the package, spelt as members of an enum."""
-    return {path.stem.upper() for path in (PACKAGE / folder).glob("*.py")} - {"__INIT__"}
-
-
-@pytest.mark.parametrize(
-    ("choices", "folder", "find", "kind"),
-    [(Algorithm, "boundary/search/algorithms", entry_of, AlgorithmEntry)],
-)
-def test_every_choice_has_a_module_of_its_name(choices, folder, find, kind):
-    assert modules_of(folder) == {choice.name for choice in choices}
-    assert all(isinstance(find(choice), kind) for choice in choices)
-
-
 def test_every_kind_of_rule_has_a_module_of_its_name():
     for kind in ArtifactKind:
         model = model_of(kind)
@@ -75,6 +61,7 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
         (ENGINES, choices.EngineName),
         (RULES, ConstraintKind),
         (BINNING_RULES, Binning),
+        (ALGORITHMS, Algorithm),
         ({**SCORE_FITS, **ROW_FITS, **CLASS_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),

@@ -15,8 +15,8 @@ from uqcli.base.choices import Algorithm, ConformalMethod, LeafMethod
 from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cells, pool
 from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.base.rows import Rows
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.optimum import optimise
 from uqcli.calibrate.fit import fit_trees
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.isotonic import fit_isotonic

@@ -17,7 +17,7 @@ from tests.properties.strategies import (
 from uqcli.base.choices import Algorithm, Binning
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.decide import decide
-from uqcli.boundary.search.optimum import optimise
+from uqcli.boundary.search.algorithms import optimise
 
 SPECS = st.builds(
     GridSpec,

@@ -23,9 +23,9 @@ from tests.properties.strategies import (
 from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.counts import bin_of
 from uqcli.bin.grid import GridSpec
+from uqcli.boundary.search.algorithms import optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
 from uqcli.boundary.search.knapsack import OWN, _choose, solve
-from uqcli.boundary.search.optimum import optimise, optimise_recalibrated
 from uqcli.boundary.search.precision import precision_bound
 from uqcli.boundary.search.result import boundary_at
 

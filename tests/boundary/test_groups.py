@@ -19,7 +19,7 @@ from tests.properties.strategies import (
 from uqcli.base.choices import Algorithm, Binning, GroupBound
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.groups import GroupSearch
-from uqcli.boundary.search.optimum import optimise
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.result import boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
 

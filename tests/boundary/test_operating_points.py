@@ -11,15 +11,15 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.expected import expected
 from uqcli.boundary.operating_points import operating_points
+from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
-from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import boundary_at
 from uqcli.shift.target import BinaryWeights
 
 
 def assert_same_rule(point, cells, algorithm, constraint, seed):
     """Compare a point with a search for its constraint alone."""
-    tops = entry_of(algorithm).method(cells, constraint.goal(cells))
+    tops = ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
     searched = boundary_at(cells, tops, raised=False)
     assert point.boundary.thresholds == searched.thresholds
     assert point.boundary.fit == searched.fit

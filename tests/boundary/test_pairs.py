@@ -13,9 +13,9 @@ from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.choices import Algorithm
 from uqcli.base.errors import UsageError
 from uqcli.boundary.rule import SavedConstraint
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import COMBINED, ConstraintKind, constraint_from
 from uqcli.boundary.search.knapsack import _choose
-from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.result import boundary_at
 
 BOUNDS = st.sampled_from(["0.2", "0.34", "0.5", "0.7", "0.9", "1"])

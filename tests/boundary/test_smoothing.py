@@ -9,8 +9,8 @@ from tests.oracles import smoothing
 from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, precision_constraint
 from uqcli.base.choices import Algorithm
 from uqcli.boundary.search import smoothing as smoothing_of_cells
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.smoothing import Layout, nested_boundaries, nested_of_draws, smoothed_rates
 
 

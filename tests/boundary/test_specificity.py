@@ -9,8 +9,8 @@ import pytest
 from tests.oracles import boundary as oracle
 from tests.properties.strategies import as_cells
 from uqcli.base.choices import Algorithm
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import constraint_from
-from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.result import boundary_at
 
 

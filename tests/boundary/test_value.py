@@ -13,8 +13,8 @@ from uqcli.base.amounts import UNITS
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import CellRow, Cells
 from uqcli.base.errors import InfeasibleError, UsageError
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint
-from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.search.smoothing import nested_boundaries
 
 GAINS = st.sampled_from([0, 1, 3, 30_000, 55_500, 1_000_000])

@@ -18,7 +18,7 @@ from tests.properties.strategies import (
 from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.errors import UsageError
 from uqcli.bin.grid import GridSpec
-from uqcli.boundary.search.optimum import optimise
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.result import boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import cells_below, review_limit, with_review

@@ -9,9 +9,8 @@ from tests.oracles.isotonic_blocks import isotonic_counts
 from uqcli.base.choices import Algorithm, CalibrationTest, ScoreBinning
 from uqcli.base.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.bin.isotonic_error import isotonic_errors
+from uqcli.boundary.search.algorithms import ALGORITHMS, optimise
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.optimum import optimise
-from uqcli.boundary.search.registry import entry_of
 from uqcli.calibrate.maps.formulas import fit_beta, fit_platt, fit_temperature
 from uqcli.calibrate.maps.histogram import fit_histogram
 from uqcli.calibrate.maps.isotonic import fit_by_uncertainty, fit_isotonic
@@ -128,7 +127,7 @@ OPTIMA = [
     (algorithm, kind, text)
     for algorithm in Algorithm
     for kind, text in ((ConstraintKind.PRECISION, "0.6"), (ConstraintKind.RECALL, "0.7"))
-    if kind in entry_of(algorithm).kinds and algorithm is not Algorithm.HR  # HR pools rows itself
+    if kind in ALGORITHMS[algorithm].kinds and algorithm is not Algorithm.HR  # HR pools rows itself
 ]
 
 

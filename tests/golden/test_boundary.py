@@ -10,8 +10,8 @@ from tests.properties.strategies import build_cells
 from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.optimum import optimise
 
 
 def generated_rows(rows):

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Final, Self
 class Algorithm(StrEnum):
     """Algorithm that finds a boundary."""
 
-    # each has a module of the same name in boundary/search/algorithms
-
     VW_DPMT = "vw-dpmt"
     EW_DPMT = "ew-dpmt"
     MIST = "mist"

@@ -25,7 +25,7 @@ from uqcli.boundary.rule import (
     SavedReference,
     SavedTarget,
 )
-from uqcli.boundary.search.algorithms.hr import SavedRecalibration
+from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.capacity import Thresholds
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.engines.request import PROBA

@@ -40,11 +40,15 @@ from uqcli.boundary.clustered_rows import ClusteredRows
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import BoundaryParameters
-from uqcli.boundary.search.algorithms.smooth import best_prefix
-from uqcli.boundary.search.algorithms.st import ranges_for_threshold
+from uqcli.boundary.search.algorithms import (
+    ALGORITHMS,
+    Optimum,
+    WorksOn,
+    optimise,
+    optimise_recalibrated,
+    ranges_for_threshold,
+)
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.optimum import Optimum, optimise, optimise_recalibrated
-from uqcli.boundary.search.registry import WorksOn, entry_of
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.uncertainty_bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.engines.protocol import ALL_ROWS, Table
@@ -159,7 +163,7 @@ class CalibrationRows:
             request.spec(algorithm).check()
         tries_all = request.searched is AlgorithmChoice.ALL
         # among all algorithms, hr alone is no reason to read the uncertainty
-        raised = not tries_all and entry_of(algorithms[0]).works_on is WorksOn.RAISED_SCORES
+        raised = not tries_all and ALGORITHMS[algorithms[0]].works_on is WorksOn.RAISED_SCORES
         uncertain = (
             uncertain
             or raised
@@ -221,7 +225,7 @@ class CalibrationRows:
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
         """Return the reason why an algorithm does not apply; None if it does."""
-        entry = entry_of(algorithm)
+        entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.equal_rows and self.request.cells_per_bin is None:
@@ -232,17 +236,17 @@ class CalibrationRows:
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
         """Find the best boundary of an applicable algorithm."""
-        if entry_of(algorithm).works_on is WorksOn.RAISED_SCORES:
+        if ALGORITHMS[algorithm].works_on is WorksOn.RAISED_SCORES:
             return optimise_recalibrated(self.table.rows(), self.constraint)
         optimum = optimise(self.cells(algorithm), algorithm, self.constraint)
-        if optimum.boundary is None and entry_of(algorithm).works_on is WorksOn.SCORES:
+        if optimum.boundary is None and ALGORITHMS[algorithm].works_on is WorksOn.SCORES:
             # the nearest result may be at any score
             return optimise(self.every_score, algorithm, self.constraint)
         return optimum
 
     def expected(self, algorithm: Algorithm) -> Expected | None:
         """Compute the expected results on new data; None if not estimated, and of dependent rows."""
-        entry = entry_of(algorithm)
+        entry = ALGORITHMS[algorithm]
         if entry.works_on is WorksOn.RAISED_SCORES or self.cluster is not None:
             return None
         cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
@@ -250,17 +254,17 @@ class CalibrationRows:
 
     def expected_of_rule(self, algorithm: Algorithm, bins: int) -> Expected | None:
         """Compute the expected results of a rule with some uncertainty bins, as of independent rows."""
-        is_on_grid = entry_of(algorithm).works_on is WorksOn.GRID
+        is_on_grid = ALGORITHMS[algorithm].works_on is WorksOn.GRID
         cells = self.cells_of_rule(algorithm, bins) if is_on_grid else self.one_row
         return expected(cells, algorithm, self.constraint, self.seed, self._samples_of(cells))
 
     def is_auto(self, algorithm: Algorithm) -> bool:
         """Whether the number of uncertainty bins is chosen by performance."""
-        return entry_of(algorithm).works_on is WorksOn.GRID and self.request.is_auto(algorithm)
+        return ALGORITHMS[algorithm].works_on is WorksOn.GRID and self.request.is_auto(algorithm)
 
     def cells(self, algorithm: Algorithm) -> Cells:
         """Return the cells that an algorithm works on."""
-        if entry_of(algorithm).works_on is not WorksOn.GRID:
+        if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
             return self._scores
         spec = self.request.spec(algorithm)
         if self.request.is_auto(algorithm):
@@ -272,7 +276,7 @@ class CalibrationRows:
 
     def cells_of_rule(self, algorithm: Algorithm, bins: int) -> Cells:
         """Return the cells on which a rule with a number of uncertainty bins was found."""
-        if entry_of(algorithm).works_on is not WorksOn.GRID:
+        if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
             return self.every_score
         cells = self.cells(algorithm)
         return self.one_row if bins < len(cells.rows) else cells
@@ -442,7 +446,7 @@ class CalibrationRows:
         for cells in map(all_cells.joined, sorted(bin_counts)):
             nested = nested_boundaries(cells)
             for bound in self._bounds:
-                tops = best_prefix(nested, bound.goal(cells), cells)
+                tops = nested.best_for(bound.goal(cells), cells)
                 rows_with_tops = zip(cells.rows, tops or [0] * len(cells.rows), strict=True)
                 thresholds.append(
                     [float(row.lower[len(row.lower) - top]) if top else np.inf for row, top in rows_with_tops]
@@ -534,7 +538,7 @@ class CalibrationGrid:
 
     def obstacle(self, algorithm: Algorithm) -> str | None:
         """Return the reason why an algorithm does not apply; None if it does."""
-        entry = entry_of(algorithm)
+        entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
             return f"works for {' and '.join(sorted(entry.kinds))} only"
         if entry.works_on is WorksOn.RAISED_SCORES:

@@ -14,9 +14,8 @@ from uqcli.boundary.calibration_set import CalibrationSet, algorithms_of
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.expected import Expected, expected
 from uqcli.boundary.report import Candidate
+from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, optimise
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.optimum import Optimum, optimise
-from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.score_runs import top_runs
 from uqcli.estimates.confusion import Confusion, Rate
 
@@ -190,7 +189,7 @@ def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -
 
 def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str | None:
     """Return the size of an algorithm's table if it exceeds the limit; None if it fits."""
-    needs = entry_of(algorithm).table_bytes
+    needs = ALGORITHMS[algorithm].table_bytes
     size = 0 if needs is None else needs(*calibration_set.shape(algorithm))
     if size <= defaults.MAX_TABLE_BYTES:
         return None

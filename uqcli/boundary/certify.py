@@ -52,9 +52,9 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.search.algorithms import Optimum, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import ConstraintKind
-from uqcli.boundary.search.optimum import Optimum, optimise
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.zones import with_review

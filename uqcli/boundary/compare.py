@@ -21,9 +21,8 @@ from uqcli.boundary.keyed_rows import copies
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
 from uqcli.boundary.report import Candidate
+from uqcli.boundary.search.algorithms import ALGORITHMS, WorksOn, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.optimum import optimise_recalibrated
-from uqcli.boundary.search.registry import WorksOn, entry_of
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import FEW_CLUSTERS
 from uqcli.rules.saved import Source
@@ -114,7 +113,7 @@ def other_direction(
         hits = other.true_positives - (0 if own is None else own.true_positives)
         return _worthwhile(calibration_set.source, hits / other.positives)
     if (
-        entry_of(best.algorithm).works_on is not WorksOn.GRID
+        ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID
         or calibration_set.cluster is not None
         or calibration_set.constraint.amounts
         or not _has_ties(calibration_set, best.algorithm)

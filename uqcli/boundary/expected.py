@@ -20,11 +20,10 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import EXPECTED_RANGE
-from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
 from uqcli.estimates.confusion import Rate
@@ -126,7 +125,7 @@ def expected(
     -------
     None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
-    tops = None if _is_large(cells) else entry_of(algorithm).method(cells, constraint.goal(cells))
+    tops = None if _is_large(cells) else ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
     if tops is None:
         return None
     samples = samples or BootstrapSamples.from_cells(cells, seed)
@@ -293,9 +292,9 @@ def _tops_of_draws(
     grids = (cells.with_counts(*counts) for counts in samples.swapaxes(0, 1))
     if algorithm is Algorithm.SMOOTH:
         for nested, sample in zip(drawn.nested, grids, strict=True):
-            yield best_prefix(nested, constraint.goal(sample), sample)
+            yield nested.best_for(constraint.goal(sample), sample)
         return
-    method: Callable[..., Tops | None] = entry_of(algorithm).method
+    method: Callable[..., Tops | None] = ALGORITHMS[algorithm].method
     for sample in grids:
         yield method(sample, constraint.goal(sample)) if sample.positives else None
 

@@ -13,10 +13,8 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells
 from uqcli.base.errors import UsageError
 from uqcli.boundary.calibration_set import CalibrationSet
-from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.algorithms import ALGORITHMS, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint, constraint_from
-from uqcli.boundary.search.optimum import optimise
-from uqcli.boundary.search.registry import WorksOn, entry_of
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.open import write_frames
@@ -50,7 +48,7 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
         for algorithm, cells in grids.items()
     }
     nested = nested_boundaries(grid)  # one ranking for all numbers
-    tops = [best_prefix(nested, constraint.goal(grid), grid) for constraint in constraints]
+    tops = [nested.best_for(constraint.goal(grid), grid) for constraint in constraints]
     boundaries[Algorithm.SMOOTH] = [None if prefix is None else boundary_at(grid, prefix) for prefix in tops]
     return {
         algorithm: _undominated(boundaries[algorithm]) for algorithm in FAMILIES if algorithm in boundaries
@@ -86,7 +84,7 @@ def write_frontier(
     DataError
         The output cannot be written.
     """
-    if entry_of(algorithm).works_on is not WorksOn.GRID:
+    if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
         raise UsageError(
             "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
         )

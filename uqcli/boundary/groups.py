@@ -40,11 +40,9 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.algorithms.smooth import best_prefix
+from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.optimum import Optimum
-from uqcli.boundary.search.registry import entry_of
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.engines.protocol import Partition, Table
@@ -144,17 +142,17 @@ class GroupSearch:
         together = Cells(uncertainty_edges=self.cells.uncertainty_edges, rows=rows)
         goal = self.constraint.goal(together)
         if rankings is None:
-            return entry_of(self.algorithm).method(together, goal)
-        return best_prefix(merged(parts, rankings), goal, together)
+            return ALGORITHMS[self.algorithm].method(together, goal)
+        return merged(parts, rankings).best_for(goal, together)
 
     def _in_each(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
         chosen = []
         for index, part in enumerate(parts):
             goal = self.constraint.goal(part)
             if rankings is None:
-                tops = entry_of(self.algorithm).method(part, goal)
+                tops = ALGORITHMS[self.algorithm].method(part, goal)
             else:
-                tops = best_prefix(rankings[index], goal, part)
+                tops = rankings[index].best_for(goal, part)
             chosen.append(tops)
         if not any(chosen):
             return None

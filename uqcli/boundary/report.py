@@ -37,8 +37,8 @@ from uqcli.boundary.rule import (
     zone_rates,
     zones_table,
 )
+from uqcli.boundary.search.algorithms import Optimum
 from uqcli.boundary.search.constraint import Constraint, listed
-from uqcli.boundary.search.optimum import Optimum
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of
 from uqcli.boundary.search.zones import ReviewLimit

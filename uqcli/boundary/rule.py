@@ -30,7 +30,7 @@ from uqcli.boundary.certificate_rule import (
     group_certificates_in_words,
 )
 from uqcli.boundary.decide import decide
-from uqcli.boundary.search.algorithms.hr import SavedRecalibration, recalibrated
+from uqcli.boundary.search.algorithms import SavedRecalibration, recalibrated
 from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
 from uqcli.boundary.search.result import FittedBoundary

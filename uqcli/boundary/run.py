@@ -44,11 +44,10 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.rule_groups import as_decided
+from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.optimum import Optimum, optimise
 from uqcli.boundary.search.precision import Margin
-from uqcli.boundary.search.registry import WorksOn, entry_of
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
@@ -343,7 +342,7 @@ def _read_calibration_set(request: BoundaryRequest, constraint: Constraint) -> C
 
 def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Cells) -> Cells | None:
     """Return the grid that a page shows; None for recalibrated scores."""
-    match entry_of(algorithm).works_on:
+    match ALGORITHMS[algorithm].works_on:
         case WorksOn.GRID:
             return cells
         case WorksOn.SCORES:
@@ -387,7 +386,7 @@ def _as_used(
     """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
     bins = len(best.boundary.thresholds) if best.boundary is not None else len(cells.rows)
     parameters = calibration_set.parameters(request, best.algorithm, bins)
-    if entry_of(best.algorithm).works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
+    if ALGORITHMS[best.algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     used = AlgorithmChoice(best.algorithm)
     return msgspec.structs.replace(

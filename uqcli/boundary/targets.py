@@ -12,8 +12,8 @@ from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
-from uqcli.boundary.search.optimum import optimise
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import Table

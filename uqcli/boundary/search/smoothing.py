@@ -14,6 +14,7 @@ import numpy as np
 
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
+from uqcli.boundary.search.goals import Goal, Tops
 from uqcli.boundary.search.score_runs import TopRuns
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
@@ -79,6 +80,11 @@ class NestedBoundaries:
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
         """Return the number of top cells of each uncertainty bin in the prefix that ends at a position."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
+
+    def best_for(self, goal: Goal, cells: Cells) -> Tops | None:
+        """Find the best boundary for a goal in the cells that were ranked; None if none meets it."""
+        best = goal.best_of(self.runs(cells))
+        return None if best is None else self.tops(best, len(cells.rows))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.defaults import FOLDS
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.algorithms.st import single_threshold
+from uqcli.boundary.search.algorithms import single_threshold
 from uqcli.boundary.search.cell_draws import folds_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops, optima
