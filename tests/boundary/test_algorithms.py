@@ -25,8 +25,8 @@ from uqcli.base.counts import bin_of
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.algorithms import optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
+from uqcli.boundary.search.goals import precision_bound
 from uqcli.boundary.search.knapsack import OWN, _choose, solve
-from uqcli.boundary.search.precision import precision_bound
 from uqcli.boundary.search.result import boundary_at
 
 

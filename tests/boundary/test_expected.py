@@ -14,7 +14,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.expected import expected
 from uqcli.boundary.search.cell_draws import folds_of, resampled
-from uqcli.boundary.search.precision import Margin
+from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.uncertainty_bins import tried_bins
 
 LOWER = [LOWEST, 1.0, 2.0, 3.0, 4.0]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uqcli.base.rows import Rows
-from uqcli.boundary.keyed_rows import copies
+from uqcli.boundary.drawn_rows import copies
 from uqcli.calibrate.folds import deal_rows
 from uqcli.engines.repeated_rows import WeightSummary, are_copies
 

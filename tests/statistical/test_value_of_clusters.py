@@ -9,7 +9,7 @@ import pytest
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
 from uqcli.base.counts import bin_of
 from uqcli.boundary.calibration_set import CalibrationRows
-from uqcli.boundary.clustered_rows import ClusteredGrid
+from uqcli.boundary.clusters import ClusteredGrid
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles

@@ -10,7 +10,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.bin.reference import Reference
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.expected_report import expected_metrics
+from uqcli.boundary.expected import expected_metrics
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,

@@ -36,7 +36,7 @@ from uqcli.bin.grid import (
 )
 from uqcli.bin.reference import Reference, ranges_for_reference, reference_of
 from uqcli.bin.rule import GridArtifact
-from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.clusters import ClusteredRows
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import BoundaryParameters

@@ -22,8 +22,8 @@ from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, 
 from uqcli.bin.reference import Reference, reference_of
 from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
-from uqcli.boundary.certificate_report import Certification
 from uqcli.boundary.certificate_rule import (
+    Certification,
     SavedCertificate,
     SavedClearance,
     SavedPilot,
@@ -41,13 +41,10 @@ from uqcli.boundary.chosen_labels import (
     region_of,
     was_sampled,
 )
-from uqcli.boundary.clustered_rows import ClusteredRows
+from uqcli.boundary.clusters import ClusteredRows, CountsByCluster, counts_by_cluster, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
-from uqcli.boundary.decide import decide
-from uqcli.boundary.dependence import CountsByCluster, counts_by_cluster, saved_dependence
-from uqcli.boundary.drawn_rows import DrawnRows, drawn_rows
-from uqcli.boundary.keyed_rows import copies, split_by_hash
+from uqcli.boundary.drawn_rows import DrawnRows, copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.report import BoundaryReport, Candidate
@@ -55,7 +52,7 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import Optimum, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import ConstraintKind
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.result import FittedBoundary, decide
 from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table

@@ -15,9 +15,9 @@ from uqcli.base.defaults import FOLDS
 from uqcli.base.draws import check_seed
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet
-from uqcli.boundary.clustered_rows import ClusteredGrid, ClusteredRows
+from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
 from uqcli.boundary.comparison_report import MIN_GAIN, OtherDirection, UncertaintyComparison
-from uqcli.boundary.keyed_rows import copies
+from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
 from uqcli.boundary.report import Candidate

@@ -3,13 +3,13 @@
 The precision on the calibration set is optimistic. For smoothed rates and single thresholds, the bootstrap
 estimates the optimism: a resampled boundary does better on its own sample than on all rows (Harrell). For the
 exact optimum, rows outside the sample are used: for the precision by the .632 estimate (Efron 1983), for the
-recall alone.
+recall alone. The results are then put in words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final
@@ -19,6 +19,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
+from uqcli.base.wording import share
 from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.cell_draws import resampled
@@ -29,6 +30,7 @@ from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate, wilson
+from uqcli.shift.target import BinaryWeights
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
@@ -320,3 +322,58 @@ def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> Sele
 def _with_range(share: float, trials: float) -> Estimate:
     low, high = wilson(share, trials, _Z)
     return Estimate(value=share, low=low, high=high)
+
+
+def expected_metrics(
+    expected: Expected | None, class_weights: BinaryWeights | None = None
+) -> Mapping[str, Estimate | None]:
+    """Return the expected precision and recall, under class weights if given.
+
+    None if not estimated, or if the class weights are refuted.
+    """
+    if expected is None or (class_weights is not None and class_weights.refuted):
+        return {"precision": None, "recall": None}
+    precision = expected.precision
+    if class_weights is not None:
+        ends = (precision.value, precision.low, precision.high)
+        value, low, high = (class_weights.precision(end) for end in ends)
+        precision = Estimate(value=value, low=low, high=high)
+    return {"precision": precision, "recall": expected.recall}
+
+
+def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:
+    """State what to expect of precision and recall, each with its range if it has one.
+
+    Parameters
+    ----------
+    between
+        The clusters or days whose differences the ranges allow for; empty if rows are independent.
+
+    Examples
+    --------
+    >>> precision = Estimate(value=0.699, low=0.684, high=0.713)
+    >>> expectation({"precision": precision, "recall": Estimate(value=0.5)})
+    'On new data expect precision 0.70 (90 % range 0.68 to 0.71) and recall 0.50.'
+    """
+    parts: list[str] = []
+    for name, estimate in expected.items():
+        if estimate is None or estimate.value is None:
+            continue
+        values = (estimate.value, estimate.low, estimate.high)
+        known = [value for value in values if value is not None]
+        low, value, high = min(known), estimate.value, max(known)
+        digits = 2 if (high - low >= 0.01 or len(known) == 1) and 0.05 <= value <= 0.95 else 3
+        text = f"{name} {value:.{digits}f}"
+        if len(known) == len(values):
+            stated = "90 % range " if not parts else ""
+            allowing = f", allowing for differences between {between}" if between and not parts else ""
+            text = f"{text} ({stated}{low:.{digits}f} to {high:.{digits}f}{allowing})"
+        parts.append(text)
+    return f"On {where} expect {' and '.join(parts)}." if parts else ""
+
+
+def expected_cells(expected: Expected | None) -> tuple[str, str]:
+    """Format the expected recall and precision for a table."""
+    if expected is None:
+        return "", ""
+    return share(expected.recall.value), share(expected.precision.value)

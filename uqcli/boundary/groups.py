@@ -22,18 +22,17 @@ from uqcli.base.errors import DataError, InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.calibration_set import CalibrationRows
-from uqcli.boundary.certificate_report import Certification
-from uqcli.boundary.certificate_rule import SavedCertificate
+from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
-from uqcli.boundary.clustered_rows import ClusteredRows
-from uqcli.boundary.conflicts import checked_delta, safer_options
-from uqcli.boundary.dependence import (
+from uqcli.boundary.clusters import (
+    ClusteredRows,
     CountsByCluster,
     counts_of_clusters,
     expected_over_clusters,
     placed,
     saved_dependence,
 )
+from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.expected import Expected, expected_of, expected_share
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest

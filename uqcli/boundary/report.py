@@ -15,13 +15,17 @@ from uqcli.base.counts import Cells
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
-from uqcli.boundary.certificate_report import Certification
-from uqcli.boundary.certificate_rule import Region
+from uqcli.boundary.certificate_rule import Certification, Region
 from uqcli.boundary.comparison_report import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
-from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected
-from uqcli.boundary.expected_report import expectation, expected_cells, expected_metrics
+from uqcli.boundary.expected import (
+    OPTIMISM_CORRECTED,
+    Expected,
+    expectation,
+    expected_cells,
+    expected_metrics,
+)
 from uqcli.boundary.groups_report import GroupRules
-from uqcli.boundary.operating_points_report import frontier_figure, points_for_page, settings_of
+from uqcli.boundary.operating_points import frontier_figure, points_for_page, settings_of
 from uqcli.boundary.rule import (
     ACCEPTED_PREDICTIONS,
     FLAGGED_ROWS,

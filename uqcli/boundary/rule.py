@@ -29,11 +29,10 @@ from uqcli.boundary.certificate_rule import (
     certified_verdict,
     group_certificates_in_words,
 )
-from uqcli.boundary.decide import decide
 from uqcli.boundary.search.algorithms import SavedRecalibration, recalibrated
 from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.result import FittedBoundary, decide
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
 from uqcli.engines.probabilities import predictions
 from uqcli.engines.protocol import AddedColumns

@@ -1,4 +1,7 @@
-"""``uqcli boundary``: find a decision boundary on a calibration set or a saved grid."""
+"""``uqcli boundary``: find a decision boundary on a calibration set or a saved grid.
+
+For several bounds it finds one for each; without a bound it tries usual ones.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -27,15 +31,15 @@ from uqcli.boundary.candidates import (
 )
 from uqcli.boundary.certify import certified
 from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
-from uqcli.boundary.compare import compare_uncertainties, other_direction
-from uqcli.boundary.comparison_report import UncertaintyComparison
-from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
-from uqcli.boundary.dependence import (
+from uqcli.boundary.clusters import (
     CountsByCluster,
     counts_of_clusters,
     expected_over_clusters,
     saved_dependence,
 )
+from uqcli.boundary.compare import compare_uncertainties, other_direction
+from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.expected import expected_share
 from uqcli.boundary.frontier import write_frontier
@@ -46,15 +50,16 @@ from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParame
 from uqcli.boundary.rule_groups import as_decided
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
-from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.precision import Margin
+from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
-from uqcli.boundary.several_report import SeveralBoundariesReport
+from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.engines.open import reusable_streams
+from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.reports.dependent_rows import ClusterNumbers
@@ -64,6 +69,16 @@ from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
 from uqcli.rules.saved import roles_of
 from uqcli.shift.rule import load_shift, target_weights_of
 from uqcli.shift.target import BinaryWeights
+
+_PRECISIONS: Final = (
+    *("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.4"),
+    *("0.5", "0.6", "0.7", "0.8", "0.9", "0.95"),
+)
+_HIGH_PRECISIONS: Final = ("0.6", "0.7", "0.8", "0.9", "0.95", "0.99")
+"""Precisions of interest if half of the rows are positive."""
+
+MOST_PRECISIONS: Final = 6
+_SHARES: Final = ("1%", "5%", "10%", "20%")
 
 
 @keeps_doubts
@@ -392,3 +407,77 @@ def _as_used(
     return msgspec.structs.replace(
         parameters, algorithm=used, binning=None, uncertainty_bins=1, score_bins="all"
     )
+
+
+def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[TargetsReport, None]:
+    """Find the rules for usual precisions and shares of alerts; none is saved.
+
+    Each is the rule of ``run`` for that constraint.
+
+    Parameters
+    ----------
+    table
+        Table of the rows, if it is open already.
+
+    Raises
+    ------
+    UsageError, DataError
+        See ``run``.
+    """
+    with reusable_streams():
+        rows, reached = _rows_and_targets(request, table)
+        reports = tuple(_reports(request, reached, rows))
+    cells = rows.one_row
+    return Result(
+        report=TargetsReport(
+            source=rows.source,
+            algorithm=request.searched,
+            on_invalid=request.data.on_invalid,
+            positive=request.data.positive_value,
+            seed=request.seed,
+            rows=cells.total,
+            positives=cells.positives,
+            reports=reports,
+            lacks_uncertainty=rows.lacks_uncertainty,
+        ),
+        artifact=None,
+    )
+
+
+def _rows_and_targets(
+    request: BoundaryRequest, table: Table | None
+) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
+    """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
+    shares = [parse_constraint(ConstraintKind.MAX_SELECTED, share) for share in _SHARES]
+    all_precisions = sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
+    precisions = [parse_constraint(ConstraintKind.PRECISION, text) for text in all_precisions]
+    bounds = (*precisions, *shares)
+    rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
+    rows.cells(Algorithm(request.searched))  # counted once, for all bounds
+    cells = rows.one_row
+    usual = usual_precisions(cells.positives, cells.total)
+    reached = [bound for bound in usual if _is_reached(bound, cells)]
+    return rows, (*reached[-MOST_PRECISIONS:], *(share for share in shares if _is_reached(share, cells)))
+
+
+def usual_precisions(positives: int, rows: int) -> list[Constraint]:
+    """Return the usual precisions above the positive rate, in ascending order."""
+    texts = _HIGH_PRECISIONS if 2 * positives >= rows else _PRECISIONS
+    bounds = [parse_constraint(ConstraintKind.PRECISION, text) for text in texts]
+    return [bound for bound in bounds if bound.numbers[0] * rows > positives]
+
+
+def _is_reached(bound: Constraint, cells: Cells) -> bool:
+    """Whether a single threshold meets a bound; more thresholds may, where it does not."""
+    return cells.positives > 0 and optimise(cells, Algorithm.SMOOTH, bound).boundary is not None
+
+
+def _reports(
+    request: BoundaryRequest, bounds: tuple[Constraint, ...], rows: CalibrationRows
+) -> Iterator[BoundaryReport]:
+    """Find the rule for each bound, and leave out those without one."""
+    request = replace(request, bounds=bounds)
+    for bound in bounds:
+        report = run(replace(request, constraint=bound), rows).report
+        if report.chosen.boundary is not None:
+            yield report

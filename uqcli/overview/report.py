@@ -14,7 +14,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, percent, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.report import BoundaryReport
-from uqcli.boundary.targets_report import TargetsReport
+from uqcli.boundary.several_report import TargetsReport
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.overview.columns import FoundColumns

@@ -15,8 +15,8 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
-from uqcli.boundary.targets import run_targets
-from uqcli.boundary.targets_report import TargetsReport
+from uqcli.boundary.run import run_targets
+from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary, Table

@@ -20,8 +20,8 @@ from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.progress import with_progress
 from uqcli.boundary.permutation import Curve
+from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.targets import MOST_PRECISIONS, usual_precisions
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.paired import PairedCounts

@@ -255,8 +255,8 @@ class Optimum:
 def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:
     """Find the best single threshold on recalibrated scores (HR).
 
-    Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score, and select the highest recall,
-    then the fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al. 2022, as
+    Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score. Select the highest recall, then
+    the fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al. 2022 as
     used in [UB]; it is documented here since the paper gives no formula.
 
     Parameters

@@ -21,8 +21,15 @@ from uqcli.base.counts import Bools, Cells, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, is_number, share_text
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, MaximiseUtility, keep_budget
-from uqcli.boundary.search.precision import Margin, precision_bound
+from uqcli.boundary.search.goals import (
+    Goal,
+    KeepBounds,
+    KeepRecall,
+    Margin,
+    MaximiseUtility,
+    keep_budget,
+    precision_bound,
+)
 from uqcli.estimates.confusion import Confusion, Rate
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""A boundary found on a calibration set, with its thresholds and counts."""
+"""A boundary found on a calibration set, with its thresholds and counts, and its decisions on new rows."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.counts import Bools, CellRow, Cells, Floats, Ints, bin_of
 from uqcli.base.defaults import LOWEST
+from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.estimates.confusion import Confusion, Sums
 
@@ -91,3 +92,43 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         sums=None if all_sums is None else as_sums(all_sums.sum(axis=-1)),
     )
     return FittedBoundary(uncertainty_edges=cells.uncertainty_edges, thresholds=tuple(thresholds), fit=fit)
+
+
+def decide(
+    score: Floats,
+    uncertainty: Floats | None,
+    uncertainty_edges: Sequence[float] | Floats,
+    thresholds: Sequence[float | None],
+) -> Bools:
+    """Decide which rows are flagged: those whose score reaches the threshold of their uncertainty bin.
+
+    Parameters
+    ----------
+    score : float64, shape (n,)
+        Finite.
+    uncertainty : float64, shape (n,), or None
+        Used only if there are several thresholds.
+
+    Returns
+    -------
+    bool, shape (n,)
+
+    Raises
+    ------
+    DataError
+        Uncertainty is missing.
+
+    Examples
+    --------
+    >>> decide(np.array([0.2, 0.9]), None, [], [0.5]).tolist()
+    [False, True]
+    """
+    bin_thresholds = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
+    if len(bin_thresholds) == 1:
+        flagged: Bools = score >= bin_thresholds[0]
+        return flagged
+    if uncertainty is None:
+        raise DataError("no uncertainty given", expected=f"values for {len(bin_thresholds)} uncertainty bins")
+    edges = np.asarray(uncertainty_edges, dtype=np.float64)
+    decisions: Bools = score >= bin_thresholds[bin_of(uncertainty, edges)]
+    return decisions

@@ -156,7 +156,7 @@ def _needs_constraint(
 
 def _targets(request: BoundaryRequest) -> Result[Any, Any]:
     """Find what each of several targets would bring, since none is given."""
-    from uqcli.boundary.targets import run_targets
+    from uqcli.boundary.run import run_targets
 
     result = run_targets(request)
     return replace(result, report=replace(result.report, line=current_line().typed))

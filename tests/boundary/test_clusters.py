@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from uqcli.base.counts import CellRow, Cells
 from uqcli.base.defaults import FOLDS
-from uqcli.boundary.clustered_rows import ClusteredGrid, ClusteredRows
+from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
 from uqcli.estimates.value import Moments, total_margin
 
 ROWS = st.lists(
