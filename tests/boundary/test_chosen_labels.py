@@ -67,7 +67,7 @@ def test_the_dropped_rows_are_those_of_a_loop_over_exact_tests(rows, bound, delt
     assert outcome.tested.true_positives == hits
     tested, positives = outcome.tested, sum(positive for _, positive in rows)
     assert (tested.rows, tested.positives) == (len(rows), positives)
-    (cells,) = mirrored_cells(certifier.test).rows
+    (cells,) = mirrored_cells(certifier.pilot).rows
     place = np.searchsorted(cells.lower, [score for score, _ in rows], side="right") - 1
     assert np.bincount(place, minlength=len(cells.count)).tolist() == cells.count.tolist()
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from uqcli.base.rows import Rows
-from uqcli.boundary.drawn_rows import copies
+from uqcli.boundary.drawn_rows import split_by_hash
 from uqcli.calibrate.folds import deal_rows
 from uqcli.engines.repeated_rows import WeightSummary, are_copies
 
@@ -49,11 +49,10 @@ def test_copies_of_a_row_stay_in_one_fold(weighted):
         rows = pooled_rows(score, uncertainty, positive, weight)
     else:
         rows = pooled_rows(*(np.repeat(column, weight) for column in (score, uncertainty, positive)))
-    single = copies(rows, 0)
-    part = single.parts([len(single.index) // 5 * fold for fold in range(1, 5)])
-    for row in range(len(rows)):
-        assert len(set(part[single.index == row].tolist())) == 1
-    sizes = np.bincount(part)
+    parts = np.array(split_by_hash(rows, 0, [int(rows.weights().sum()) // 5 * fold for fold in range(1, 5)]))
+    assert (np.count_nonzero(parts, axis=0) == 1).all()
+    assert (parts.sum(axis=0) == rows.weights()).all()
+    sizes = parts.sum(axis=1)
     assert sizes.min() > 0.9 * sizes.max()
     folds = deal_rows(rows, 5, np.random.default_rng(0))
     assert (np.count_nonzero(folds, axis=0) == 1).all()

@@ -21,7 +21,6 @@ import numpy as np
 
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
-from uqcli.boundary.drawn_rows import DrawnRows
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.result import thresholds_at
 from uqcli.boundary.search.smoothing import NestedBoundaries, nested_boundaries
@@ -55,18 +54,6 @@ class Promise:
 
     rate: Rate
     minimum: Fraction
-
-    def counts(
-        self, true_positives: Ints | Floats, selected: Ints | Floats, rows: float, positives: float
-    ) -> tuple[Ints | Floats, Ints | Floats]:
-        """Return the successes and trials of the rate for several boundaries, of their shape."""
-        confusion = Confusion[Any](
-            rows=np.full_like(selected, rows),
-            positives=np.full_like(selected, positives),
-            selected=selected,
-            true_positives=true_positives,
-        )
-        return confusion.trials(self.rate)
 
 
 def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
@@ -129,27 +116,47 @@ class Certifier:
 
     Attributes
     ----------
-    pilot, test
-        Counts of disjoint rows with the same edges, those of the pilot.
+    pilot
+        Counts of the rows that ranked the boundaries.
     nested
         Ranking of the pilot's cells.
-    drawn
-        One row of each cluster of the test; None if rows are independent. Then only the precision of flagged
-        rows can be promised.
-    has_own_pilot
-        Whether the pilot is a part of the calibration set, and not older rows.
+    tested
+        Rows of the test, or its clusters if rows depend on each other, at each boundary; shape (cells,). Of
+        clusters only the precision of flagged rows can be promised.
+    size
+        Number of rows, or clusters, of the calibration set.
     """
 
     pilot: Cells
-    test: Cells
     nested: NestedBoundaries
-    drawn: DrawnRows | None = None
-    has_own_pilot: bool = True
+    tested: Confusion[Ints]
+    size: int
 
     @classmethod
-    def from_cells(cls, pilot: Cells, test: Cells, *, has_own_pilot: bool = True) -> Certifier:
-        """Rank the cells of the pilot."""
-        return cls(pilot=pilot, test=test, nested=nested_boundaries(pilot), has_own_pilot=has_own_pilot)
+    def from_cells(
+        cls, pilot: Cells, test: Cells, *, has_own_pilot: bool = True, nested: NestedBoundaries | None = None
+    ) -> Certifier:
+        """Count independent rows.
+
+        Parameters
+        ----------
+        test
+            Counts of the rows to test, with the edges of the pilot.
+        has_own_pilot
+            Whether the pilot is a part of the calibration set, and not older rows.
+        nested
+            Ranking of the pilot's cells; None for that by their smoothed rates.
+        """
+        nested = nested or nested_boundaries(pilot)
+        true_positives, selected = nested.counts_of(test)
+        tested = Confusion(
+            rows=np.full_like(selected, test.total),
+            positives=np.full_like(selected, test.positives),
+            selected=selected,
+            true_positives=true_positives,
+        )
+        size = test.total + (pilot.total if has_own_pilot else 0)
+        return cls(pilot=pilot, nested=nested, tested=tested, size=size)
 
     def certify(
         self,
@@ -186,75 +193,59 @@ class Certifier:
             stricter = all(promise.rate in {Rate.RECALL, Rate.NPV} for promise in promises)
             end, step = (-1, -1) if stricter else (cells, 1)
             sequence = np.arange(min(start, cells - 1), end, step)
-        tested = self._counts()
-        p_values = self._p_values(promises, *tested)
+        p_values = self._p_values(promises)
         failed = np.flatnonzero(~(p_values[sequence] <= delta))
         passed = int(failed[0]) if len(failed) else len(sequence)
         certified = sequence[:passed]
-        certified = certified[tested[0][certified] > 0]  # a boundary that flags nothing is of no use
+        certified = certified[self.tested.true_positives[certified] > 0]  # others are of no use
         if len(certified) == 0:
             next_tested = sequence[min(passed, len(sequence) - 1)]
             return NotCertified(
                 p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
             )
         last = max(int(certified[-1]), at_least - 1)
-        true_positives, selected = (int(count[last]) for count in tested)
+        tested = self.tested
         return Certified(
             uncertainty_edges=self.pilot.uncertainty_edges,
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),
             cells=last + 1,
             p_value=float(p_values[last]),
             tested=Confusion(
-                rows=self.test.total if self.drawn is None else self.drawn.clusters,
-                positives=self.test.positives if self.drawn is None else self.drawn.positives,
-                selected=selected,
-                true_positives=true_positives,
+                rows=int(tested.rows[last]),
+                positives=int(tested.positives[last]),
+                selected=int(tested.selected[last]),
+                true_positives=int(tested.true_positives[last]),
             ),
         )
-
-    def _counts(self) -> tuple[Ints, Ints]:
-        """Return the true positives and selected rows, or clusters, of each boundary."""
-        if self.drawn is None:
-            return self.nested.counts_of(self.test)
-        return self.drawn.true_positives, self.drawn.selected
-
-    @property
-    def _size(self) -> int:
-        """Number of rows, or clusters, of the calibration set."""
-        if self.drawn is None:
-            return self.test.total + (self.pilot.total if self.has_own_pilot else 0)
-        return self.drawn.clusters + (self.drawn.pilot_clusters if self.has_own_pilot else 0)
 
     def start(self, promises: Sequence[Promise]) -> int | None:
         """Return the first boundary with the largest expected margin; None if the rate has no trials."""
         count, _ = self.pilot.flat
         expected = np.cumsum(count[self.nested.order] * self.nested.rate)
         selected = self.nested.selected.astype(np.float64)
+        boundaries = Confusion[Any](
+            rows=np.full_like(selected, self.pilot.total),
+            positives=np.full_like(selected, expected[-1]),
+            selected=selected,
+            true_positives=expected,
+        )
         margins = np.min(
-            [
-                _standard_errors(
-                    *promise.counts(expected, selected, self.pilot.total, expected[-1]), promise.minimum
-                )
-                for promise in promises
-            ],
+            [_standard_errors(*boundaries.trials(promise.rate), promise.minimum) for promise in promises],
             axis=0,
         )
         start = int(np.argmax(margins))
         return None if margins[start] == -np.inf else start
 
-    def _p_values(self, promises: Sequence[Promise], true_positives: Ints, selected: Ints) -> Floats:
+    def _p_values(self, promises: Sequence[Promise]) -> Floats:
         """Compute the exact p-value of each boundary, the largest of the promises."""
-        counts = [self._tested(promise, true_positives, selected) for promise in promises]
-        listed = zip(counts, promises, strict=True)
         p_values: Floats = np.max(
-            [_binomial_tail(*n, float(promise.minimum)) for n, promise in listed], axis=0
+            [
+                _binomial_tail(*self.tested.trials(promise.rate), float(promise.minimum))
+                for promise in promises
+            ],
+            axis=0,
         )
         return p_values
-
-    def _tested(
-        self, promise: Promise, true_positives: Ints, selected: Ints
-    ) -> tuple[Ints | Floats, Ints | Floats]:
-        return promise.counts(true_positives, selected, self.test.total, self.test.positives)
 
     def rows_needed(self, promises: Sequence[Promise], delta: float) -> int | None:
         """Estimate the size of a calibration set that certifies some boundary of the sequence.
@@ -268,15 +259,13 @@ class Certifier:
         int or None
             None if no boundary suggests it that has 30 tested alerts and 30 rows in each rate.
         """
-        true_positives, selected = self._counts()
-        known = selected >= MIN_ALERTS
+        known = self.tested.selected >= MIN_ALERTS
         if not known.any():
             return None
         rates = []
         for promise in promises:
             successes, trials = (
-                np.asarray(count, dtype=np.float64)
-                for count in self._tested(promise, true_positives[known], selected[known])
+                count[known].astype(np.float64) for count in self.tested.trials(promise.rate)
             )
             if trials.min() < MIN_ALERTS:
                 return None
@@ -298,7 +287,7 @@ class Certifier:
         for _ in range(_BISECTIONS):
             middle = (few + enough) / 2
             few, enough = (few, middle) if passes(middle) else (middle, enough)
-        return _two_digits(enough * self._size)
+        return _two_digits(enough * self.size)
 
 
 def _two_digits(number: float) -> int:

@@ -41,10 +41,10 @@ from uqcli.boundary.chosen_labels import (
     region_of,
     was_sampled,
 )
-from uqcli.boundary.clusters import ClusteredRows, CountsByCluster, counts_by_cluster, saved_dependence
+from uqcli.boundary.clusters import ClusteredRows, counts_by_cluster, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
-from uqcli.boundary.drawn_rows import DrawnRows, copies, drawn_rows, split_by_hash
+from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.report import BoundaryReport, Candidate
@@ -123,7 +123,7 @@ def certified(
     if cluster is not None:
         index = np.unique(rows.groups[cluster], return_inverse=True)[1]
         counts = counts_by_cluster(rule.boundary, rows, index)
-        dependence = saved_dependence(request, CountsByCluster(total=counts))
+        dependence = saved_dependence(request, counts)
     reference = _reference(rows, rule.boundary.uncertainty_edges)
     artifact = artifact_of(report, rule.boundary, None, rule.nested, reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
@@ -175,7 +175,7 @@ def _certified_in_region(
         certifier, sequence = region_certifier(mirrored(rows), 0.0 - edge, float(least), float(delta))
         promises = [Promise(rate=Rate.PRECISION, minimum=least)]
         outcome = certifier.certify(promises, float(delta), sequence=sequence)
-        outcome, cells = mirrored_outcome(outcome), mirrored_cells(certifier.test)
+        outcome, cells = mirrored_outcome(outcome), mirrored_cells(certifier.pilot)
     else:
         certifier, sequence = region_certifier(rows, edge, float(constraint.numbers[0]), float(delta))
         outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
@@ -194,7 +194,7 @@ def _certified_in_region(
             tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
             has_pilot=True,
         ),
-        cells=cells or certifier.test,
+        cells=cells or certifier.pilot,
         spec=replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1),
     )
     report = _report(request, rule, source)
@@ -310,10 +310,13 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest
     """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
     ranked = _cells(pilot, spec)
     tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
-    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=request.pilot is None)
-    if request.data.roles.cluster is None:
+    has_own_pilot, cluster = request.pilot is None, request.data.roles.cluster
+    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=has_own_pilot)
+    if cluster is None:
         return certifier
-    return replace(certifier, drawn=_drawn(pilot, test, certifier, request))
+    drawn = _drawn(test, certifier, cluster, request.seed)
+    pilot_clusters = len(np.unique(pilot.groups[cluster])) if has_own_pilot else 0
+    return replace(certifier, tested=drawn, size=int(drawn.rows[0]) + pilot_clusters)
 
 
 def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
@@ -341,19 +344,18 @@ def _folds(pilot: Rows, cells: Cells, request: BoundaryRequest) -> tuple[Ints, I
     return clusters.counts(cells, request.seed, Purpose.SPLIT)
 
 
-def _drawn(pilot: Rows, test: Rows, certifier: Certifier, request: BoundaryRequest) -> DrawnRows:
+def _drawn(test: Rows, certifier: Certifier, cluster: str, seed: int) -> Confusion[Ints]:
     """Draw one flagged row of each cluster of the test, at each boundary of the pilot."""
-    cluster, cells, order = request.data.roles.cluster or "", certifier.pilot, certifier.nested.order
+    cells, order = certifier.pilot, certifier.nested.order
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))
-    single = copies(test, request.seed)
+    index, keys = copies(test, seed)
     return drawn_rows(
-        position[cell_of(test, cells)][single.index],
-        test.groups[cluster][single.index],
-        single.hashes,
-        test.labels[single.index],
+        position[cell_of(test, cells)][index],
+        test.groups[cluster][index],
+        keys,
+        test.labels[index],
         boundaries=len(order),
-        pilot_clusters=len(np.unique(pilot.groups[cluster])),
     )
 
 

@@ -230,6 +230,7 @@ def region_certifier(rows: Rows, above: float, precision: float, delta: float) -
     )
     row = CellRow(lower=lower, count=count, positives=positives)
     cells = Cells(uncertainty_edges=np.empty(0), rows=(row,))
-    nested = NestedBoundaries.by_score(cells)
-    certifier = Certifier(pilot=cells, test=cells, nested=nested, has_own_pilot=False)
+    certifier = Certifier.from_cells(
+        cells, cells, has_own_pilot=False, nested=NestedBoundaries.by_score(cells)
+    )
     return certifier, np.arange(len(lower) - 1)  # all but the last, which would flag rows below the region

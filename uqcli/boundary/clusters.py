@@ -6,7 +6,7 @@ The counts of a rule by cluster, or day, of its calibration rows tell how much n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -230,22 +230,6 @@ def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tupl
     return negatives + positives, positives
 
 
-@dataclass(frozen=True, kw_only=True)
-class CountsByCluster:
-    """Counts by cluster of a rule, and of its own groups.
-
-    Attributes
-    ----------
-    total
-        Of all rows.
-    promising
-        Of each group in which a bound is promised; empty if it is promised for all rows together.
-    """
-
-    total: Confusion[Ints]
-    promising: Mapping[str, Confusion[Ints]] = field(default_factory=dict)
-
-
 def counts_of_clusters(boundary: FittedBoundary, clusters: ClusteredRows) -> Confusion[Ints]:
     """Count the rows of each cluster that a boundary flags (see ``counts_by_cluster``)."""
     rows = Rows(
@@ -333,20 +317,28 @@ def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: s
     )
 
 
-def saved_dependence(request: BoundaryRequest, counts: CountsByCluster) -> SavedDependence:
+def saved_dependence(
+    request: BoundaryRequest, counts: Confusion[Ints], promising: Mapping[str, Confusion[Ints]] | None = None
+) -> SavedDependence:
     """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test.
 
     Rules that promise no rate are watched by their precision.
+
+    Parameters
+    ----------
+    counts
+        Counts of each cluster.
+    promising
+        Those of each group in which a bound is promised; None or empty if it is promised for all rows.
     """
     review = request.limit
     rates = [str(bound.rate) for bound in request.constraint.bounds if bound.rule.is_promise] or ["precision"]
-    where: dict[str | None, Confusion[Ints]] = {name: own for name, own in counts.promising.items()}  # noqa: C416
-    where = where or {None: counts.total}
+    where: list[tuple[str | None, Confusion[Ints]]] = [*(promising or {}).items()] or [(None, counts)]
     promises = {
         promise_name(rate, group): unit_sums(*own.trials(PROMISED[rate].kept))
-        for group, own in where.items()
+        for group, own in where
         for rate in rates
     }
     if review is not None and review.kind is ReviewKind.MISS:
-        promises["miss"] = unit_sums(*counts.total.trials(Rate.CAUGHT))
+        promises["miss"] = unit_sums(*counts.trials(Rate.CAUGHT))
     return SavedDependence(column=request.data.roles.cluster or "", promises=promises)

@@ -16,7 +16,7 @@ from uqcli.base.draws import check_seed
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet
 from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
-from uqcli.boundary.comparison_report import MIN_GAIN, OtherDirection, UncertaintyComparison
+from uqcli.boundary.comparison_report import MIN_GAIN, UncertaintyComparison
 from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
@@ -71,8 +71,8 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     if not constraint.amounts:
         return CrossValidatedGrid.from_cells(cells, seed)
     table = rows.table.rows().pooled()
-    hashed = copies(table, seed)
-    fold = (hashed.hashes % np.uint64(FOLDS)).astype(np.int64)
+    index, keys = copies(table, seed)
+    fold = (keys % np.uint64(FOLDS)).astype(np.int64)
     edges, (row, *_) = cells.uncertainty_edges, cells.rows
     uncertainty = table.numbers["uncertainty"]
     cell = bin_of(uncertainty, edges) * len(row.lower) + bin_of(table.score, row.lower[1:])
@@ -80,10 +80,10 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     return CrossValidatedGrid.from_rows(
         cells,
         fold=fold,
-        cell=cell[hashed.index],
-        positive=table.labels[hashed.index],
-        amounts=amounts[:, hashed.index],
-        values=constraint.values(table.labels, amounts)[hashed.index],
+        cell=cell[index],
+        positive=table.labels[index],
+        amounts=amounts[:, index],
+        values=constraint.values(table.labels, amounts)[index],
     )
 
 
@@ -95,21 +95,21 @@ def _require_clusters(rows: ClusteredRows) -> None:
 
 def other_direction(
     calibration_set: CalibrationSet, best: Candidate, seed: int, compared: Sequence[UncertaintyComparison]
-) -> OtherDirection | None:
-    """Return what the uncertainty would gain with the other sign; None unless that is worthwhile.
+) -> str:
+    """State what the uncertainty would gain with the other sign; empty unless that is worthwhile.
 
     If the uncertainties all differ, the grids of both signs are mirror images. Ties make them differ: rows
     with the uncertainty of an edge are all in the bin above it.
     """
     if not isinstance(calibration_set, CalibrationRows) or not calibration_set.uncertain:
-        return None
+        return ""
     if best.algorithm is Algorithm.HR:
         rows = calibration_set.table.rows()
         rows = replace(rows, numbers={**rows.numbers, "uncertainty": 0.0 - rows.numbers["uncertainty"]})
         turned = optimise_recalibrated(rows, calibration_set.constraint).boundary
         own, other = (boundary.fit if boundary is not None else None for boundary in (best.boundary, turned))
         if other is None:
-            return None
+            return ""
         hits = other.true_positives - (0 if own is None else own.true_positives)
         return _worthwhile(calibration_set.source, hits / other.positives)
     if (
@@ -118,13 +118,13 @@ def other_direction(
         or calibration_set.constraint.amounts
         or not _has_ties(calibration_set, best.algorithm)
     ):
-        return None
+        return ""
     cells = calibration_set.compared_cells
     constraint = calibration_set.constraint
     before = compared[0].gain if compared else _gain(cells, constraint, seed)
     after = _gain(calibration_set.turned_cells(len(cells.rows)), constraint, seed)
     if before is None or after is None or (after.equal_alerts.low or 0.0) <= 0:
-        return None
+        return ""
     gained = (after.equal_alerts.value or 0.0) - (before.equal_alerts.value or 0.0)
     return _worthwhile(calibration_set.source, gained)
 
@@ -144,12 +144,15 @@ def _gain(cells: Cells, constraint: Constraint, seed: int) -> Gain | None:
     return gain_of(CrossValidatedGrid.from_cells(cells, seed), constraint, seed, permutations=1)
 
 
-def _worthwhile(source: Source, recall: float) -> OtherDirection | None:
+def _worthwhile(source: Source, recall: float) -> str:
+    """State the gain of the other sign, and the option that takes it; empty if it is small."""
     if recall < MIN_GAIN:
-        return None
+        return ""
     column = source.uncertainty or ""
-    return OtherDirection(
-        uncertainty=column if source.signed_uncertainty != column else f"-{column}", recall=recall
+    turned = column if source.signed_uncertainty != column else f"-{column}"
+    return (
+        f"with its sign reversed, the uncertainty would gain {100 * recall:.1f} more points of recall: try "
+        f"--uncertainty={turned}."
     )
 
 

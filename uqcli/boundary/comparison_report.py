@@ -147,30 +147,6 @@ class UncertaintyComparison:
         return f"net value {_utility(self.gain.value_equal_alerts)} and {recall}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OtherDirection:
-    """Gain of an uncertainty with the other sign over the one that was given.
-
-    Attributes
-    ----------
-    uncertainty
-        As for ``--uncertainty``.
-    recall
-        Difference of the gains over a single threshold at equal alerts; for hr, of the recall.
-    """
-
-    uncertainty: str
-    recall: float
-
-    def sentence(self) -> str:
-        """State the gain and the option."""
-        return (
-            f"with its sign reversed, the uncertainty would gain {100 * self.recall:.1f} more points of "
-            "recall: try "
-            f"--uncertainty={self.uncertainty}."
-        )
-
-
 def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
     """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")

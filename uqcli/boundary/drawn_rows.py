@@ -13,46 +13,31 @@ from numpy.typing import NDArray
 
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.draws import digest, hashes
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.repeated_rows import are_copies
+from uqcli.estimates.confusion import Confusion
 
 
-@dataclass(frozen=True, kw_only=True)
-class Copies:
-    """Single rows of a pooled table.
+def copies(rows: Rows, seed: int) -> tuple[Ints, NDArray[np.uint64]]:
+    """Expand pooled rows to single rows.
 
-    Attributes
-    ----------
+    Returns
+    -------
     index : int64, shape (n,)
         Index of each row's values in the table.
-    hashes : uint64, shape (n,)
+    keys : uint64, shape (n,)
         Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
         digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
         share a hash, so that they stay together (see uqcli.engines.repeated_rows).
     """
-
-    index: Ints
-    hashes: NDArray[np.uint64]
-
-    def parts(self, end_ranks: Sequence[int]) -> Ints:
-        """Return the part of each row in the order of the hashes; ``end_ranks`` as in ``split_by_hash``."""
-        cuts = [rank for rank in end_ranks if 0 < rank < len(self.hashes)]
-        bounds = np.partition(self.hashes, cuts)[cuts] if cuts else self.hashes[:0]
-        return np.searchsorted(bounds, self.hashes, side="right") + (len(end_ranks) - len(cuts))
-
-
-def copies(rows: Rows, seed: int) -> Copies:
-    """Expand pooled rows to single rows."""
     count = rows.weights()
     columns = [*rows.numbers.values(), rows.labels]
     table = digest([*columns, count])
-    indices = np.repeat(np.arange(len(count)), count)
-    copy = np.arange(len(indices)) - np.repeat(np.cumsum(count) - count, count)
+    index = np.repeat(np.arange(len(count)), count)
+    copy = np.arange(len(index)) - np.repeat(np.cumsum(count) - count, count)
     if are_copies(rows):
         copy = np.zeros_like(copy)
-    keys = hashes([*(column[indices] for column in columns), copy], seed, table)
-    return Copies(index=indices, hashes=keys)
+    return index, hashes([*(column[index] for column in columns), copy], seed, table)
 
 
 def split_by_hash(rows: Rows, seed: int, end_ranks: Sequence[int]) -> list[Ints]:
@@ -70,45 +55,20 @@ def split_by_hash(rows: Rows, seed: int, end_ranks: Sequence[int]) -> list[Ints]
     int64, shape (n,)
         Multiplicity of each distinct row in each part.
     """
-    single = copies(rows, seed)
-    part = single.parts(end_ranks)
+    index, keys = copies(rows, seed)
+    cuts = [rank for rank in end_ranks if 0 < rank < len(keys)]
+    bounds = np.partition(keys, cuts)[cuts] if cuts else keys[:0]
+    part = np.searchsorted(bounds, keys, side="right") + (len(end_ranks) - len(cuts))
     return [
-        np.bincount(single.index[part == part_index], minlength=len(rows))
+        np.bincount(index[part == part_index], minlength=len(rows))
         for part_index in range(len(end_ranks) + 1)
     ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class DrawnRows:
-    """Clusters with selected rows, each by the selected row with the lowest key.
-
-    Attributes
-    ----------
-    true_positives, selected : int64, shape (boundaries,)
-        Clusters whose row is positive, and all clusters with a selected row.
-    clusters, positives
-        All clusters, and those with a positive row.
-    pilot_clusters
-        Clusters that ranked the boundaries.
-    """
-
-    true_positives: Ints
-    selected: Ints
-    clusters: int
-    positives: int
-    pilot_clusters: int
-
-
 def drawn_rows(
-    position: Ints,
-    cluster: Ints,
-    key: NDArray[np.uint64],
-    positive: Bools,
-    *,
-    boundaries: int,
-    pilot_clusters: int,
-) -> DrawnRows:
-    """Draw one selected row of each cluster at each of several nested boundaries.
+    position: Ints, cluster: Ints, key: NDArray[np.uint64], positive: Bools, boundaries: int
+) -> Confusion[Ints]:
+    """Draw one selected row of each cluster at each of several nested boundaries: that with the lowest key.
 
     Parameters
     ----------
@@ -119,6 +79,11 @@ def drawn_rows(
     key : uint64, shape (n,)
         Random key of each row.
     positive : bool, shape (n,)
+
+    Returns
+    -------
+    Clusters at each boundary, shape (boundaries,): all of them, those with a positive row, those with a
+    selected row, and those whose drawn row is positive.
     """
     clusters, index = np.unique(cluster, return_inverse=True)
     rank = np.empty(len(key), dtype=np.int64)
@@ -139,10 +104,9 @@ def drawn_rows(
     hits, selected = np.zeros(boundaries, dtype=np.int64), np.zeros(boundaries, dtype=np.int64)
     np.add.at(hits, position[drawn], label[drawn] - before)
     np.add.at(selected, position[is_first], 1)
-    return DrawnRows(
-        true_positives=np.cumsum(hits),
+    return Confusion(
+        rows=np.full(boundaries, len(clusters)),
+        positives=np.full(boundaries, len(np.unique(cluster[positive]))),
         selected=np.cumsum(selected),
-        clusters=len(clusters),
-        positives=len(np.unique(cluster[positive])),
-        pilot_clusters=pilot_clusters,
+        true_positives=np.cumsum(hits),
     )

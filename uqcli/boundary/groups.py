@@ -8,7 +8,7 @@ itself; for a common bound the rankings are merged.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from itertools import pairwise
@@ -26,7 +26,6 @@ from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clusters import (
     ClusteredRows,
-    CountsByCluster,
     counts_of_clusters,
     expected_over_clusters,
     placed,
@@ -48,16 +47,6 @@ from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.rules.result import Result
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Found:
-    """Boundaries of groups; ``boundaries`` is empty if there is none, or none is certified."""
-
-    boundaries: Mapping[str, FittedBoundary]
-    expected: Expected | None = None
-    certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
-    certification: Certification | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,7 +192,13 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
             remedy="lower --min-group, or fit one boundary without groups",
         )
     parts = {name: calibration_set.only(by, name) for name in names}
-    found = _search(parts, algorithm, request) if delta is None else _certify(parts, request, delta)
+    expected: Expected | None = None
+    certificates: Mapping[str, SavedCertificate] = {}
+    certification: Certification | None = None
+    if delta is None:
+        boundaries, expected = _search(parts, algorithm, request)
+    else:
+        boundaries, certificates, certification = _certify(parts, request, delta)
     pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     small = {name: rows for name, rows in weights.items() if name not in parts}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
@@ -213,19 +208,22 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         by=by,
         bound=request.bound,
         min_group=request.min_group,
-        boundaries=found.boundaries,
+        boundaries=boundaries,
         searched=len(names),
         small=small,
         rest=rest,
-        certificates=found.certificates,
+        certificates=certificates,
     )
     boundary = None
-    if found.boundaries:
-        fit = reduce(add, (boundary.fit for boundary in found.boundaries.values()), rest)
+    if boundaries:
+        fit = reduce(add, (own.fit for own in boundaries.values()), rest)
         boundary = replace(pooled, fit=fit)
-    expected, counts, clusters = found.expected, None, None
-    if found.boundaries and calibration_set.clusters is not None:
-        counts, in_groups = _by_cluster(calibration_set.clusters, parts, found.boundaries, pooled, request)
+    dependence, clusters = None, None
+    if boundaries and calibration_set.clusters is not None:
+        counts, promising, in_groups = _by_cluster(
+            calibration_set.clusters, parts, boundaries, pooled, request
+        )
+        dependence = saved_dependence(request, counts, promising)
         if expected is not None:
             expected = expected_over_clusters(expected, in_groups, request.units)
         if delta is None:
@@ -242,9 +240,9 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         positives=cells.positives,
         seed=request.seed,
         groups=rules,
-        certification=found.certification,
+        certification=certification,
         expected_share=None
-        if counts is not None
+        if dependence is not None
         else expected_share(request.constraint, boundary, cells.total),
         clusters=clusters,
         lacks_uncertainty=calibration_set.lacks_uncertainty,
@@ -254,9 +252,8 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     reference = calibration_set.reference(
         boundary.uncertainty_edges,
-        uncertain=any(len(own.thresholds) > 1 for own in (boundary, *found.boundaries.values())),
+        uncertain=any(len(own.thresholds) > 1 for own in (boundary, *boundaries.values())),
     )
-    dependence = None if counts is None else saved_dependence(request, counts)
     artifact = artifact_of(report, boundary, None, reference=reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
@@ -267,8 +264,10 @@ def _by_cluster(
     boundaries: Mapping[str, FittedBoundary],
     pooled: FittedBoundary,
     request: BoundaryRequest,
-) -> tuple[CountsByCluster, Confusion[Ints]]:
-    """Count the rows of each cluster that the boundaries flag; also return the sums over the groups.
+) -> tuple[Confusion[Ints], dict[str, Confusion[Ints]], Confusion[Ints]]:
+    """Count the rows of each cluster that the boundaries flag.
+
+    Also return the counts of each group in which the bound is promised, and the sums over all groups.
 
     Parameters
     ----------
@@ -288,11 +287,13 @@ def _by_cluster(
         rest -= placed(counts_of_clusters(pooled, own), place, size)
         if request.bound is GroupBound.EACH:
             promising[name] = counts
-    return CountsByCluster(total=in_groups + rest, promising=promising), in_groups
+    return in_groups + rest, promising, in_groups
 
 
-def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest) -> _Found:
-    """Find the boundaries of the groups, and estimate their results on new data."""
+def _search(
+    parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest
+) -> tuple[dict[str, FittedBoundary], Expected | None]:
+    """Find the boundaries of the groups, none if there is none, and estimate their results on new data."""
     search = GroupSearch(
         # the counts of a group are not kept: many grids would fill the memory
         parts=tuple(replace(part, _counted={}).cells(algorithm) for part in parts.values()),
@@ -302,14 +303,17 @@ def _search(parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request:
     )
     boundaries = search.boundaries()
     if boundaries is None:
-        return _Found(boundaries={})
-    return _Found(
-        boundaries=dict(zip(parts, boundaries, strict=True)), expected=search.expected(request.seed)
-    )
+        return {}, None
+    return dict(zip(parts, boundaries, strict=True)), search.expected(request.seed)
 
 
-def _certify(parts: Mapping[str, CalibrationRows], request: BoundaryRequest, delta: Fraction) -> _Found:
-    """Certify a boundary of each group, at an equal share of the risk; others flag nothing."""
+def _certify(
+    parts: Mapping[str, CalibrationRows], request: BoundaryRequest, delta: Fraction
+) -> tuple[dict[str, FittedBoundary], dict[str, SavedCertificate], Certification]:
+    """Certify a boundary of each group, at an equal share of the risk; others flag nothing.
+
+    There are no boundaries if none is certified.
+    """
     by, cluster = request.by or "", request.data.roles.cluster
     older = None
     if request.pilot is not None:
@@ -335,19 +339,16 @@ def _certify(parts: Mapping[str, CalibrationRows], request: BoundaryRequest, del
         failed = replace(failed, rows_needed=min(sizes, default=None))
     boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
     risk = f"{100 * float(delta) / len(parts):.3g} %"
-    return _Found(
-        boundaries=boundaries if certificates else {},
-        certificates=certificates,
-        certification=Certification(
-            delta=float(delta),
-            certificates=list(certificates.values()),
-            failed=failed,
-            tested_target=f"{request.constraint.text()} at a risk of {risk}",
-            groups=len(parts),
-            clustered=cluster is not None,
-            has_pilot=request.pilot is not None,
-        ),
+    certification = Certification(
+        delta=float(delta),
+        certificates=list(certificates.values()),
+        failed=failed,
+        tested_target=f"{request.constraint.text()} at a risk of {risk}",
+        groups=len(parts),
+        clustered=cluster is not None,
+        has_pilot=request.pilot is not None,
     )
+    return boundaries if certificates else {}, certificates, certification
 
 
 def _weights(table: Table, by: str) -> dict[str, int]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from uqcli.base.choices import EngineName
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.cautions import caution
 from uqcli.base.wording import percent
@@ -94,54 +93,39 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
     DataError
         There are more such rows than 1 %, and more than twice as many as in other rows of the same source.
     """
-    shared = _shared_rows(data, pilot, label)
-    if shared.is_same or shared.share > max(_MOST_SHARED, _CHANCE * shared.chance):
-        rows = "all rows of INPUT" if shared.is_same else f"{percent(shared.share)} of the rows of INPUT"
+    shared, chance, unique, is_same = _compared(data, pilot, ())
+    if shared > _MOST_SHARED or is_same:  # rows that differ in scores and labels are different
+        engine = open_engine(data.engine)
+        both = {*engine.columns(pilot).names} - {label}
+        common = tuple(name for name in engine.columns(data).names if name in both)
+        shared, chance, unique, is_same = _compared(data, pilot, common)
+    if is_same or shared > max(_MOST_SHARED, _CHANCE * chance):
+        rows = "all rows of INPUT" if is_same else f"{percent(shared)} of the rows of INPUT"
         raise DataError(
             f"{rows} are also in --pilot",
             expected="other rows there, since rows that choose a rule cannot test it",
             remedy="leave them out of one of the files",
         )
-    if shared.unique < _LEAST_UNIQUE or shared.share > _MOST_SHARED:
+    if unique < _LEAST_UNIQUE or shared > _MOST_SHARED:
         caution(
             "uqcli could not check whether rows of --pilot are also in INPUT, since many rows have equal "
             "values: a column of ids in both files would tell them apart."
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shared:
-    """Rows that are equal to a row of the pilot.
+def _compared(
+    data: DataRequest, pilot: DataRequest, common: tuple[str, ...]
+) -> tuple[float, float, float, bool]:
+    """Compare rows by their scores and labels, and by further columns.
 
-    Attributes
-    ----------
-    share
-        Of the rows that can be told apart.
-    chance
-        Approximate share that rows of the same source would have by chance.
-    unique
-        Share of all rows that can be told apart.
+    Returns
+    -------
+    shared, chance, unique
+        Share of rows, among those that can be told apart, that are equal to a row of the pilot; approximate
+        share that rows of the same source would have by chance; share of all rows that can be told apart.
     is_same
         Whether both have the same rows.
     """
-
-    share: float
-    chance: float
-    unique: float
-    is_same: bool
-
-
-def _shared_rows(data: DataRequest, pilot: DataRequest, label: str | None) -> _Shared:
-    shared = _compared(data, pilot, ())
-    if shared.share <= _MOST_SHARED and not shared.is_same:
-        return shared  # rows that differ in scores and labels are different: no other column need be read
-    engine = open_engine(data.engine)
-    both = {*engine.columns(pilot).names} - {label}
-    return _compared(data, pilot, tuple(name for name in engine.columns(data).names if name in both))
-
-
-def _compared(data: DataRequest, pilot: DataRequest, common: tuple[str, ...]) -> _Shared:
-    """Compare rows by their scores and labels, and by further columns."""
     own, columns = _keys(data, common)
     other, _ = _keys(pilot, common)
     values, index, count = np.unique(own, return_inverse=True, return_counts=True)
@@ -151,11 +135,11 @@ def _compared(data: DataRequest, pilot: DataRequest, common: tuple[str, ...]) ->
     if common and columns < _FEW_COLUMNS:
         counted = is_unique
     is_shared = np.isin(values, other)[index] & counted
-    return _Shared(
-        share=float(is_shared.sum() / max(1, counted.sum())),
-        chance=min(1.0, repeated * len(other) / len(own)),
-        unique=float(counted.mean()),
-        is_same=np.array_equal(np.sort(own), np.sort(other)),
+    return (
+        float(is_shared.sum() / max(1, counted.sum())),
+        min(1.0, repeated * len(other) / len(own)),
+        float(counted.mean()),
+        np.array_equal(np.sort(own), np.sort(other)),
     )
 
 

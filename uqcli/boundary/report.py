@@ -16,7 +16,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
 from uqcli.boundary.certificate_rule import Certification, Region
-from uqcli.boundary.comparison_report import VERDICTS, OtherDirection, UncertaintyComparison, gains_table
+from uqcli.boundary.comparison_report import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.boundary.expected import (
     OPTIMISM_CORRECTED,
     Expected,
@@ -157,7 +157,7 @@ class BoundaryReport(OneResult):
     alike_option
         Option that takes them together; empty if none can be added.
     other_direction
-        What the uncertainty would gain with the other sign; None if not worthwhile, or not computed.
+        What the uncertainty would gain with the other sign; empty if not worthwhile, or not computed.
     lacks_uncertainty
         Whether the rows have no uncertainty, though none was ruled out.
     equal_alerts
@@ -188,7 +188,7 @@ class BoundaryReport(OneResult):
     expected_share: Estimate | None = None
     flagged_of_all: tuple[int, int] | None = None
     groups: GroupRules | None = None
-    other_direction: OtherDirection | None = None
+    other_direction: str = ""
     clusters: ClusterNumbers | None = None
     alike: str = ""
     alike_option: str = ""
@@ -553,7 +553,7 @@ class BoundaryReport(OneResult):
             *([self.alike] if self.alike else []),
             *(self.groups.cautions() if self.groups else []),
             *self._alert_cautions(),
-            *([] if self.other_direction is None else [self.other_direction.sentence()]),
+            *([self.other_direction] if self.other_direction else []),
             *self._better_single_threshold(),
             *([empty] if self.empty_bins else []),
             *self._few_clusters(),

@@ -31,12 +31,7 @@ from uqcli.boundary.candidates import (
 )
 from uqcli.boundary.certify import certified
 from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
-from uqcli.boundary.clusters import (
-    CountsByCluster,
-    counts_of_clusters,
-    expected_over_clusters,
-    saved_dependence,
-)
+from uqcli.boundary.clusters import counts_of_clusters, expected_over_clusters, saved_dependence
 from uqcli.boundary.compare import compare_uncertainties, other_direction
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
@@ -266,7 +261,7 @@ def _found(
         recalibration,
         _nested(calibration_set, best),
         reference,
-        dependence=None if counts is None else saved_dependence(request, CountsByCluster(total=counts)),
+        dependence=None if counts is None else saved_dependence(request, counts),
     )
     return Result(report=report, artifact=artifact)
 
