@@ -21,9 +21,10 @@ def assert_same_rule(point, cells, algorithm, constraint, seed):
     """Compare a point with a search for its constraint alone."""
     tops = ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
     searched = boundary_at(cells, tops, raised=False)
-    assert point.boundary.thresholds == searched.thresholds
-    assert point.boundary.fit == searched.fit
-    assert point.expected == expected(cells, algorithm, constraint, seed)
+    boundary, on_new_data = point
+    assert boundary.thresholds == searched.thresholds
+    assert boundary.fit == searched.fit
+    assert on_new_data == expected(cells, algorithm, constraint, seed)
 
 
 @given(rows=shared_rows(bins=2), seed=st.integers(0, 3))
@@ -34,10 +35,10 @@ def test_points_are_those_of_single_searches(rows, seed):
         assert not cells.positives
         return
     for kind, pairs in points.items():
-        amounts = [Fraction(rule.constraint.value) for rule, _ in pairs]
+        amounts = [Fraction(bound.value) for bound, _, _ in pairs]
         assert amounts == sorted(set(amounts))
-        for rule, single in pairs[:: max(1, len(pairs) // 4)]:
-            constraint = parse_constraint(kind, rule.constraint.value)
+        for bound, rule, single in pairs[:: max(1, len(pairs) // 4)]:
+            constraint = parse_constraint(kind, bound.value)
             assert_same_rule(rule, cells, Algorithm.SMOOTH, constraint, seed)
             if single is not None:
                 assert_same_rule(single, cells.joined(1), Algorithm.ST, constraint, seed)
@@ -65,23 +66,23 @@ def test_the_constraint_of_the_run_is_a_point():
         with_margin(constraint_from(precision="0.705"), "1"),
     ):
         pairs = operating_points(grid(), constraint, 0, None)[constraint.kind]
-        assert [rule.constraint.value for rule, _ in pairs].count(constraint.value) == 1
+        assert [bound.value for bound, _, _ in pairs].count(constraint.value) == 1
 
 
 def test_a_margin_holds_for_all_precisions():
     plain = operating_points(grid(), constraint_from(precision="0.7"), 0, None)
     wide = operating_points(grid(), with_margin(constraint_from(precision="0.7"), "1"), 0, None)
     of_alerts = ConstraintKind.MAX_SELECTED
-    assert [rule.boundary.fit for rule, _ in plain[of_alerts]] == [
-        rule.boundary.fit for rule, _ in wide[of_alerts]
+    assert [boundary.fit for _, (boundary, _), _ in plain[of_alerts]] == [
+        boundary.fit for _, (boundary, _), _ in wide[of_alerts]
     ]
     selected = {
-        rule.constraint.value: rule.boundary.fit.selected for rule, _ in wide[ConstraintKind.PRECISION]
+        bound.value: boundary.fit.selected for bound, (boundary, _), _ in wide[ConstraintKind.PRECISION]
     }
     less = [
-        selected[rule.constraint.value] < rule.boundary.fit.selected
-        for rule, _ in plain[ConstraintKind.PRECISION]
-        if rule.constraint.value in selected
+        selected[bound.value] < boundary.fit.selected
+        for bound, (boundary, _), _ in plain[ConstraintKind.PRECISION]
+        if bound.value in selected
     ]
     assert less
     assert any(less)
@@ -91,9 +92,9 @@ def test_class_weights_move_the_precision_and_leave_no_alerts():
     class_weights = BinaryWeights(positive=0.5, negative=1.2)
     points = operating_points(grid(), constraint_from(precision="0.7"), 0, class_weights)
     assert list(points) == [ConstraintKind.PRECISION]
-    for rule, _ in points[ConstraintKind.PRECISION]:
-        precision = class_weights.precision(rule.boundary.fit.precision)
-        assert precision >= float(rule.constraint.value) - 1e-12
+    for bound, (boundary, _), _ in points[ConstraintKind.PRECISION]:
+        precision = class_weights.precision(boundary.fit.precision)
+        assert precision >= float(bound.value) - 1e-12
 
 
 def test_a_large_grid_has_no_points():

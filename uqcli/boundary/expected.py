@@ -27,7 +27,7 @@ from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
-from uqcli.estimates.confusion import Rate
+from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate, wilson
 from uqcli.shift.target import BinaryWeights
@@ -58,20 +58,6 @@ class Expected:
 
     precision: Estimate
     recall: Estimate
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectionCounts:
-    """True positives, selected rows and positive rows of several selections; int64, shape (m,)."""
-
-    true_positives: Ints
-    selected: Ints
-    positives: Ints
-
-    @property
-    def rates(self) -> Floats:
-        """Precision and recall; shape (2, m)."""
-        return np.stack([self.true_positives / self.selected, self.true_positives / self.positives])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -186,9 +172,13 @@ def _expected_of(
     if not pooled[1] or not pooled[2]:
         return None
     out_of_bag = np.array([pooled[0] / pooled[1], pooled[0] / pooled[2]])
-    rates = (1 - _OUT_OF_BAG_WEIGHTS) * apparent.rates[:, 0] + _OUT_OF_BAG_WEIGHTS * out_of_bag
-    rates = np.minimum(apparent.rates[:, 0], rates)
-    return _expected(rates, apparent, None)
+    on_set = _rates(apparent)[:, 0]
+    rates = np.minimum(on_set, (1 - _OUT_OF_BAG_WEIGHTS) * on_set + _OUT_OF_BAG_WEIGHTS * out_of_bag)
+    precision, recall = np.clip(rates, 0.0, 1.0).tolist()
+    # ranges of the recall of an exact optimum covered 67 to 95 % at any size
+    return Expected(
+        precision=_with_range(precision, int(apparent.selected[0])), recall=Estimate(value=recall)
+    )
 
 
 def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows: int) -> Estimate | None:
@@ -235,56 +225,51 @@ def enough_draws(feasible: int) -> bool:
     return feasible >= DRAWS - _MAX_INFEASIBLE
 
 
-def by_optimism(apparent: SelectionCounts, in_draws: SelectionCounts, on_all: SelectionCounts) -> Expected:
+def by_optimism(apparent: Confusion[Ints], in_draws: Confusion[Ints], on_all: Confusion[Ints]) -> Expected:
     """Subtract the mean optimism of the samples' boundaries.
+
+    The ranges are given for any number of alerts, since calibration sets with more alerts than usual are the
+    lucky ones.
 
     Parameters
     ----------
-    apparent
-        The boundary on the calibration set, m = 1.
-    in_draws, on_all
+    apparent : shape (1,)
+        The boundary on the calibration set.
+    in_draws, on_all : shape (m,)
         The boundary of each sample, on the sample and on the calibration set.
     """
-    optimism = in_draws.rates - on_all.rates
+    optimism = _rates(in_draws) - _rates(on_all)
     subtracted = np.maximum(0.0, optimism.mean(axis=1))
-    return _expected(
-        apparent.rates[:, 0] - subtracted,
-        apparent,
-        _Spread(variance=float(optimism[1].var(ddof=1)), subtracted=float(subtracted[1])),
+    # with few rows the optimism may exceed the rate
+    precision, recall = np.clip(_rates(apparent)[:, 0] - subtracted, 0.0, 1.0).tolist()
+    trials = _trials_as_variable(
+        recall, int(apparent.positives[0]), float(optimism[1].var(ddof=1)), float(subtracted[1])
+    )
+    return Expected(
+        precision=_with_range(precision, int(apparent.selected[0])), recall=_with_range(recall, trials)
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Spread:
-    """How much the optimism of a rate varies over the samples, and how much of it was subtracted.
+def _rates(selections: Confusion[Ints]) -> Floats:
+    """Return the precision and the recall of m selections; shape (2, m)."""
+    hits = selections.true_positives
+    return np.stack([hits / selections.selected, hits / selections.positives])
+
+
+def _trials_as_variable(share: float, trials: int, variance: float, subtracted: float) -> float:
+    """Return the number of trials whose rate varies as an optimism does, at most those of a fixed boundary.
 
     Where many boundaries nearly meet the constraint, the samples choose quite different ones. Their rates
     then vary more than that of a fixed boundary.
+
+    Parameters
+    ----------
+    variance, subtracted
+        Variance of the optimism over the samples, and how much of it was subtracted.
     """
-
-    variance: float
-    subtracted: float
-
-    def trials(self, share: float, trials: int) -> float:
-        """Return the number of trials whose rate varies as much, at most those of a fixed boundary."""
-        smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
-        fixed = smoothed * (1 - smoothed) / trials
-        return trials * fixed / (max(fixed, self.variance / _NOISE_OF_VARIANCE) + self.subtracted**2)
-
-
-def _expected(rates: Floats, apparent: SelectionCounts, recall_spread: _Spread | None) -> Expected:
-    """Add ranges to the expected precision and recall.
-
-    They are given for any number of alerts, since calibration sets with more alerts than usual are the lucky
-    ones. Without a spread the recall has none: for an exact optimum it covered 67 to 95 % at any size.
-    """
-    precision, recall = np.clip(rates, 0.0, 1.0).tolist()  # with few rows the optimism may exceed the rate
-    return Expected(
-        precision=_with_range(precision, int(apparent.selected[0])),
-        recall=Estimate(value=recall)
-        if recall_spread is None
-        else _with_range(recall, recall_spread.trials(recall, int(apparent.positives[0]))),
-    )
+    smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
+    fixed = smoothed * (1 - smoothed) / trials
+    return trials * fixed / (max(fixed, variance / _NOISE_OF_VARIANCE) + subtracted**2)
 
 
 def _tops_of_draws(
@@ -309,13 +294,14 @@ def _selected_cells(cells: Cells, tops: Tops) -> Ints:
     )
 
 
-def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> SelectionCounts:
+def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> Confusion[Ints]:
     """Return the counts of each selection in its own table."""
     tables = list(zip(indices, positives, count, strict=True))
-    return SelectionCounts(
-        true_positives=np.array([p[inside].sum() for inside, p, _ in tables]),
-        selected=np.array([n[inside].sum() for inside, _, n in tables]),
+    return Confusion(
+        rows=count.sum(axis=1),
         positives=positives.sum(axis=1),
+        selected=np.array([n[inside].sum() for inside, _, n in tables]),
+        true_positives=np.array([p[inside].sum() for inside, p, _ in tables]),
     )
 
 

@@ -18,19 +18,12 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
-from uqcli.boundary.expected import (
-    DRAWS,
-    Expected,
-    SelectionCounts,
-    by_optimism,
-    enough_draws,
-    expected_metrics,
-)
+from uqcli.boundary.expected import DRAWS, Expected, by_optimism, enough_draws, expected_metrics
 from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import RULES, Constraint, ConstraintKind, parse_constraint
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
-from uqcli.estimates.confusion import Rate
+from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints, PointPair
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
 from uqcli.shift.target import BinaryWeights
@@ -46,19 +39,8 @@ _STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
 _LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
 
 
-@dataclass(frozen=True, kw_only=True)
-class PointOnGrid:
-    """Rule for one constraint, and what to expect of it on new data.
-
-    Attributes
-    ----------
-    boundary
-        Its thresholds are lower edges of cells; they are not raised.
-    """
-
-    constraint: Constraint
-    boundary: FittedBoundary
-    expected: Expected
+PointOnGrid = tuple[FittedBoundary, Expected]
+"""Rule, whose thresholds are lower edges of cells and not raised, and what to expect of it on new data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,15 +50,13 @@ class RankedSamples:
     Attributes
     ----------
     samples
-        Counts and ranking of each sample.
-    on_all : DRAWS pairs of int64, shape (cells,)
-        True positives and selected rows of each sample's boundaries in the grid itself.
+        Counts and ranking of each sample, and the true positives and selected rows of its boundaries in the
+        grid itself, int64 of shape (cells,) each.
     """
 
     cells: Cells
     nested: NestedBoundaries
-    samples: tuple[tuple[Cells, NestedBoundaries], ...]
-    on_all: tuple[tuple[Ints, Ints], ...]
+    samples: tuple[tuple[Cells, NestedBoundaries, Ints, Ints], ...]
 
     @classmethod
     def from_cells(cls, cells: Cells, seed: int, algorithm: Algorithm) -> RankedSamples:
@@ -94,8 +74,10 @@ class RankedSamples:
         return cls(
             cells=cells,
             nested=nested,
-            samples=tuple(zip(sample_cells, rankings, strict=True)),
-            on_all=tuple(ranking.counts_of(cells) for ranking in rankings),
+            samples=tuple(
+                (sample, ranking, *ranking.counts_of(cells))
+                for sample, ranking in zip(sample_cells, rankings, strict=True)
+            ),
         )
 
     def at(self, constraint: Constraint) -> PointOnGrid | None:
@@ -103,39 +85,33 @@ class RankedSamples:
         best = constraint.goal(self.cells).best_of(self.nested.runs(self.cells))
         if best is None:
             return None
-        positions = [
-            constraint.goal(sample).best_of(ranking.runs(sample)) for sample, ranking in self.samples
-        ]
-        drawn = [(draw, position) for draw, position in enumerate(positions) if position is not None]
-        if not enough_draws(len(drawn)):
+        in_draws, on_all = [], []
+        for sample, ranking, true_positives, selected in self.samples:
+            position = constraint.goal(sample).best_of(ranking.runs(sample))
+            if position is not None:
+                in_draws.append(_selection(sample, ranking.true_positives, ranking.selected, position))
+                on_all.append(_selection(self.cells, true_positives, selected, position))
+        if not enough_draws(len(in_draws)):
             return None
-        in_draws = [
-            (ranking.true_positives[position], ranking.selected[position], sample.positives)
-            for (sample, ranking), position in ((self.samples[draw], position) for draw, position in drawn)
-        ]
-        on_all = [
-            (true_positives[position], selected[position], self.cells.positives)
-            for (true_positives, selected), position in (
-                (self.on_all[draw], position) for draw, position in drawn
-            )
-        ]
-        apparent = [(self.nested.true_positives[best], self.nested.selected[best], self.cells.positives)]
+        apparent = [_selection(self.cells, self.nested.true_positives, self.nested.selected, best)]
         tops = self.nested.tops(best, len(self.cells.rows))
-        return PointOnGrid(
-            constraint=constraint,
-            boundary=boundary_at(self.cells, tops, raised=False),
-            expected=by_optimism(*map(_selection_counts, (apparent, in_draws, on_all))),
-        )
+        boundary = boundary_at(self.cells, tops, raised=False)
+        return boundary, by_optimism(*map(_together, (apparent, in_draws, on_all)))
 
 
-def _selection_counts(counts: Sequence[tuple[int, int, int]]) -> SelectionCounts:
-    true_positives, selected, positives = np.array(counts, dtype=np.int64).T
-    return SelectionCounts(true_positives=true_positives, selected=selected, positives=positives)
+def _selection(cells: Cells, true_positives: Ints, selected: Ints, position: int) -> tuple[int, ...]:
+    """Return the counts of one boundary, in the order of ``_together``."""
+    return cells.total, cells.positives, int(selected[position]), int(true_positives[position])
+
+
+def _together(selections: Sequence[tuple[int, ...]]) -> Confusion[Ints]:
+    rows, positives, selected, true_positives = np.array(selections, dtype=np.int64).T
+    return Confusion(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
 
 
 def operating_points(
     cells: Cells, constraint: Constraint, seed: int, class_weights: BinaryWeights | None
-) -> dict[ConstraintKind, list[tuple[PointOnGrid, PointOnGrid | None]]] | None:
+) -> dict[ConstraintKind, list[tuple[Constraint, PointOnGrid, PointOnGrid | None]]] | None:
     """Find rules for many precisions and, without class weights, for many numbers of alerts.
 
     Parameters
@@ -147,8 +123,8 @@ def operating_points(
 
     Returns
     -------
-    By kind of constraint, in ascending order: the rule and, if several uncertainty bins share their score
-    bins, the single threshold. None for a grid of over 20,000 cells.
+    By kind of constraint, in ascending order: the constraint, its rule and, if several uncertainty bins share
+    their score bins, the single threshold. None for a grid of over 20,000 cells.
     """
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
@@ -168,28 +144,14 @@ def operating_points(
             constraints[constraint.numbers] = constraint
         points_of_kind = []
         for candidate in sorted(constraints.values(), key=lambda candidate: _amount(candidate, cells)):
-            rule_and_single = _at(rules, singles, candidate, constraint.margin, class_weights)
-            points_of_kind += [] if rule_and_single is None else [rule_and_single]
+            asked = candidate if class_weights is None else candidate.in_source(class_weights)
+            if candidate.rate is Rate.PRECISION:
+                asked = replace(asked, margin=constraint.margin)
+            rule = rules.at(asked)
+            if rule is not None:
+                points_of_kind.append((candidate, rule, None if singles is None else singles.at(asked)))
         points[kind] = points_of_kind
     return points
-
-
-def _at(
-    rules: RankedSamples,
-    singles: RankedSamples | None,
-    constraint: Constraint,
-    margin: Fraction,
-    class_weights: BinaryWeights | None,
-) -> tuple[PointOnGrid, PointOnGrid | None] | None:
-    """Find the rule and the single threshold for a constraint on the target data."""
-    asked = constraint if class_weights is None else constraint.in_source(class_weights)
-    if constraint.rate is Rate.PRECISION:
-        asked = replace(asked, margin=margin)
-    rule = rules.at(asked)
-    if rule is None:
-        return None
-    single = None if singles is None else singles.at(asked)
-    return replace(rule, constraint=constraint), single
 
 
 def _amount(constraint: Constraint, cells: Cells) -> Fraction:
@@ -247,10 +209,10 @@ def points_for_page(
     families = {
         _NAMES[kind]: [
             PointPair(
-                rule=_point(rule, rule.constraint, constraint, class_weights),
-                single=None if single is None else _point(single, rule.constraint, constraint, class_weights),
+                rule=_point(rule, bound, constraint, class_weights),
+                single=None if single is None else _point(single, bound, constraint, class_weights),
             )
-            for rule, single in pairs
+            for bound, rule, single in pairs
         ]
         for kind, pairs in by_kind.items()
         if pairs
@@ -270,11 +232,12 @@ def points_for_page(
 def _point(
     point: PointOnGrid, constraint: Constraint, asked: Constraint, class_weights: BinaryWeights | None
 ) -> OperatingPoint:
-    expected = expected_metrics(point.expected, class_weights)
+    boundary, expected_results = point
+    expected = expected_metrics(expected_results, class_weights)
     precision, recall = expected["precision"], expected["recall"]
     assert precision is not None
     assert recall is not None
-    alerts, utility = point.boundary.fit.selected, None
+    alerts, utility = boundary.fit.selected, None
     if asked.is_utility and precision.value is not None:
         gain, cost = map(float, asked.numbers)
         utility = alerts * (gain * precision.value - cost * (1 - precision.value))
@@ -284,7 +247,7 @@ def _point(
         precision=precision,
         recall=recall,
         utility=utility,
-        thresholds=point.boundary.thresholds,
+        thresholds=boundary.thresholds,
     )
 
 
