@@ -1,37 +1,48 @@
-"""Build the rule file of a boundary from its report."""
+"""Build the rule file of a boundary from its report, and from what only a second reading of the rows tells.
+
+If the labels are those of reviewed rows, the rule flags another share of all rows than of labelled ones. If
+rows depend on each other, their days or clusters show how much new ones will differ.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
 import msgspec
+import numpy as np
 
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
-from uqcli.bin.reference import Reference
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
+from uqcli.boundary.reference import DriftCells, SavedBetween, SavedEnds, SavedReference
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,
+    ZONES,
     BoundaryArtifact,
     Fit,
     GroupFit,
     SavedDependence,
-    SavedEnds,
     SavedExpected,
     SavedGroup,
     SavedRange,
-    SavedReference,
     SavedTarget,
 )
 from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.capacity import Thresholds
 from uqcli.boundary.search.result import FittedBoundary
-from uqcli.engines.request import PROBA
+from uqcli.engines.open import open_engine
+from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate
-from uqcli.rules.saved import absent_if_none
+from uqcli.rules.columns import ColumnOverrides
+from uqcli.rules.saved import absent_if_none, given
 from uqcli.shift.target import BinaryWeights
+
+_MAX_ROWS: Final = 10_000_000
+"""Rows up to which they are read once more; a cluster cannot send the distinct ones of many more."""
 
 
 def artifact_of(
@@ -39,7 +50,7 @@ def artifact_of(
     boundary: FittedBoundary,
     recalibration: SavedRecalibration | None,
     nested: Sequence[Thresholds] = (),
-    reference: Reference | None = None,
+    reference: SavedReference | None = None,
     *,
     dependence: SavedDependence | None = None,
 ) -> BoundaryArtifact:
@@ -79,7 +90,7 @@ def artifact_of(
             value=msgspec.UNSET if value is None else float(value[0]),
             value_caught=msgspec.UNSET if value is None else value[1],
         ),
-        reference=msgspec.UNSET if reference is None else _saved_reference(reference),
+        reference=absent_if_none(reference),
         expected=_saved_expected(report),
         dependence=absent_if_none(dependence),
         margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
@@ -98,15 +109,6 @@ def artifact_of(
         },
         classes=classes or msgspec.UNSET,
         nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
-    )
-
-
-def _saved_reference(reference: Reference) -> SavedReference:
-    return SavedReference(
-        score_edges=reference.score_edges.tolist(),
-        count=reference.count.tolist(),
-        lowest=SavedEnds(**reference.lowest),
-        highest=SavedEnds(**reference.highest),
     )
 
 
@@ -137,3 +139,56 @@ def _saved(estimate: Estimate) -> SavedRange:
 def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
     weights = [class_weights.negative, class_weights.positive]
     return SavedTarget(weights=weights, precision=class_weights.precision(precision))
+
+
+def _without_labels(rule: BoundaryArtifact, data: DataRequest) -> DataRequest:
+    """Return the request for the columns of the rule, and the weight."""
+    roles = replace(rule.reads(ColumnOverrides()), weight=data.roles.weight)
+    return rule.as_decided(replace(data, roles=roles, positive_value=None))
+
+
+def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
+    """Count all rows of the calibration set, with which new rows are compared, if some have no label."""
+    if not data.may_lack_labels or not rule.source.dropped:
+        return rule
+    request, reference = _without_labels(rule, data), given(rule.reference)
+    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
+    counts = np.zeros_like([] if reference is None else reference.count, dtype=np.int64)
+    ends = {} if reference is None else dict(reference.ranges)
+    total = selected = 0
+    for rows in open_engine(request.engine).batches(request):
+        weight = rows.weights()
+        total += int(weight.sum())
+        selected += int(weight[rule.zones(rows) == ZONES.index("flag")].sum())
+        if reference is not None:
+            np.add.at(counts, reference.places(edges, rows.score, rows.uncertainty), weight)
+        for role, (low, high) in ends.items():
+            numbers = rows.numbers[role][weight > 0]
+            ends[role] = float(numbers.min(initial=low)), float(numbers.max(initial=high))
+    if total == rule.fit.rows:  # rows were dropped for other reasons
+        return rule
+    rule = msgspec.structs.replace(
+        rule, fit=msgspec.structs.replace(rule.fit, all_rows=total, all_selected=selected)
+    )
+    if reference is None:
+        return rule
+    lowest, highest = (SavedEnds(**{role: pair[side] for role, pair in ends.items()}) for side in (0, 1))
+    reference = msgspec.structs.replace(reference, count=counts.tolist(), lowest=lowest, highest=highest)
+    return msgspec.structs.replace(rule, reference=reference)
+
+
+def with_between(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
+    """Add the covariance between clusters to the reference of a rule, if its rows depend on each other."""
+    key, reference = data.roles.cluster, given(rule.reference)
+    if key is None or reference is None or rule.source.rows > _MAX_ROWS:
+        return rule
+    request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
+    counted, edges = DriftCells(len(rule.thresholds)), np.array(rule.uncertainty_edges, dtype=np.float64)
+    for rows in open_engine(request.engine).batches(request):
+        places = reference.places(edges, rows.score, rows.uncertainty)
+        counted.add(rows.groups[key], places, rows.weights())
+    counts = counted.counts()
+    if counts.present < 2:
+        return rule
+    between = SavedBetween(units=counts.present, covariance=counts.covariance()[0, 0].tolist())
+    return msgspec.structs.replace(rule, reference=msgspec.structs.replace(reference, between=between))

@@ -34,11 +34,11 @@ from uqcli.bin.grid import (
     uncertainty_axis,
     uncertainty_ends,
 )
-from uqcli.bin.reference import Reference, ranges_for_reference, reference_of
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.clusters import ClusteredRows
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.reference import SavedReference, ranges_for_reference, reference_of
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.algorithms import (
     ALGORITHMS,
@@ -371,7 +371,7 @@ class CalibrationRows:
         counted_grid = shared[0] if shared else self._count(self._shared(1))
         return counted_grid.cells(1, self.request.cells_per_bin or SCORE_BINS)
 
-    def reference(self, edges: Floats, *, uncertain: bool) -> Reference:
+    def reference(self, edges: Floats, *, uncertain: bool) -> SavedReference:
         """Count the rows to compare new rows with.
 
         Parameters

@@ -19,7 +19,6 @@ from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
-from uqcli.bin.reference import Reference, reference_of
 from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
 from uqcli.boundary.certificate_rule import (
@@ -47,6 +46,7 @@ from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
+from uqcli.boundary.reference import SavedReference, reference_of
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import Optimum, optimise
@@ -212,7 +212,7 @@ def rows_to_certify(table: Table, cluster: str | None) -> Rows:
     return rows.pooled()
 
 
-def _reference(rows: Rows, edges: Floats) -> Reference:
+def _reference(rows: Rows, edges: Floats) -> SavedReference:
     """Count all rows, those of the pilot included: only the inputs are compared with new rows."""
     uncertainty = rows.uncertainty
     ends = None

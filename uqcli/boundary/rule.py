@@ -13,14 +13,13 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, OnInvalid, ReviewKind
-from uqcli.base.counts import Bools, Floats, Ints, bin_of, texts_by_level
+from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range, short_number
-from uqcli.bin.reference import SCORE_BINS
 from uqcli.boundary.certificate_rule import (
     Region,
     SavedCertificate,
@@ -29,6 +28,7 @@ from uqcli.boundary.certificate_rule import (
     certified_verdict,
     group_certificates_in_words,
 )
+from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.search.algorithms import SavedRecalibration, recalibrated
 from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
@@ -36,7 +36,7 @@ from uqcli.boundary.search.result import FittedBoundary, decide
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
 from uqcli.engines.probabilities import predictions
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import PREDICTED, PROBA, FeatureRequest, Roles
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest, FeatureRequest, Roles
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.dependence import UnitSums
 from uqcli.estimates.estimate import Estimate
@@ -302,106 +302,6 @@ class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
     promises: dict[str, UnitSums]
 
 
-class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
-    """Numbers at one end of the calibration rows; no uncertainty if the rule does not use it."""
-
-    score: float
-    uncertainty: float | msgspec.UnsetType = msgspec.UNSET
-
-    @property
-    def numbers(self) -> dict[str, float]:
-        """The numbers by role."""
-        uncertainty = given(self.uncertainty)
-        return {"score": self.score, **({} if uncertainty is None else {"uncertainty": uncertainty})}
-
-
-class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
-    """Covariance between clusters (such as days) of the shares of calibration rows in a few cells.
-
-    The cells are those of ``drift_cells``.
-    """
-
-    units: Annotated[int, Meta(ge=2)]
-    covariance: Annotated[list[list[float]], Meta(min_length=2)]
-
-
-def drift_cells(bins: int) -> Ints:
-    """Return the few cells of a test of drift over dependent rows, by uncertainty bin and score bin.
-
-    Five of two score bins each, or six of both halves of the uncertainty bins and three parts of the scores.
-
-    Returns
-    -------
-    int64, shape (bins, 10)
-
-    Examples
-    --------
-    >>> drift_cells(1).tolist()
-    [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4]]
-    """
-    if bins == 1:
-        return np.arange(SCORE_BINS)[None, :] // 2
-    half, part = 2 * np.arange(bins) // bins, 3 * np.arange(SCORE_BINS) // SCORE_BINS
-    cells: Ints = 3 * half[:, None] + part
-    return cells
-
-
-class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
-    """Calibration rows, by weight, in score bins of each uncertainty bin, and the ends of their numbers."""
-
-    score_edges: Annotated[
-        list[Annotated[list[float], Meta(min_length=SCORE_BINS - 1, max_length=SCORE_BINS - 1)]],
-        Meta(min_length=1),
-    ]
-    count: Annotated[
-        list[Annotated[list[Count], Meta(min_length=SCORE_BINS, max_length=SCORE_BINS)]], Meta(min_length=1)
-    ]
-    lowest: SavedEnds
-    highest: SavedEnds
-    between: SavedBetween | msgspec.UnsetType = msgspec.UNSET
-
-    @property
-    def ranges(self) -> dict[str, tuple[float, float]]:
-        """Smallest and largest calibration number by role."""
-        highest = self.highest.numbers
-        return {role: (low, highest[role]) for role, low in self.lowest.numbers.items()}
-
-    def places(self, edges: Floats, score: Floats, uncertainty: Floats | None) -> tuple[Ints, Ints]:
-        """Return the uncertainty bin and the score bin of rows; shape (n,).
-
-        Parameters
-        ----------
-        edges
-            Those of the uncertainty bins.
-        """
-        row = np.zeros(len(score), dtype=np.int64)
-        if len(edges) and uncertainty is not None:
-            row = bin_of(uncertainty, edges)
-        column = np.zeros(len(score), dtype=np.int64)
-        for index, score_edges in enumerate(self.score_edges):
-            inside = row == index
-            column[inside] = bin_of(score[inside], np.array(score_edges, dtype=np.float64))
-        return row, column
-
-    def contradicts(self, bins: int, rows: int, *, uncertain: bool) -> bool:
-        """Whether it is not about a rule with ``bins`` uncertainty bins and its calibration rows."""
-        roles = {"score", "uncertainty"} if uncertain else {"score"}
-        if not roles == set(self.lowest.numbers) == set(self.highest.numbers):
-            return True
-        if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
-            return True
-        if (between := given(self.between)) is not None:
-            size, covariance = int(drift_cells(bins).max()) + 1, between.covariance
-            lengths = {len(covariance), *map(len, covariance)}
-            if lengths != {size} or not all(math.isfinite(value) for row in covariance for value in row):
-                return True
-        low, high = self.ranges["score"]
-        ascending = [[low, *edges, high] for edges in self.score_edges] + [
-            list(self.ranges.get("uncertainty", ()))
-        ]
-        return not all(all(map(math.isfinite, edges)) and edges == sorted(edges) for edges in ascending)
-
-
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     """A decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin."""
 
@@ -470,6 +370,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         return given(self.parameters.by)
 
     @property
+    def own_key(self) -> str | None:
+        """Key of the groups in each of which its bound is promised; None if there is none."""
+        if self.parameters.bound is not GroupBound.EACH:
+            return None
+        return PREDICTED if self.class_names else self.by
+
+    @property
+    def own_levels(self) -> dict[str, int]:
+        """Index of each group, and of other rows."""
+        return {name: index for index, name in enumerate((*self.group_rules, OTHER_GROUPS))}
+
+    @property
     def positive_label(self) -> str | None:
         """See Saved."""
         return self.parameters.positive
@@ -484,6 +396,10 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """Whether decisions use the uncertainty."""
         thresholds = [self.thresholds, *(group.thresholds for group in self.group_rules.values())]
         return max(map(len, thresholds)) > 1 or self.is_raised
+
+    def as_decided(self, data: DataRequest) -> DataRequest:
+        """Let rows be predictions if it decides on predicted classes."""
+        return data.as_predictions(data.roles.numbers.get("uncertainty")) if self.class_names else data
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the column of the groups."""
@@ -948,6 +864,15 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 f"data; precision there is {share(target.precision)}."
             )
         return sentences
+
+
+def groups_of(rows: Rows, by: str) -> Ints:
+    """Return the group of each row: of a key column, or of a rule's own column."""
+    if by in rows.groups:
+        return rows.groups[by]
+    feature = rows.features[by]
+    others = len(feature.levels or ())
+    return np.where(feature.value < 0, others, feature.value).astype(np.int64)
 
 
 def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | None]) -> str | None:

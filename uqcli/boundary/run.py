@@ -19,8 +19,7 @@ from uqcli.base.counts import Cells, Ints
 from uqcli.base.errors import DataError, InfeasibleError, UsageError
 from uqcli.base.running.cautions import doubt
 from uqcli.bin.rule import GridArtifact
-from uqcli.boundary.artifact import artifact_of
-from uqcli.boundary.calibration_rows import with_all_rows, with_between
+from uqcli.boundary.artifact import artifact_of, with_all_rows, with_between
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.boundary.candidates import (
     best_of,
@@ -42,7 +41,6 @@ from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
-from uqcli.boundary.rule_groups import as_decided
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
@@ -151,7 +149,7 @@ def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> tuple[str, str]:
         return is_accepted(replace(request, data=request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
-    return dependence_caution(as_decided(data, rule), rule, takes_option)
+    return dependence_caution(rule.as_decided(data), rule, takes_option)
 
 
 def _run(

@@ -11,8 +11,7 @@ from uqcli.base.class_counts import Matrix
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS
-from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_groups import groups_of, own_levels
+from uqcli.boundary.rule import BoundaryArtifact, groups_of
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import require_probabilities
@@ -140,7 +139,7 @@ class AssistedRows:
         if self._by is None:
             return {}
         assert isinstance(levels, dict)
-        return dict(levels.get(self._by) or own_levels(self._rule))
+        return dict(levels.get(self._by) or self._rule.own_levels)
 
 
 def _total(sums: np.ndarray, zones: np.ndarray) -> int:

@@ -15,7 +15,6 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_groups import as_decided
 from uqcli.boundary.search.constraint import PROMISED, listed
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.conformal.rule import ConformalArtifact
@@ -79,7 +78,7 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
         raise UsageError(f"--audit: target not tested: {rule.unsealed}")
     constraint = rule.constraint.parsed()
     data = with_audited(
-        as_decided(labelled_request(request.data, request.columns, [rule]), rule), request.audit
+        rule.as_decided(labelled_request(request.data, request.columns, [rule])), request.audit
     )
     data = data.clustered_by(request.cluster, days=request.days)
     read, source = read_labelled(replace(data, roles=replace(data.roles, adopts=True)))

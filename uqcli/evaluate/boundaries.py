@@ -17,7 +17,6 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import count, p_text, rounded_money
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
-from uqcli.boundary.rule_groups import as_decided, own_key, own_levels
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines import refusals
@@ -122,7 +121,7 @@ def evaluate(
     results = tuple(zip(request.artifacts, rules, measured, strict=True))
     groups = None
     if by is not None:
-        levels = batches.levels.get(by) or own_levels(rules[0])
+        levels = batches.levels.get(by) or rules[0].own_levels
         of_groups = {
             name: (design, tally.amounts(request.resampling.confidence, levels[name]))
             for name, design in tally.by_group(levels, request.resampling.confidence, request.units).items()
@@ -135,7 +134,7 @@ def evaluate(
     if cluster is None:
         alike, _ = dependence_caution(data, rules[0], lambda _: request.takes_option)
     claims = _claims(results, measure, request.resampling.confidence)
-    if groups is not None and by == own_key(rules[0]):
+    if groups is not None and by == rules[0].own_key:
         claims = tuple(_in_each(claim, groups) for claim in claims)
     reviews = tuple(_review_claim(*result) for result in results)
     results = tuple(
@@ -257,7 +256,7 @@ def _rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
     """Return the key of groups that are measured, and the request for rows."""
-    by = request.by or (own_key(rules[0]) if len(rules) == 1 else None)
+    by = request.by or (rules[0].own_key if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
     data = labelled_request(request.data, request.columns, read).grouped_by(
@@ -266,7 +265,7 @@ def _rows_to_read(
     data = data.clustered_by(request.cluster, days=request.days)
     if request.takes_option and request.unlabelled is None:  # that file need not have the column
         data = replace(data, roles=replace(data.roles, adopts=True))
-    return by, as_decided(data, rules[0])
+    return by, rules[0].as_decided(data)
 
 
 def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
@@ -316,7 +315,7 @@ def _by_group(
         if worth is not None:
             value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
             measured = replace(measured, value=value)
-        has_target = request.by != own_key(artifact) or name in artifact.promising_groups
+        has_target = request.by != artifact.own_key or name in artifact.promising_groups
         bounded, rate = None, None
         if has_target and not reason:
             bounded, rate = _bounded_rate(constraint, labelled, design) or (None, None)

@@ -12,7 +12,7 @@ from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.sampling_weights import units as weight_units
-from uqcli.boundary.rule_groups import groups_of
+from uqcli.boundary.rule import groups_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.design import (
     CLEARED,

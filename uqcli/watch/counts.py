@@ -21,8 +21,7 @@ from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.boundary.rule import ZONES, BoundaryArtifact
-from uqcli.boundary.rule_groups import groups_of, own_key, own_levels
+from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
 from uqcli.boundary.search.constraint import PROMISED
 from uqcli.conformal.coverage_test import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
@@ -223,9 +222,9 @@ def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceS
 
 def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
     """Count the rows of groups that no promise of a boundary is about."""
-    if not isinstance(rule, BoundaryArtifact) or (key := own_key(rule)) is None:
+    if not isinstance(rule, BoundaryArtifact) or (key := rule.own_key) is None:
         return 0
-    levels = own_levels(rule)
+    levels = rule.own_levels
     watched = [levels[promise.group] for promise in promises if promise.group is not None]
     return int((~np.isin(groups_of(rows, key), watched)).sum())
 
@@ -255,7 +254,7 @@ def _of_boundary(
         for rate in {promise.rate for promise in promises} & set(PROMISED)
     }
     masks["miss"] = positive, kept
-    key, levels = own_key(rule), own_levels(rule)
+    key, levels = rule.own_key, rule.own_levels
     group = None if key is None else groups_of(rows, key)
     listed = []
     for promise in promises:

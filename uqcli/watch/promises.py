@@ -15,7 +15,6 @@ from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
-from uqcli.boundary.rule_groups import own_key
 from uqcli.boundary.search.constraint import PROMISED, listed
 from uqcli.conformal.coverage_test import rank_of
 from uqcli.conformal.rule import ConformalArtifact
@@ -138,7 +137,7 @@ def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ..
         Promise(rate=name, bound=rate, origin=_origin(rule, name, rate, origin))
         for name, rate in rates.items()
     ]
-    if own_key(rule) is None:
+    if rule.own_key is None:
         return tuple(promises)
     targets = constraint.numbers[0]
     return tuple(

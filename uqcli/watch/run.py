@@ -16,7 +16,6 @@ from uqcli.base.exact_numbers import decimal
 from uqcli.base.options import caution_confidence, check_confidence
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_groups import as_decided
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.columns import MissingColumnError, key_named_by
 from uqcli.engines.open import open_engine, reusable_streams
@@ -446,5 +445,5 @@ def _labelled(rule: Saved, request: WatchRequest) -> DataRequest:
     if isinstance(rule, ConformalArtifact):
         return data
     assert isinstance(rule, BoundaryArtifact)  # no other kind promises anything
-    data = as_decided(data, rule)
+    data = rule.as_decided(data)
     return replace(data, roles=replace(data.roles, keys=()))

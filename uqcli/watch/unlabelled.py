@@ -15,9 +15,8 @@ from uqcli.base import defaults
 from uqcli.base.counts import Bools, Floats, Ints, PooledScores
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
-from uqcli.boundary.calibration_rows import DriftCells
-from uqcli.boundary.rule import ZONES, BoundaryArtifact, drift_cells
-from uqcli.boundary.rule_groups import as_decided
+from uqcli.boundary.reference import DriftCells, drift_cells
+from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
@@ -48,7 +47,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             expected="a label column, or a boundary that was fitted on rows by this version",
             remedy="name the label with --label, or fit the rule again",
         )
-    data = as_decided(replace(request.data, roles=rule.reads(request.columns)), rule)
+    data = rule.as_decided(replace(request.data, roles=rule.reads(request.columns)))
     if request.day is not None:
         data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
     expectation = None
