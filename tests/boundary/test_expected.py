@@ -13,9 +13,8 @@ from tests.properties.strategies import precision_constraint
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.expected import expected
-from uqcli.boundary.search.cell_draws import folds_of, resampled
+from uqcli.boundary.search.cross_validation import folds_of, resampled, tried_bins
 from uqcli.boundary.search.goals import Margin
-from uqcli.boundary.search.uncertainty_bins import tried_bins
 
 LOWER = [LOWEST, 1.0, 2.0, 3.0, 4.0]
 

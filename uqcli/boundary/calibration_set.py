@@ -49,8 +49,8 @@ from uqcli.boundary.search.algorithms import (
     ranges_for_threshold,
 )
 from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.smoothing import nested_boundaries
-from uqcli.boundary.search.uncertainty_bins import BINS, BinsTried, fewest_of, tried_bins
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.saved import Source

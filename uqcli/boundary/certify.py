@@ -52,8 +52,8 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import Optimum, optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.result import FittedBoundary, decide
-from uqcli.boundary.search.uncertainty_bins import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate

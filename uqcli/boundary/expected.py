@@ -22,8 +22,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import share
 from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.algorithms import ALGORITHMS
-from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws

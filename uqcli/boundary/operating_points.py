@@ -19,8 +19,8 @@ from uqcli.base.counts import Cells, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
 from uqcli.boundary.expected import DRAWS, Expected, by_optimism, enough_draws, expected_metrics
-from uqcli.boundary.search.cell_draws import resampled
 from uqcli.boundary.search.constraint import RULES, Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.estimates.confusion import Confusion, Rate

@@ -22,8 +22,8 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.progress import with_progress
-from uqcli.boundary.search.cell_draws import digest_of, folds_of
 from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.cross_validation import digest_of, folds_of
 from uqcli.boundary.search.result import as_sums
 from uqcli.boundary.search.score_runs import TopRuns
 from uqcli.boundary.search.smoothing import Layout, nested_of_draws

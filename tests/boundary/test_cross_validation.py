@@ -7,7 +7,7 @@ from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.uncertainty_bins import BINS, BinsTried, fewest_of, tried_bins
+from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, tried_bins
 
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=8, score_bins=100)
 
