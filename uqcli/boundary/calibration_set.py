@@ -152,11 +152,6 @@ class CalibrationRows:
             Whether to read the uncertainty for any algorithm.
         table
             Table of the rows, if it is open already.
-
-        Raises
-        ------
-        UsageError, DataError
-            A number of bins is out of range, or the rows cannot be read.
         """
         algorithms = algorithms_of(request.searched)
         for algorithm in algorithms:

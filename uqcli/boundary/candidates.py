@@ -24,13 +24,7 @@ _BOUND_TOLERANCE: Final = 0.005
 
 
 def candidates_of(calibration_set: CalibrationSet, choice: AlgorithmChoice) -> tuple[Candidate, ...]:
-    """Run the requested algorithms.
-
-    Raises
-    ------
-    UsageError, DataError
-        A single algorithm does not apply, or needs too much memory.
-    """
+    """Run the requested algorithms."""
     if choice is not AlgorithmChoice.ALL:
         _require_applicable(calibration_set, Algorithm(choice))
     return tuple(_try(calibration_set, algorithm) for algorithm in algorithms_of(choice))
@@ -166,15 +160,7 @@ def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
 
 
 def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -> None:
-    """Refuse an algorithm that does not apply.
-
-    Raises
-    ------
-    UsageError
-        The algorithm does not apply; the message gives the reason.
-    DataError
-        Its table would exceed the memory limit.
-    """
+    """Refuse an algorithm that does not apply."""
     obstacle = calibration_set.obstacle(algorithm)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")

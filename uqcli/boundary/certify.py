@@ -97,11 +97,6 @@ def certified(
     ----------
     gains
         Comparison of the uncertainty columns, the best first, if there was one.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option conflicts with a certificate, or the rows cannot be read.
     """
     delta = checked_delta(request)
     if was_sampled(request.data):
@@ -233,11 +228,6 @@ def certified_rule(
     ----------
     older
         Pooled rows that choose the boundaries, so that all ``rows`` test them; None for a part of ``rows``.
-
-    Raises
-    ------
-    DataError
-        A cluster has older rows and others.
     """
     constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
     cluster = request.data.roles.cluster

@@ -111,13 +111,7 @@ def _just_above(score: float) -> float:
 
 
 def refuse_beyond_region(request: BoundaryRequest) -> None:
-    """Refuse a certificate that needs labels of other scores than those that were drawn, or no pilot.
-
-    Raises
-    ------
-    UsageError
-        An option asks for one.
-    """
+    """Refuse a certificate that needs labels of other scores than those that were drawn, or no pilot."""
     drawn = "with rows that sample --for certificate drew"
     if request.pilot is None:
         raise UsageError(
@@ -155,11 +149,6 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
         ``PILOT`` or ``TEST``.
     more
         Further columns of numbers to read.
-
-    Raises
-    ------
-    DataError
-        There is none, or the rows cannot be read.
     """
     roles = data.roles
     further = {name: name for name in (was_sampled(data) or SAMPLED_ABOVE, *more)}
@@ -181,13 +170,7 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
 
 
 def region_of(rows: Rows) -> tuple[str, float]:
-    """Return the column of the region, and the score above or below which all rows were drawn.
-
-    Raises
-    ------
-    DataError
-        Rows are of several regions, or outside of theirs.
-    """
+    """Return the column of the region, and the score above or below which all rows were drawn."""
     column = SAMPLED_ABOVE if SAMPLED_ABOVE in rows.numbers else SAMPLED_BELOW
     edges = np.unique(rows.numbers[column])
     if len(edges) > 1:

@@ -31,13 +31,7 @@ from uqcli.rules.saved import Source
 def compare_uncertainties(
     request: BoundaryRequest, constraint: Constraint
 ) -> tuple[tuple[UncertaintyComparison, ...], CalibrationRows]:
-    """Test every uncertainty column of a request, the best first; also return the rows of the best.
-
-    Raises
-    ------
-    UsageError, DataError
-        The request has no rows, or they cannot be read.
-    """
+    """Test every uncertainty column of a request, the best first; also return the rows of the best."""
     if request.grid is not None:
         raise UsageError("--compare beside --grid", expected="the rows themselves")
     check_seed(request.seed)

@@ -25,13 +25,7 @@ _GROUPED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT)
 
 
 def checked(request: BoundaryRequest) -> BoundaryRequest:
-    """Return a request as it runs, after a check of its options.
-
-    Raises
-    ------
-    UsageError
-        Options cannot be combined.
-    """
+    """Return a request as it runs, after a check of its options."""
     if request.certify is not None:
         request = with_one_threshold(request)
         checked_delta(request)
@@ -76,13 +70,7 @@ def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
 
 
 def checked_delta(request: BoundaryRequest) -> Fraction:
-    """Return the risk of the certificate, after a check of all other options.
-
-    Raises
-    ------
-    UsageError
-        An option conflicts with a certificate.
-    """
+    """Return the risk of the certificate, after a check of all other options."""
     delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
     caution_confidence("--certify", float(delta))
     check_seed(request.seed)
@@ -119,13 +107,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
 
 
 def refuse_conflicts(request: BoundaryRequest) -> None:
-    """Refuse a second bound, a review or groups with options that they do not support.
-
-    Raises
-    ------
-    UsageError
-        There is such an option.
-    """
+    """Refuse a second bound, a review or groups with options that they do not support."""
     review = "" if request.limit is None else f"--{request.limit.kind}"
     groups = "" if request.by is None else "--proba" if request.by == PREDICTED else "--by"
     given = {

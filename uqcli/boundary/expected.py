@@ -113,20 +113,19 @@ def expected(
     -------
     None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
-    tops = None if _is_large(cells) else ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
+    tops = None if is_large(cells) else ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
     if tops is None:
         return None
     samples = samples or BootstrapSamples.from_cells(cells, seed)
     draws = partial(_tops_of_draws, samples, algorithm, constraint)
-    return _expected_of(samples, tops, draws, algorithm)
+    return expected_of(samples, tops, draws, algorithm)
 
 
 def expected_of(
-    cells: Cells,
+    drawn: BootstrapSamples,
     tops: Tops,
     tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
     algorithm: Algorithm,
-    seed: int,
 ) -> Expected | None:
     """Estimate the results of a boundary on new data (see ``expected``).
 
@@ -137,17 +136,6 @@ def expected_of(
     tops_of_draws
         Function from bootstrap samples, int64 of shape (2, draws, cells), to the boundary of each.
     """
-    if _is_large(cells):
-        return None
-    return _expected_of(BootstrapSamples.from_cells(cells, seed), tops, tops_of_draws, algorithm)
-
-
-def _expected_of(
-    drawn: BootstrapSamples,
-    tops: Tops,
-    tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
-    algorithm: Algorithm,
-) -> Expected | None:
     cells, samples, rests = drawn.cells, drawn.drawn, drawn.left_out
     count, positives = cells.flat
     feasible = [
@@ -215,7 +203,7 @@ def _logit(rate: float, nearest: float) -> float:
     return math.log(inside / (1 - inside))
 
 
-def _is_large(cells: Cells) -> bool:
+def is_large(cells: Cells) -> bool:
     """Whether a grid has too many cells to estimate anything."""
     return sum(len(row.count) for row in cells.rows) > _MAX_CELLS
 

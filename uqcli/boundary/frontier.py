@@ -76,13 +76,6 @@ def write_frontier(
     ----------
     bounds
         Bounds at whose odds the table also has the net benefit; those that set no odds add no column.
-
-    Raises
-    ------
-    UsageError
-        The boundary's algorithm uses no grid.
-    DataError
-        The output cannot be written.
     """
     if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
         raise UsageError(

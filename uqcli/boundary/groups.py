@@ -32,7 +32,7 @@ from uqcli.boundary.clusters import (
     saved_dependence,
 )
 from uqcli.boundary.conflicts import checked_delta, safer_options
-from uqcli.boundary.expected import Expected, expected_of, expected_share
+from uqcli.boundary.expected import BootstrapSamples, Expected, expected_of, expected_share, is_large
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot
@@ -99,9 +99,10 @@ class GroupSearch:
 
         The recall has no range: the thresholds of several groups vary more than one, and ranges covered 79 %.
         """
-        if self._found is None:
+        if self._found is None or is_large(self.cells):
             return None
-        results = expected_of(self.cells, self._found, self._of_draws, self.algorithm, seed)
+        samples = BootstrapSamples.from_cells(self.cells, seed)
+        results = expected_of(samples, self._found, self._of_draws, self.algorithm)
         if results is None or len(self.parts) == 1:
             return results
         return replace(results, recall=replace(results.recall, low=None, high=None))
@@ -171,13 +172,7 @@ def merged(parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> Nest
 
 
 def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find and report the boundary of each group that is large enough, and of all rows.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, the rows cannot be read, or no group is large enough.
-    """
+    """Find and report the boundary of each group that is large enough, and of all rows."""
     by, algorithm = request.by or "", Algorithm(request.searched)
     delta = None if request.certify is None else checked_delta(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)

@@ -42,11 +42,6 @@ def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> T
     ----------
     data
         Request for the rows that test.
-
-    Raises
-    ------
-    UsageError, DataError
-        The pilot cannot be read, or has rows that test.
     """
     if data.engine is EngineName.SPARK:
         raise UsageError("--pilot with --engine spark", expected="--engine polars")
@@ -62,11 +57,6 @@ def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
     ----------
     pilot, test
         With the key of each cluster's text.
-
-    Raises
-    ------
-    DataError
-        There is one.
     """
     common = len(np.intersect1d(pilot.groups[cluster], test.groups[cluster]))
     if common:
@@ -87,11 +77,6 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
     ----------
     label
         Column that is not compared, since the testing rows have no labels yet.
-
-    Raises
-    ------
-    DataError
-        There are more such rows than 1 %, and more than twice as many as in other rows of the same source.
     """
     shared, chance, unique, is_same = _compared(data, pilot, ())
     if shared > _MOST_SHARED or is_same:  # rows that differ in scores and labels are different

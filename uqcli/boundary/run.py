@@ -306,13 +306,7 @@ def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Can
 def run_several(
     request: BoundaryRequest, constraints: Sequence[Constraint]
 ) -> Result[SeveralBoundariesReport, None]:
-    """Find a boundary for each of several bounds; all or none are saved.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        See ``run``.
-    """
+    """Find a boundary for each of several bounds; all or none are saved."""
     request = replace(request, bounds=tuple(constraints))
     with reusable_streams():  # certificates, comparisons and groups read the rows once per bound
         with _needing_uncertainty(request):
@@ -411,11 +405,6 @@ def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[
     ----------
     table
         Table of the rows, if it is open already.
-
-    Raises
-    ------
-    UsageError, DataError
-        See ``run``.
     """
     with reusable_streams():
         rows, reached = _rows_and_targets(request, table)

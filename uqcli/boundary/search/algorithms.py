@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import cmp_to_key
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 import numpy as np
@@ -147,13 +147,8 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
     return None if best is None else tuple(int(top) for top in chosen[:, best])
 
 
-class _Block(NamedTuple):
-    """Adjacent cells with a common calibrated value, positives / total."""
-
-    row: int
-    first_cell: int
-    total: int
-    positives: int
+_Block = tuple[int, int, int, int]
+"""Adjacent cells with a common calibrated value: row, first cell, rows in total, and positive rows."""
 
 
 def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
@@ -163,7 +158,7 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
     calibrated value, compared as exact fractions, are taken together over all rows. Empty cells have no
     value, and a last group without positives is omitted.
     """
-    blocks = [block for row_index, row in enumerate(cells.rows) for block in _blocks(row_index, row)]
+    blocks = [block for index, row in enumerate(cells.rows) for block in _blocks(index, row)]
     blocks.sort(key=cmp_to_key(_by_falling_value))
     group_ends = [
         index + 1
@@ -171,8 +166,8 @@ def isotonic_single_threshold(cells: Cells, goal: Goal) -> Tops | None:
         if index + 1 == len(blocks) or _by_falling_value(block, blocks[index + 1]) != 0
     ]
     taken = np.zeros((len(cells.rows), len(blocks)), dtype=np.int64)
-    for index, block in enumerate(blocks):
-        taken[block.row, index] = len(cells.rows[block.row].count) - block.first_cell
+    for index, (row, first_cell, _, _) in enumerate(blocks):
+        taken[row, index] = len(cells.rows[row].count) - first_cell
     tops = np.maximum.accumulate(taken, axis=1)[:, np.array(group_ends, dtype=np.int64) - 1]
     best = goal.best_of(in_all_rows([top_runs(row) for row in cells.rows], list(tops)))
     return None if best is None else tuple(tops[:, best].tolist())
@@ -184,12 +179,14 @@ def _blocks(row_index: int, row: CellRow) -> list[_Block]:
         return []
     first, total, positives = isotonic_sums(row.positives[filled], row.count[filled])
     columns = filled[first].tolist(), total.tolist(), positives.tolist()
-    return [_Block(row_index, *block) for block in zip(*columns, strict=True)]
+    return [(row_index, *block) for block in zip(*columns, strict=True)]
 
 
 def _by_falling_value(first: _Block, second: _Block) -> int:
     """Compare calibrated values exactly, in descending order."""
-    return second.positives * first.total - first.positives * second.total
+    *_, total, positives = first
+    *_, other_total, other_positives = second
+    return other_positives * total - positives * other_total
 
 
 def greedy_multiple_thresholds(cells: Cells, goal: Goal) -> Tops | None:

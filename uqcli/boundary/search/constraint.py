@@ -509,10 +509,6 @@ def _read_max_selected(text: str) -> Constraint:
     return Constraint(kind=kind, value=text, numbers=(rows,))
 
 
-def _read_utility(text: str) -> Constraint:
-    return utility(*typed_worth(text))
-
-
 def typed_worth(text: str) -> tuple[str, str]:
     """Split the saved text of a utility into its gain and cost as typed.
 
@@ -531,27 +527,14 @@ def _keep_precision(constraint: Constraint, cells: Cells) -> Goal:
     return KeepBounds(precision=precision_bound(target, cells.total), margin=margin)
 
 
-def _keep_recall(constraint: Constraint, cells: Cells) -> Goal:
-    return KeepRecall(minimum=math.ceil(constraint.numbers[0] * cells.positives))
-
-
 def _keep_selected(constraint: Constraint, cells: Cells) -> Goal:
     (bound,) = constraint.numbers
     limit = bound * cells.total if constraint.relative else bound
     return keep_budget(min(math.floor(limit), cells.total), false_only=False)
 
 
-def _keep_fpr(constraint: Constraint, cells: Cells) -> Goal:
-    return _keep_false_positives(constraint.numbers[0], cells)
-
-
-def _keep_specificity(constraint: Constraint, cells: Cells) -> Goal:
-    return _keep_false_positives(1 - constraint.numbers[0], cells)
-
-
 def _keep_false_positives(share: Fraction, cells: Cells) -> Goal:
-    negatives = cells.total - cells.positives
-    return keep_budget(math.floor(share * negatives), false_only=True)
+    return keep_budget(math.floor(share * (cells.total - cells.positives)), false_only=True)
 
 
 def _is_met(bound: Constraint, fit: Confusion[int]) -> bool:
@@ -573,8 +556,7 @@ def _only_certified(constraint: Constraint, cells: Cells) -> Goal:
     raise uncertified_omission()
 
 
-def _maximise_utility(constraint: Constraint, cells: Cells | None = None) -> MaximiseUtility:
-    del cells
+def _maximise_utility(constraint: Constraint) -> MaximiseUtility:
     if constraint.amounts:
         gain, cost = (int(number * UNITS) for number in constraint.numbers)
         indices = {role: index for index, role in enumerate(constraint.amounts)}
@@ -596,11 +578,6 @@ def _utility_of(constraint: Constraint, fit: Confusion[int]) -> Fraction:
 def _odds_of_precision(constraint: Constraint) -> Fraction | None:
     (precision,) = constraint.numbers
     return precision / (1 - precision) if precision < 1 else None
-
-
-def _odds_of_utility(constraint: Constraint) -> Fraction:
-    gain, cost = constraint.numbers
-    return cost / gain
 
 
 def _by_offsets(constraint: Constraint, share: Fraction) -> list[Fraction]:
@@ -660,7 +637,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
         ),
         ConstraintKind.RECALL: ConstraintRule(
             read=_read_share(ConstraintKind.RECALL, above=0),
-            goal=_keep_recall,
+            goal=lambda bound, cells: KeepRecall(minimum=math.ceil(bound.numbers[0] * cells.positives)),
             text="recall >= {}",
             options="--recall",
             rate=Rate.RECALL,
@@ -686,7 +663,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
         ),
         ConstraintKind.MAX_FPR: ConstraintRule(
             read=_read_share(ConstraintKind.MAX_FPR),
-            goal=_keep_fpr,
+            goal=lambda bound, cells: _keep_false_positives(bound.numbers[0], cells),
             text="false-positive rate <= {}",
             options="--max-fpr",
             rate=Rate.FPR,
@@ -702,7 +679,7 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
         ),
         ConstraintKind.MIN_SPECIFICITY: ConstraintRule(
             read=_read_share(ConstraintKind.MIN_SPECIFICITY),
-            goal=_keep_specificity,
+            goal=lambda bound, cells: _keep_false_positives(1 - bound.numbers[0], cells),
             text="specificity >= {}",
             options="--min-specificity",
             rate=Rate.SPECIFICITY,
@@ -732,13 +709,13 @@ RULES: Final[Mapping[ConstraintKind, ConstraintRule]] = MappingProxyType(
             success="positive",
         ),
         ConstraintKind.UTILITY: ConstraintRule(
-            read=_read_utility,
-            goal=_maximise_utility,
+            read=lambda text: utility(*typed_worth(text)),
+            goal=lambda utility, _: _maximise_utility(utility),
             text="highest utility ({})",
             options="--gain and --cost",
             maximised=None,
             objective=_utility_of,
-            odds=_odds_of_utility,
+            odds=lambda utility: utility.numbers[1] / utility.numbers[0],
         ),
     }
 )
