@@ -483,15 +483,11 @@ class BoundaryReport(OneResult):
 
     def _expectation(self) -> list[str]:
         """State what to expect on new data."""
+        is_alone = self.certification is None and len(self.candidates) == 1
+        if self.chosen.expected is None and is_alone:
+            return ["These are the results on the calibration set; expect somewhat less on new data."]
         if self.chosen.expected is None or self._refuted:
-            unknown = (
-                self.certification is None and self.chosen.expected is None and len(self.candidates) == 1
-            )
-            return (
-                ["These are the results on the calibration set; expect somewhat less on new data."]
-                if unknown
-                else []
-            )
+            return []
         where = "new data" if self.class_weights is None else "the target data"
         if self.flagged_of_all is not None:
             where = "new rows like the labelled ones"
@@ -533,12 +529,14 @@ class BoundaryReport(OneResult):
         return bool(self.recalibrated)
 
     @property
+    def _thresholds(self) -> int:
+        """Number of thresholds; 0 without a boundary, and with groups."""
+        boundary = self.chosen.boundary
+        return 0 if boundary is None or self.groups is not None else len(boundary.thresholds)
+
+    @property
     def _is_single_threshold(self) -> bool:
-        return (
-            self.groups is None
-            and self.chosen.boundary is not None
-            and len(self.chosen.boundary.thresholds) == 1
-        )
+        return self._thresholds == 1
 
     def _cautions(self) -> list[str]:
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
@@ -708,15 +706,10 @@ class BoundaryReport(OneResult):
             return []
         (limit,) = bound.numbers
         if not bound.relative:
-            few = limit * 1000 < self.rows and limit <= 100
-            return (
-                [
-                    f"the rule flags at most {limit} of {count(self.rows)} rows: write {limit}% if you meant "
-                    "a share."
-                ]
-                if few
-                else []
-            )
+            if limit * 1000 >= self.rows or limit > 100:
+                return []
+            few = f"the rule flags at most {limit} of {count(self.rows)} rows"
+            return [f"{few}: write {limit}% if you meant a share."]
         error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
@@ -769,9 +762,7 @@ class BoundaryReport(OneResult):
     @property
     def has_several_thresholds(self) -> bool:
         """Whether the boundary has several thresholds."""
-        if self.groups is not None:
-            return False
-        return self.chosen.boundary is not None and len(self.chosen.boundary.thresholds) > 1
+        return self._thresholds > 1
 
     @property
     def _closest(self) -> Confusion[int] | None:
@@ -819,7 +810,6 @@ class BoundaryReport(OneResult):
         return [*notes, *self._new_data_notes()]
 
     def _new_data_notes(self) -> list[str]:
-        """Collect notes on new data, and on the seed."""
         notes = [JOINT_TARGET] if self.has_several_thresholds and self.certification is None else []
         notes += self._without_range()
         notes += [_CROSS_VALIDATED, VERDICTS] if self.compared else []

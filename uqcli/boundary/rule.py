@@ -63,11 +63,6 @@ from uqcli.rules.expressions import (
 from uqcli.rules.saved import Bins, Count, Saved, Source, given
 
 LABELLED_ROWS: Final = "labelled calibration rows"
-EXPECTED: Final = "expected on new data"
-EXPECTED_IN_GROUPS: Final = "expected in these groups"
-EXPECTED_ON_TARGET: Final = "expected on target data"
-EXPECTED_OF_LABELLED: Final = "expected on rows like these"
-"""If some calibration rows have no label: new rows are not like those that have one."""
 EXPECTED_RANGE: Final = 0.9
 """Level of the ranges of expected results."""
 
@@ -815,11 +810,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         expected = given(self.expected)
         if expected is None:
             return []
-        name = EXPECTED_ON_TARGET if self.has_target else EXPECTED
-        if self.fit.flagged[1] > self.fit.rows:
-            name = EXPECTED_OF_LABELLED
+        name = "expected on target data" if self.has_target else "expected on new data"
+        if (
+            self.fit.flagged[1] > self.fit.rows
+        ):  # new rows are not like those that have a label
+            name = "expected on rows like these"
         if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
-            name = EXPECTED_IN_GROUPS
+            name = "expected in these groups"
         recall, precision = (
             share_in_range(rate.value, rate.low, rate.high) for rate in (expected.recall, expected.precision)
         )
@@ -900,11 +897,6 @@ class RowWords:
     positive: str
     positives: str
     found: str
-
-    @property
-    def positives_found(self) -> str:
-        """Name of the recall."""
-        return f"{self.positives} {self.found}"
 
 
 FLAGGED_ROWS: Final = RowWords(
@@ -1006,7 +998,7 @@ def boundary_card(
     alert_rate = selected / of_rows
     numbers = [
         key_rate(f"precision {where}", precision, EXPECTED_RANGE),
-        key_rate(f"{words.positives_found} {where}", recall, EXPECTED_RANGE),
+        key_rate(f"{words.positives} {words.found} {where}", recall, EXPECTED_RANGE),
         KeyNumber(
             label=words.flagged,
             value=percent(alert_rate),
