@@ -46,7 +46,7 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
         by_fit = (-objective, -fit.true_positives, fit.selected)
         return (False, *unsafe, -_objective(expected_results, fit, constraint), *by_fit)
 
-    return min((applicable for applicable in candidates if applicable.optimum is not None), key=rank)
+    return min((applicable for applicable in candidates if applicable.obstacle is None), key=rank)
 
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
@@ -94,17 +94,17 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     cells = calibration_set.one_row
     if cells is None:
         return None
-    optimum = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint)
-    if optimum.boundary is not None:
+    boundary = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint).boundary
+    if boundary is not None:
         expected_results = None
         if calibration_set.cluster is None:
             constraint, seed = calibration_set.constraint, calibration_set.seed
             expected_results = expected(cells, Algorithm.SMOOTH, constraint, seed)
-        return Candidate(algorithm=Algorithm.SMOOTH, optimum=optimum, expected=expected_results)
+        return Candidate(algorithm=Algorithm.SMOOTH, boundary=boundary, expected=expected_results)
     if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
         return None
-    optimum = calibration_set.optimum(Algorithm.ST)
-    return None if optimum.boundary is None else Candidate(algorithm=Algorithm.ST, optimum=optimum)
+    boundary = calibration_set.optimum(Algorithm.ST).boundary
+    return None if boundary is None else Candidate(algorithm=Algorithm.ST, boundary=boundary)
 
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
@@ -146,14 +146,16 @@ def equal_alerts(best: Candidate, calibration_set: CalibrationSet) -> Confusion[
 def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
     obstacle = calibration_set.obstacle(algorithm) or _oversize(calibration_set, algorithm)
     if obstacle is not None:
-        return Candidate(algorithm=algorithm, optimum=None, obstacle=obstacle)
+        return Candidate(algorithm=algorithm, boundary=None, obstacle=obstacle)
     calibration_set.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
     optimum = calibration_set.optimum(algorithm)
     seconds = perf_counter() - start
     return Candidate(
         algorithm=algorithm,
-        optimum=optimum,
+        boundary=optimum.boundary,
+        closest=optimum.closest,
+        recalibration=optimum.recalibration,
         seconds=seconds,
         expected=calibration_set.expected(algorithm) if optimum.boundary is not None else None,
     )

@@ -49,7 +49,7 @@ from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.reference import SavedReference, reference_of
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.algorithms import Optimum, optimise
+from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
@@ -130,8 +130,11 @@ def _report(
     source: Source,
     gains: tuple[UncertaintyComparison, ...] = (),
 ) -> BoundaryReport:
-    optimum = Optimum(boundary=rule.boundary, closest=rule.boundary or rule.certification.uncertified)
-    chosen = Candidate(algorithm=Algorithm(request.searched), optimum=optimum)
+    chosen = Candidate(
+        algorithm=Algorithm(request.searched),
+        boundary=rule.boundary,
+        closest=rule.boundary or rule.certification.uncertified,
+    )
     return BoundaryReport(
         source=source,
         parameters=request.parameters(rule.spec),

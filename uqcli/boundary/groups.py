@@ -38,7 +38,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.pilot import open_pilot
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum
+from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
@@ -223,7 +223,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
             expected = expected_over_clusters(expected, in_groups, request.units)
         if delta is None:
             clusters = ClusterNumbers.of(in_groups)
-    chosen = Candidate(algorithm=algorithm, optimum=Optimum(boundary=boundary), expected=expected)
+    chosen = Candidate(algorithm=algorithm, boundary=boundary, expected=expected)
     cells = calibration_set.one_row
     report = BoundaryReport(
         source=calibration_set.source,

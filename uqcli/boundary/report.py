@@ -88,8 +88,8 @@ _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single
 
 
 @dataclass(frozen=True, kw_only=True)
-class Candidate:
-    """Result of one algorithm, or why it does not apply.
+class Candidate(Optimum):
+    """Optimum of one algorithm, or why it does not apply.
 
     Attributes
     ----------
@@ -100,15 +100,9 @@ class Candidate:
     """
 
     algorithm: Algorithm
-    optimum: Optimum | None
     obstacle: str | None = None
     seconds: float = 0.0
     expected: Expected | None = None
-
-    @property
-    def boundary(self) -> FittedBoundary | None:
-        """The boundary, if there is one."""
-        return self.optimum.boundary if self.optimum else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -521,7 +515,7 @@ class BoundaryReport(OneResult):
     @property
     def recalibrated(self) -> str:
         """Sentence on the recalibration of scores; empty if there is none."""
-        by = self.chosen.optimum.recalibration if self.chosen.optimum else None
+        by = self.chosen.recalibration
         return recalibration_in_words(by.coefficient, by.low, by.high) if by else ""
 
     @property
@@ -766,8 +760,7 @@ class BoundaryReport(OneResult):
 
     @property
     def _closest(self) -> Confusion[int] | None:
-        closest = self.chosen.optimum.closest if self.chosen.optimum else None
-        return closest.fit if closest else None
+        return self.chosen.closest.fit if self.chosen.closest else None
 
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""

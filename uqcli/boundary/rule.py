@@ -811,9 +811,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if expected is None:
             return []
         name = "expected on target data" if self.has_target else "expected on new data"
-        if (
-            self.fit.flagged[1] > self.fit.rows
-        ):  # new rows are not like those that have a label
+        if self.fit.flagged[1] > self.fit.rows:  # new rows are not like those that have a label
             name = "expected on rows like these"
         if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
             name = "expected in these groups"

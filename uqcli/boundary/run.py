@@ -209,10 +209,9 @@ def _found(
             candidates = (best,)
     if not _has_recall(best, constraint):
         best = _with_recall(candidates, constraint)
-    if request.limit is not None and best.optimum is not None and best.boundary is not None:
+    if request.limit is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
-        boundary = with_review(best.boundary, cells, request.limit, best.algorithm)
-        best = replace(best, optimum=replace(best.optimum, boundary=boundary))
+        best = replace(best, boundary=with_review(best.boundary, cells, request.limit, best.algorithm))
     best, counts = _over_clusters(best, calibration_set, request.units)
     algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
@@ -246,9 +245,9 @@ def _found(
         # with class weights, the odds concern rows of other class priors than the table counts
         bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
         write_frontier(calibration_set, best.algorithm, request.curve, bounds)
-    if best.optimum is None or best.optimum.boundary is None:
+    boundary, recalibration = best.boundary, best.recalibration
+    if boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    boundary, recalibration = best.optimum.boundary, best.optimum.recalibration
     reference = None
     if isinstance(calibration_set, CalibrationRows):
         uncertain = len(boundary.thresholds) > 1 or recalibration is not None
@@ -300,7 +299,7 @@ def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Can
     if reaching:
         return best_of(reaching, constraint)
     closest, boundary = max(found, key=lambda pair: pair[1].fit.true_positives)
-    return replace(closest, optimum=Optimum(boundary=None, closest=boundary), expected=None)
+    return replace(closest, boundary=None, closest=boundary, recalibration=None, expected=None)
 
 
 def run_several(
