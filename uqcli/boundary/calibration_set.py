@@ -333,7 +333,7 @@ class CalibrationRows:
         spec = self._shared(bins)
         axis = turned_axis(self.table, spec)
         edges = np.nextafter(-axis.edges[::-1], np.inf)
-        *parts, total = grid_parts(self.table, edges, spec, thresholds=_no_ranges)
+        *parts, total = grid_parts(self.table, edges, spec, thresholds=no_ranges)
         counted_grid = CountedGrid(spec=spec, axis=axis, parts=(*reversed(parts), total))
         return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
 
@@ -464,7 +464,8 @@ def bins_after_merging(spec: GridSpec) -> tuple[int, ...]:
     return (*merged, bins) if spec.binning is Binning.SHARED else (1, bins)
 
 
-def _no_ranges(counts: Sequence[RangeCounts]) -> list[Bools]:
+def no_ranges(counts: Sequence[RangeCounts]) -> list[Bools]:
+    """Mark no range to open."""
     return [np.zeros(len(part.value), dtype=np.bool_) for part in counts]
 
 

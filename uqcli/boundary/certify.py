@@ -239,7 +239,9 @@ def certified_rule(
         refuse_common_clusters(older, rows, cluster)
     tried: tuple[BinsTried, ...] | None = None
     if request.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
-        shared = _cells(pilot, _for_bins(spec))
+        shared = _cells(
+            pilot, replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
+        )
         tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
     limit, omitted = request.limit, constraint.kind is ConstraintKind.MAX_OMISSION
@@ -350,11 +352,6 @@ def _drawn(test: Rows, certifier: Certifier, cluster: str, seed: int) -> Confusi
         test.labels[index],
         boundaries=len(order),
     )
-
-
-def _for_bins(spec: GridSpec) -> GridSpec:
-    """Return the shared grid, from which the number of bins is chosen."""
-    return replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
 
 
 def _cells(rows: Rows, spec: GridSpec) -> Cells:

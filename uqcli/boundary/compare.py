@@ -15,7 +15,7 @@ from uqcli.base.defaults import FOLDS
 from uqcli.base.draws import check_seed
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet
-from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
+from uqcli.boundary.clusters import ClusteredGrid
 from uqcli.boundary.comparison_report import MIN_GAIN, UncertaintyComparison
 from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.options import BoundaryRequest
@@ -56,8 +56,9 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     """
     cells, constraint = rows.compared_cells, rows.constraint
     if rows.clusters is not None:
-        _require_clusters(rows.clusters)
         single = rows.clusters
+        if len(single.key) < FEW_CLUSTERS:
+            raise DataError(f"{len(single.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
         values = None
         if single.amounts is not None:
             values = constraint.values(single.positive, single.amounts)
@@ -79,12 +80,6 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
         amounts=amounts[:, index],
         values=constraint.values(table.labels, amounts)[index],
     )
-
-
-def _require_clusters(rows: ClusteredRows) -> None:
-    """Refuse a test on fewer than 20 clusters."""
-    if len(rows.key) < FEW_CLUSTERS:
-        raise DataError(f"{len(rows.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
 
 
 def other_direction(

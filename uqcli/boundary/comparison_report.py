@@ -151,10 +151,12 @@ def gains_table(compared: Sequence[UncertaintyComparison]) -> Table:
     """Build the table of the gain of each column, the best first."""
     header = ("uncertainty", "at equal alerts", "at the bound", "permuted", "p", "verdict")
     brief = [(column.uncertainty, *column.cells) for column in compared]
-    rows = [
-        (name, equal, *_further_cells(column.gain), p_value, verdict)
-        for column, (name, equal, p_value, verdict) in zip(compared, brief, strict=True)
-    ]
+    rows = []
+    for column, (name, equal, p_value, verdict) in zip(compared, brief, strict=True):
+        further = ("-", "-")
+        if column.gain is not None:
+            further = _points(column.gain.at_bound), f"{100 * column.gain.placebo:+.2f}"
+        rows.append((name, equal, *further, p_value, verdict))
     title = "Points of recall gained over a single threshold, cross-validated (95 % intervals)"
     brief_table = Table(title="", header=("uncertainty", "points of recall", "p", "verdict"), rows=brief)
     return Table(title=title, header=header, rows=rows, detail=len(rows) == 1, brief=brief_table)
@@ -165,11 +167,6 @@ VERDICTS: Final = (
     "of shuffled uncertainties, and its interval excludes 0."
 )
 """Conditions of a verdict."""
-
-
-def _further_cells(gain: Gain | None) -> tuple[str, str]:
-    """Format the gain at the bound, and that of permuted uncertainties."""
-    return ("-", "-") if gain is None else (_points(gain.at_bound), f"{100 * gain.placebo:+.2f}")
 
 
 def _utility(estimate: Estimate) -> str:

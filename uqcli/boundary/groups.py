@@ -21,7 +21,7 @@ from uqcli.base.counts import Bools, Cells, Ints, RangeCounts
 from uqcli.base.errors import DataError, InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.boundary.artifact import artifact_of
-from uqcli.boundary.calibration_set import CalibrationRows
+from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clusters import (
@@ -348,11 +348,7 @@ def _certify(
 
 def _weights(table: Table, by: str) -> dict[str, int]:
     """Return the rows of each group by weight."""
-
-    def nothing(counts: Sequence[RangeCounts]) -> list[Bools]:
-        return [np.zeros(len(part.value), dtype=np.bool_) for part in counts]
-
-    *parts, _ = table.range_counts(Partition(groups=(by,)), nothing)
+    *parts, _ = table.range_counts(Partition(groups=(by,)), no_ranges)
     return {name: part.rows for name, part in zip(table.groups(by), parts, strict=True)}
 
 

@@ -177,11 +177,11 @@ def _cumulative(counts: Sequence[RangeCounts]) -> Ints:
     *parts, total = counts
     if len(parts) == 1:
         return np.cumsum(total.count)[np.newaxis]
-    return np.stack(list(parallel_map(lambda part: _rows_below(part)[_stops(part, total)], parts)))
 
+    def rows_below(part: RangeCounts) -> Ints:
+        return np.concatenate([[0], np.cumsum(part.count)])[_stops(part, total)]
 
-def _rows_below(part: RangeCounts) -> Ints:
-    return np.concatenate([[0], np.cumsum(part.count)])
+    return np.stack(list(parallel_map(rows_below, parts)))
 
 
 def _stops(part: RangeCounts, total: RangeCounts) -> Ints:

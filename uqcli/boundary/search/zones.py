@@ -146,7 +146,8 @@ def _review(
     if algorithm is Algorithm.SMOOTH:
         return _next_by_rate(cells, below, budget, needed)
     runs = [top_runs(row) for row in below.rows]
-    return _most_caught(runs, _fewest_reviewed(runs, needed) if needed else budget)
+    rows = _fewest_reviewed(runs, needed) if needed else budget
+    return keep_budget(rows, false_only=False).optimum(runs)
 
 
 def cells_below(cells: Cells, thresholds: Sequence[float | None]) -> Cells:
@@ -174,11 +175,6 @@ def _row_below(row: CellRow, threshold: float | None) -> CellRow:
         lowest_positive=None if row.lowest_positive is None else row.lowest_positive[:first],
         below_positive=None if row.below_positive is None else row.below_positive[:first],
     )
-
-
-def _most_caught(runs: Sequence[TopRuns], budget: int) -> Tops | None:
-    """Find the runs with most positives within a budget of rows; None if they have none."""
-    return keep_budget(budget, false_only=False).optimum(runs)
 
 
 def _fewest_reviewed(runs: Sequence[TopRuns], needed: int) -> int:
