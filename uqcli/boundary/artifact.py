@@ -31,7 +31,6 @@ from uqcli.boundary.rule import (
     SavedRange,
     SavedTarget,
 )
-from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.capacity import Thresholds
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.engines.open import open_engine
@@ -47,8 +46,6 @@ _MAX_ROWS: Final = 10_000_000
 
 def artifact_of(
     report: BoundaryReport,
-    boundary: FittedBoundary,
-    recalibration: SavedRecalibration | None,
     nested: Sequence[Thresholds] = (),
     reference: SavedReference | None = None,
     *,
@@ -59,10 +56,12 @@ def artifact_of(
     Parameters
     ----------
     report
-        Report of its run, with the options and the expected results to save.
+        Report of its run, which found one.
     nested
         Thresholds of the nested boundaries, which order rows; empty if the rule orders none.
     """
+    boundary = report.chosen.boundary
+    assert boundary is not None  # without one there is no rule
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
     rules, value = report.groups, report.constraint.value_of(fit)
@@ -77,7 +76,7 @@ def artifact_of(
         constraint=report.parameters.constraint,
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
-        recalibration=absent_if_none(recalibration),
+        recalibration=absent_if_none(report.chosen.recalibration),
         fit=Fit(
             selected=fit.selected,
             true_positives=fit.true_positives,

@@ -148,6 +148,11 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         return self.cluster is not msgspec.UNSET
 
     @property
+    def units(self) -> str:
+        """What its test counted."""
+        return "clusters" if self.is_of_clusters else "rows"
+
+    @property
     def bounds(self) -> dict[str, float]:
         """Guaranteed rates of flagged rows, by name."""
         rates = {name: getattr(self, name) for name in PROMISED}
@@ -293,25 +298,21 @@ def test_in_words(certificate: SavedCertificate) -> str:
 
 
 def _tested(certificate: SavedCertificate) -> str:
-    """Name the rows or clusters that tested the boundary."""
-    units = f"{count(certificate.tested_on.rows)} {'clusters' if certificate.is_of_clusters else 'rows'}"
+    units = f"{count(certificate.tested_on.rows)} {certificate.units}"
     return f"{units} set aside" if certificate.pilot is msgspec.UNSET else f"all {units}"
 
 
 def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the conditions of the guarantee."""
-    of_alerts = (_NOT_OF_ALERTS,) if certificate.is_of_clusters else ()
-    each: tuple[str, ...] = ()
-    if certificate.cleared is not msgspec.UNSET:
-        each = (
-            f"The risk of {100 * certificate.delta:g} % is divided: {100 * certificate.delta / 2:g} % "
-            "for each part.",
-        )
-    units = "clusters" if certificate.is_of_clusters else "rows"
-    risk, source, first = _conditions(certificate.seed, units)
+    risk, source, first = _conditions(certificate)
     if certificate.region is not None:
         source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
         first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
+    of_alerts = [_NOT_OF_ALERTS] if certificate.is_of_clusters else []
+    each = []
+    if certificate.cleared is not msgspec.UNSET:
+        share = f"{100 * certificate.delta / 2:g} % for each part"
+        each = [f"The risk of {100 * certificate.delta:g} % is divided: {share}."]
     return (*of_alerts, *each, risk, source, first)
 
 
@@ -321,18 +322,17 @@ def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups
     return (
         *([_NOT_OF_ALERTS] if first.is_of_clusters else []),
         f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
-        *_conditions(first.seed, "clusters" if first.is_of_clusters else "rows"),
+        *_conditions(first),
     )
 
 
-def _conditions(seed: int, units: str = "rows") -> tuple[str, str, str]:
-    """State what a risk means, and what a certificate requires."""
+def _conditions(certificate: SavedCertificate) -> tuple[str, str, str]:
     return (
         "The risk is the share of calibration sets that would yield a wrong certificate. If most of them "
         "would yield no certificate, a larger share of the certificates may be wrong.",
-        f"The guarantee requires independent {units} from the same source.",
-        f"Decide on bound, risk, seed ({seed}) and bins before you certify: a second try on these data "
-        "voids the certificate.",
+        f"The guarantee requires independent {certificate.units} from the same source.",
+        f"Decide on bound, risk, seed ({certificate.seed}) and bins before you certify: a second try on "
+        "these data voids the certificate.",
     )
 
 
@@ -387,8 +387,9 @@ class Certification:
         if self.groups is not None:
             return []
         (certificate,) = self.certificates
-        units = "clusters" if certificate.is_of_clusters else "rows"
-        source = FROM_POOL if certificate.region is not None else f"independent {units} from the same source"
+        source = f"independent {certificate.units} from the same source"
+        if certificate.region is not None:
+            source = FROM_POOL
         valid = f"The guarantee holds for {source}, and only for the first attempt on these data."
         return [test_in_words(certificate), valid]
 
@@ -418,7 +419,6 @@ class Certification:
         """State which rows chose the boundary, and which tested it."""
         tested, pilot = certificate.tested_on.rows, given(certificate.pilot)
         if pilot is not None:
-            units = "clusters" if certificate.is_of_clusters else "rows"
             if certificate.region is not None:
                 return (
                     f"The {count(pilot.rows)} rows of the pilot showed which scores to label, and "
@@ -426,7 +426,7 @@ class Certification:
                 )
             return (
                 f"The {count(pilot.rows)} rows of --pilot were used to choose the boundary, and all "
-                f"{count(tested)} {units} of the calibration set to test it."
+                f"{count(tested)} {certificate.units} of the calibration set to test it."
             )
         if certificate.is_of_clusters:
             return f"{count(tested)} clusters were used to test the boundary, and the others to choose it."
@@ -437,14 +437,13 @@ class Certification:
         """State why no boundary is certified, and how many rows would be needed."""
         failed = self.failed
         subject = "no boundary" if self.groups is None else "no boundary of a group"
+        units = "clusters" if self.clustered else "rows"
         sentence = f"{subject} can be certified for {self.tested_target}"
         if failed is None or failed.p_value is None:
-            provable = failed is None or failed.provable
-            few = f"there are too few {'clusters' if self.clustered else 'rows'} to rank boundaries"
-            reason = few if provable else "no number of rows can show such a rate"
-            return f"{sentence}: {reason}"
+            if failed is not None and not failed.provable:
+                return f"{sentence}: no number of rows can show such a rate"
+            return f"{sentence}: there are too few {units} to rank boundaries"
         safest = "the safest one" if self.groups is None else "the safest one of any group"
-        units = "clusters" if self.clustered else "rows"
         where = f"{units} of the calibration set" if self.has_pilot else f"{units} kept aside for the test"
         tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {where}"
         if failed.rows_needed is None:

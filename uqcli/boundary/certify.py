@@ -120,7 +120,7 @@ def certified(
         counts = counts_by_cluster(rule.boundary, rows, index)
         dependence = saved_dependence(request, counts)
     reference = _reference(rows, rule.boundary.uncertainty_edges)
-    artifact = artifact_of(report, rule.boundary, None, rule.nested, reference, dependence=dependence)
+    artifact = artifact_of(report, rule.nested, reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
@@ -198,7 +198,7 @@ def _certified_in_region(
     report = _report(request, rule, source)
     if boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=artifact_of(report, boundary, None))
+    return Result(report=report, artifact=artifact_of(report))
 
 
 def rows_to_certify(table: Table, cluster: str | None) -> Rows:

@@ -297,11 +297,6 @@ def expected_over_clusters(expected: Expected, counts: Confusion[Ints], units: s
 
     They are the intervals of the rates on the calibration rows, around what is expected. What has no range
     for independent rows has none for clusters.
-
-    Parameters
-    ----------
-    units
-        What clusters are called.
     """
     hits = counts.true_positives
 

@@ -132,7 +132,6 @@ class UncertaintyComparison:
 
     @property
     def _is_low_p(self) -> bool:
-        """Whether a p-value is significant."""
         return any(p is not None and p <= _LEVEL for p in (self.p_value, self.p_hurts))
 
     def _change(self) -> str:

@@ -46,11 +46,6 @@ def dependent_columns(data: DataRequest) -> Keys:
 
     Columns that the request reads as numbers, label, weight or key are left out. Inputs that can be read only
     once, or are on a cluster, have none.
-
-    Parameters
-    ----------
-    data
-        Request with the roles of the columns.
     """
     roles, keys = data.roles, open_engine(data.engine).keys(data)
     used = {*roles.all_numbers().values(), roles.label, roles.weight, *roles.keys}

@@ -249,7 +249,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         boundary.uncertainty_edges,
         uncertain=any(len(own.thresholds) > 1 for own in (boundary, *boundaries.values())),
     )
-    artifact = artifact_of(report, boundary, None, reference=reference, dependence=dependence)
+    artifact = artifact_of(report, reference=reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
 
@@ -263,11 +263,6 @@ def _by_cluster(
     """Count the rows of each cluster that the boundaries flag.
 
     Also return the counts of each group in which the bound is promised, and the sums over all groups.
-
-    Parameters
-    ----------
-    clusters
-        All rows, of which those in no part are decided by the boundary of all rows.
     """
     size = len(clusters.key)
     nothing = np.zeros(size, dtype=np.int64)

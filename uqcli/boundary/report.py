@@ -295,7 +295,6 @@ class BoundaryReport(OneResult):
         return self._answer(boundary)
 
     def _answer(self, boundary: FittedBoundary) -> str:
-        """State what the rule, or those of all groups, does with the calibration rows."""
         sentence = answer(boundary.fit, self._words, self.flagged_of_all, self._region)
         if self.constraint.rate is not Rate.OMISSION or self._region is not None:
             return sentence
@@ -337,7 +336,6 @@ class BoundaryReport(OneResult):
         return [Claim(name=f"{review.text()}, certified", met=True, sentence="")]
 
     def _figures(self) -> list[Figure]:
-        """Build the figures: positive rates with the boundaries, and other operating points."""
         if self.cells is None:
             return []
         fitted, name = self.chosen.boundary, "boundary"
@@ -610,7 +608,6 @@ class BoundaryReport(OneResult):
         ]
 
     def _better_single_threshold(self) -> list[str]:
-        """Caution that a single threshold does better."""
         boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
         if single is None or not self.constraint.leaves_recall(single.fit):
             return []
@@ -854,7 +851,6 @@ class BoundaryReport(OneResult):
         return self._joint_shortfall(closest) if limits.also else self._single_shortfall(closest)
 
     def _single_shortfall(self, closest: Confusion[int]) -> str:
-        """State how close the closest boundary comes to a single bound."""
         if self.constraint.rate is Rate.PRECISION:
             return (
                 f"no boundary reaches precision {self.constraint.value}; the best is "

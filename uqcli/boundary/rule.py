@@ -981,8 +981,6 @@ def boundary_card(
         Flagged rows, and rows, with those that have no label; None if all have one.
     title
         The first sentence of the report; empty for what the rule does with the calibration rows.
-    region
-        See ``answer``.
     """
     selected, of_rows = flagged or (fit.selected, fit.rows)
     in_part = of_rows > fit.rows

@@ -245,17 +245,14 @@ def _found(
         # with class weights, the odds concern rows of other class priors than the table counts
         bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
         write_frontier(calibration_set, best.algorithm, request.curve, bounds)
-    boundary, recalibration = best.boundary, best.recalibration
-    if boundary is None:
+    if best.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     reference = None
     if isinstance(calibration_set, CalibrationRows):
-        uncertain = len(boundary.thresholds) > 1 or recalibration is not None
-        reference = calibration_set.reference(boundary.uncertainty_edges, uncertain=uncertain)
+        uncertain = len(best.boundary.thresholds) > 1 or best.recalibration is not None
+        reference = calibration_set.reference(best.boundary.uncertainty_edges, uncertain=uncertain)
     artifact = artifact_of(
         report,
-        boundary,
-        recalibration,
         _nested(calibration_set, best),
         reference,
         dependence=None if counts is None else saved_dependence(request, counts),

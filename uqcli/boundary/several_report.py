@@ -81,7 +81,6 @@ class SeveralBoundariesReport:
         )
 
     def _answer(self) -> str:
-        """State what each rule finds, in one sentence."""
         parts: list[str] = []
         for report in self.reports:
             boundary, target = report.chosen.boundary, report.constraint.text()

@@ -87,11 +87,6 @@ def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
 
     These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of
     the range came first.
-
-    Parameters
-    ----------
-    counts
-        Counts of all rows.
     """
     runs = top_runs(distinct_cells(counts.counts))
     before, after = runs.at(slice(None, -1)), runs.at(slice(1, None))
@@ -133,11 +128,6 @@ def equal_weight_frontier(cells: Cells, goal: Goal) -> Tops | None:
     This is [UB Alg. 1], optimal if all cells have equal counts. Counts differ if there are ties, or if rows
     do not divide evenly. Every number of cells is therefore traced back, and the candidates are compared by
     their true counts.
-
-    Parameters
-    ----------
-    cells
-        Rows of equal length.
     """
     runs = [top_runs(row) for row in cells.rows]
     # orders by true positives, then by fewest selected rows, in one integer; both are below 3e9

@@ -24,11 +24,6 @@ def nested_thresholds(cells: Cells, nested: NestedBoundaries) -> list[Thresholds
     """Return the thresholds of nested boundaries, the tightest first.
 
     Their numbers of flagged rows grow in a geometric series up to all rows.
-
-    Parameters
-    ----------
-    nested
-        Ranking of the cells.
     """
     total = int(nested.selected[-1]) if len(nested.selected) else 0
     numbers = np.geomspace(1, max(total, 1), _MAX_NESTED).round()

@@ -489,8 +489,6 @@ def utility(gain: str, cost: str) -> Constraint:
 
 
 def _read_share(kind: ConstraintKind, *, above: int | None = None) -> Callable[[str], Constraint]:
-    """Create a parser of shares up to 1."""
-
     def read(text: str) -> Constraint:
         text = share_text(text)
         return Constraint(kind=kind, value=text, numbers=(decimal(kind, text, above=above, at_most=1),))
