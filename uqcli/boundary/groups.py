@@ -204,7 +204,6 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         bound=request.bound,
         min_group=request.min_group,
         boundaries=boundaries,
-        searched=len(names),
         small=small,
         rest=rest,
         certificates=certificates,

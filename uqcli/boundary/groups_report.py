@@ -40,8 +40,6 @@ class GroupRules:
         Minimum rows of a group with a boundary of its own, by weight.
     boundaries
         By group; empty if the constraint cannot be met.
-    searched
-        Number of groups that are large enough.
     small
         Rows of each smaller group, by weight.
     rest
@@ -54,7 +52,6 @@ class GroupRules:
     bound: GroupBound
     min_group: int
     boundaries: Mapping[str, FittedBoundary]
-    searched: int
     small: Mapping[str, int]
     rest: Confusion[int]
     certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
@@ -69,22 +66,11 @@ class GroupRules:
         """Groups whose boundary flags nothing."""
         return [name for name, boundary in self.boundaries.items() if not boundary.fit.selected]
 
-    @property
-    def selected(self) -> int:
-        """Rows that the boundaries of the groups flag."""
-        return sum(boundary.fit.selected for boundary in self.boundaries.values())
-
     def metrics(self) -> Metrics:
         """Return the results by group, and the number of groups that flag nothing."""
+        keys = ("precision", "recall", "selected", "true_positives", "rows", "positives")
         by_group = {
-            name: {
-                "precision": boundary.fit.precision,
-                "recall": boundary.fit.recall,
-                "selected": boundary.fit.selected,
-                "true_positives": boundary.fit.true_positives,
-                "rows": boundary.fit.rows,
-                "positives": boundary.fit.positives,
-            }
+            name: {key: getattr(boundary.fit, key) for key in keys}
             for name, boundary in self.boundaries.items()
         }
         return {"by_group": by_group, "groups_without_rule": len(self.without_rule)}

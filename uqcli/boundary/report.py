@@ -574,7 +574,7 @@ class BoundaryReport(OneResult):
             return [f"Expectations have no range by {self._unit}: {reason}."]
         if self.chosen.algorithm not in OPTIMISM_CORRECTED:
             return [f"Recall has no range: none is known to hold for {self.chosen.algorithm}; use smooth."]
-        if self.groups is not None and self.groups.searched > 1:
+        if self.groups is not None and len(self.groups.boundaries) > 1:
             return ["Recall has no range: the thresholds of several groups vary too much."]
         return []
 

@@ -222,10 +222,8 @@ def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Tabl
     return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))
 
 
-_TITLES = {
-    ConstraintKind.PRECISION: "Rules by precision",
-    ConstraintKind.MAX_SELECTED: "Rules by share of alerts",
-}
+_TARGETS = (ConstraintKind.PRECISION, ConstraintKind.MAX_SELECTED)
+"""Kinds of usual bounds, in the order of their tables."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -347,7 +345,7 @@ class TargetsReport(OneResult):
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),
                 rows=[self._line(report) for report in self.of_kind(kind)],
             )
-            for kind in _TITLES
+            for kind in _TARGETS
             if self.of_kind(kind)
         ]
 
