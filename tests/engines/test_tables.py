@@ -256,9 +256,7 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
 
 def calibration_set(table, constraint, grid, **options):
     """Make the calibration set of a table; nothing is saved."""
-    return CalibrationRows(
-        constraint=constraint, source=None, table=table, uncertain=True, request=grid, **options
-    )
+    return CalibrationRows(constraint=constraint, table=table, uncertain=True, request=grid, **options)
 
 
 @EXAMPLES
@@ -462,11 +460,11 @@ def test_references_are_those_by_hand(engine, source, tmp_path_factory, data, ki
             run = (len(edges) + 1) // bins
             of_rule = edges[run - 1 :: run]
             reference = calibration.reference(of_rule, uncertain=True)
-            counted = reference.score_edges.tolist(), reference.count.tolist()
+            counted = reference.score_edges, reference.count
             assert counted == oracle.reference(data, of_rule.tolist())
-            found = (reference.lowest, reference.highest)
+            found = (reference.lowest.numbers, reference.highest.numbers)
             assert [tuple(end[role] for end in found) for role in ("score", "uncertainty")] == ends
-        assert set(calibration.reference(edges[:0], uncertain=False).lowest) == {"score"}
+        assert set(calibration.reference(edges[:0], uncertain=False).lowest.numbers) == {"score"}
 
 
 @pytest.mark.covering("thorough", every=3, also=["spark, in a few cells-denormals"])
@@ -483,9 +481,7 @@ def test_references_of_crowded_scores_are_those_by_hand(engine, variant, tmp_pat
     )
     edges = calibration.cells(Algorithm.SMOOTH).uncertainty_edges
     reference = calibration.reference(edges, uncertain=True)
-    assert (reference.score_edges.tolist(), reference.count.tolist()) == oracle.reference(
-        data, edges.tolist()
-    )
+    assert (reference.score_edges, reference.count) == oracle.reference(data, edges.tolist())
 
 
 def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_path):

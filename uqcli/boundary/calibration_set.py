@@ -110,8 +110,6 @@ class CalibrationRows:
         Whether the rows have an uncertainty.
     request
         Its binning is that of the rows.
-    seed
-        Seed of the folds in which the number of uncertainty bins is chosen.
     min_bins
         Minimum number of uncertainty bins if it is chosen.
     smoothed_only
@@ -122,11 +120,9 @@ class CalibrationRows:
     """
 
     constraint: Constraint
-    source: Source
     table: Table
     uncertain: bool
     request: BoundaryRequest
-    seed: int = 0
     min_bins: int = 1
     smoothed_only: bool = False
     cluster: str | None = None
@@ -170,17 +166,25 @@ class CalibrationRows:
             uncertain = not request.data.roles.lacks_uncertainty
         return cls(
             constraint=constraint,
-            source=source_of(table.summary),
             table=table,
             uncertain=uncertain,
             request=request,
-            seed=request.seed,
             cluster=request.data.roles.cluster,
             smoothed_only=algorithms == (Algorithm.SMOOTH,)
             and request.curve is None
             and request.limit is None
             and request.by is None,
         )
+
+    @cached_property
+    def source(self) -> Source:
+        """The source of the rows, as rule files save it."""
+        return source_of(self.table.summary)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the folds in which the number of uncertainty bins is chosen."""
+        return self.request.seed
 
     @property
     def lacks_uncertainty(self) -> bool:
@@ -199,15 +203,7 @@ class CalibrationRows:
     def only(self, by: str, name: str) -> CalibrationRows:
         """Return the rows of one group of a key column."""
         table = self.table.only(by, name)
-        return replace(
-            self,
-            table=table,
-            source=source_of(table.summary),
-            _counted={},
-            _tried={},
-            _lowest_edges={},
-            _samples={},
-        )
+        return replace(self, table=table, _counted={}, _tried={}, _lowest_edges={}, _samples={})
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""
