@@ -203,8 +203,7 @@ class Certifier:
             return NotCertified(
                 p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
             )
-        last = max(int(certified[-1]), at_least - 1)
-        tested = self.tested
+        last, tested = max(int(certified[-1]), at_least - 1), self.tested
         return Certified(
             uncertainty_edges=self.pilot.uncertainty_edges,
             thresholds=thresholds_at(self.pilot, self.nested.tops(last, len(self.pilot.rows))),

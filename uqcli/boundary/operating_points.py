@@ -1,8 +1,8 @@
 """Operating points of a page of ``uqcli boundary``, and the figure of precision and recall they lie on.
 
 Their results on new data are estimated from one grid and its bootstrap samples. The points are nested
-boundaries (see ``search.smoothing``), and single thresholds on the same score bins.
-The estimates are computed as in ``expected``, before thresholds are raised.
+boundaries (see ``search.smoothing``), and single thresholds on the same score bins. The estimates are those
+of ``expected``, before thresholds are raised.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ _STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
 """Numbers of alerts in the first decade; later decades have multiples of them."""
 
 _LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
-
+_NAMES: Final = {ConstraintKind.PRECISION: "precision", ConstraintKind.MAX_SELECTED: "alerts"}
+_OTHER_CONSTRAINTS: Final = frozenset(
+    option for rule in RULES.values() for option in rule.options.split(" and ")
+)
 
 PointOnGrid = tuple[FittedBoundary, Expected]
 """Rule, whose thresholds are lower edges of cells and not raised, and what to expect of it on new data."""
@@ -173,12 +176,6 @@ def _alerts(cells: Cells) -> list[str]:
     decades = range(len(str(cells.total)))
     alert_counts = [step * 10**decade for decade in decades for step in _STEPS]
     return [str(alerts) for alerts in alert_counts if alerts < cells.total]
-
-
-_NAMES: Final = {ConstraintKind.PRECISION: "precision", ConstraintKind.MAX_SELECTED: "alerts"}
-_OTHER_CONSTRAINTS: Final = frozenset(
-    option for rule in RULES.values() for option in rule.options.split(" and ")
-)
 
 
 def points_for_page(
