@@ -79,7 +79,7 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
         Column that is not compared, since the testing rows have no labels yet.
     """
     shared, chance, unique, is_same = _compared(data, pilot, ())
-    if shared > _MOST_SHARED or is_same:  # rows that differ in scores and labels are different
+    if shared > _MOST_SHARED or is_same:  # rows that differ in these are different ones
         engine = open_engine(data.engine)
         both = {*engine.columns(pilot).names} - {label}
         common = tuple(name for name in engine.columns(data).names if name in both)
