@@ -9,10 +9,11 @@ from uqcli.base.counts import pool
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.score_metrics import auc, average_precision
-from uqcli.overview.scores import curve_of, paired_intervals
+from uqcli.overview.scores import curve_of, paired_intervals, reached_bounds
 
 RUNS = 100
-BOUNDS = [parse_constraint(ConstraintKind.PRECISION, text) for text in ("0.5", "0.7", "0.9")]
+PRECISIONS = ("0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
+BOUNDS = [parse_constraint(ConstraintKind.PRECISION, text) for text in PRECISIONS]
 
 
 def drawn(random, rows, noises, base):
@@ -38,7 +39,14 @@ def differences(first, second, label):
 
 @pytest.mark.parametrize(
     ("rows", "noises", "base"),
-    [(300, (0.5, 0.5), -1), (300, (1.0, 0.3), -3), (1000, (0.0, 0.05), -1), (1000, (1.0, 0.3), -3)],
+    [
+        (300, (0.5, 0.5), -1),
+        (300, (1.0, 0.3), -3),
+        (500, (1.0, 0.3), -5),  # 14 positive rows
+        (1000, (0.0, 0.05), -1),
+        (1000, (1.0, 0.3), -3),
+        (1000, (1.0, 0.3), -5),
+    ],
 )
 def test_intervals_of_differences_between_scores_cover(rows, noises, base):
     truth = differences(*drawn(np.random.default_rng(0), 1_000_000, noises, base))
@@ -48,7 +56,8 @@ def test_intervals_of_differences_between_scores_cover(rows, noises, base):
     for run in range(RUNS):
         first, second, label = drawn(np.random.default_rng([run, rows]), rows, noises, base)
         paired = PairedCounts.from_predictions(first, second, label, None)
-        for name, interval in paired_intervals(paired, BOUNDS, seed=run).items():
+        shown = reached_bounds(BOUNDS, list(map(curve_of, paired.counts())))
+        for name, interval in paired_intervals(paired, shown, seed=run).items():
             if interval is not None:
                 made[name] += 1
                 covered[name] += interval[0] <= truth[name] <= interval[1]
@@ -59,4 +68,4 @@ def test_intervals_of_differences_between_scores_cover(rows, noises, base):
                 name,
                 share,
             )
-    assert made["auc"] >= 0.9 * RUNS
+    assert made["auc"] >= (0.8 if (rows, base) == (500, -5) else 0.9) * RUNS

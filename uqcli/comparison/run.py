@@ -164,7 +164,10 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
     draws = list(with_progress(parallel_map(draw, range(replicates)), "resampling", replicates))
     return {
         (side, name): studentised_interval(
-            estimates[name][side], [draw[name][side] for draw in draws], plan.confidence
+            estimates[name][side],
+            [draw[name][side] for draw in draws],
+            plan.confidence,
+            rare_rows=paired_counts.min_class_rows if side == "difference" else None,
         )
         for side, name in keys
     }

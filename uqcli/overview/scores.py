@@ -38,7 +38,7 @@ MAX_RESAMPLED: Final = 200_000
 """Rows beyond which a random part of them is resampled, whose intervals are wider."""
 
 _MIN_ALERTS: Final = 30
-"""Flagged rows of each score below which percentiles of a recall covered as little as 76 % of 95 %."""
+"""Flagged rows of the best score below which a precision is not shown."""
 
 
 def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[ScoresReport, None]:
@@ -59,11 +59,7 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
     counts = {role: rows.counts(rows.numbers[role]) for role in roles}
     total, positives = rows.size, int(counts["score"].positives.sum())
     curves = list(map(curve_of, counts.values()))
-    reached = [
-        bound
-        for bound in usual_precisions(positives, total)
-        if any(_alerts(bound, curve) >= _MIN_ALERTS for curve in curves)
-    ][-MOST_PRECISIONS:]
+    reached = reached_bounds(usual_precisions(positives, total), curves)[-MOST_PRECISIONS:]
     metrics = {role: _metrics(each, reached) for role, each in counts.items()}
     resampled = _part(rows)
     return Result(
@@ -161,23 +157,27 @@ def paired_intervals(
     estimates = paired.with_errors()
     intervals = {
         name: studentised_interval(
-            estimate["difference"], [errors[name]["difference"] for errors, _ in draws], defaults.CONFIDENCE
+            estimate["difference"],
+            [errors[name]["difference"] for errors, _ in draws],
+            defaults.CONFIDENCE,
+            rare_rows=paired.min_class_rows,
         )
         for name, estimate in estimates.items()
     }
     rates = np.stack([differences for _, differences in draws])
     names = ["average_precision", *map(_name, bounds)]
-    curves = list(map(curve_of, paired.counts()))
-    few = [False, *(min(_alerts(bound, curve) for curve in curves) < _MIN_ALERTS for bound in bounds)]
     for index, name in enumerate(names):
-        if not few[index]:
-            intervals[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
+        intervals[name] = percentile_interval(rates[:, index].tolist(), defaults.CONFIDENCE)
     return intervals
 
 
-def _alerts(bound: Constraint, curve: Curve) -> int:
-    """Return the flagged rows of the best threshold under a bound; 0 without one."""
-    return int(curve.alerts[curve.alerts_at(bound) or 0])
+def reached_bounds(bounds: Sequence[Constraint], curves: Sequence[Curve]) -> list[Constraint]:
+    """Return the bounds under which the best threshold of some score flags enough rows."""
+    return [
+        bound
+        for bound in bounds
+        if any(curve.alerts[curve.alerts_at(bound) or 0] >= _MIN_ALERTS for curve in curves)
+    ]
 
 
 def _rates(counts: ValueCounts, bounds: Sequence[Constraint]) -> Floats:
