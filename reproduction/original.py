@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import uqcli
-from uqcli.estimates.calibration_tests import t_rejected
+from uqcli.estimates.calibration_tests import binomial_rejected
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -187,7 +187,7 @@ def _tce(scores: Floats, labels: Ints, cuts: Ints, alpha: float, test: str) -> f
         rates_of_rows, sizes_of_rows = np.repeat([positives / sizes, sizes], sizes, axis=1)
         is_rejected = _by_variance(scores, rates_of_rows, sizes_of_rows, alpha)
     else:
-        is_rejected = t_rejected(scores, cuts, positives, sizes, alpha).of_scores()
+        is_rejected = binomial_rejected(scores, cuts, positives, sizes, alpha).of_scores()
     return 100 * float(is_rejected.mean())
 
 
