@@ -15,10 +15,9 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
 from uqcli.engines.columns import resolved_roles, shared_names
-from uqcli.engines.inputs import inferred_format, refuse_local_table
+from uqcli.engines.inputs import SIGNATURE_BYTES, inferred_format, refuse_local_table, require_text
 from uqcli.engines.protocol import Columns
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
-from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 from uqcli.engines.spark.session import session_of, spark_errors
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.base.running.cores import threads
-from uqcli.engines.inputs import InputFile, InputFrame
+from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame
 from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.partitioned import (
@@ -24,7 +24,6 @@ from uqcli.engines.local.read.partitioned import (
     with_keys,
 )
 from uqcli.engines.local.read.source import Batch
-from uqcli.engines.signatures import SIGNATURE_BYTES
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 

@@ -26,8 +26,8 @@ from uqcli.base.counts import Bools, Ints
 from uqcli.base.defaults import CSV_BLOCK_BYTES, DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
+from uqcli.engines.inputs import SIGNATURE_BYTES, require_text
 from uqcli.engines.local.arrow import arrow_of
-from uqcli.engines.signatures import SIGNATURE_BYTES, require_text
 
 _NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 BOM: Final = b"\xef\xbb\xbf"

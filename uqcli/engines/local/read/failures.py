@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError
-from uqcli.engines.inputs import InputFile, InputFrame
-from uqcli.engines.signatures import SIGNATURE_BYTES, content_of
+from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame, content_of
 from uqcli.stores.failures import store_failure
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import polars as pl
 
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.engines.inputs import InputFile
+from uqcli.engines.inputs import InputFile, require_text
 from uqcli.engines.local.arrow import table_of
 from uqcli.engines.local.read.csv_text import BOM
 from uqcli.engines.local.read.failures import reading
@@ -27,7 +27,6 @@ from uqcli.engines.local.read.partitioned import (
 from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
-from uqcli.engines.signatures import require_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
