@@ -13,7 +13,6 @@ from uqcli.apply.report import LEVEL, ApplyReport, Likeness, metrics_of
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.boundary.search.capacity import Cuts, FirstRows
@@ -32,47 +31,15 @@ from uqcli.rules.rows_output import WrittenRows, stream
 from uqcli.rules.saved import Saved
 
 
-@dataclass(frozen=True, kw_only=True)
-class Capacity:
-    """Cuts of the groups of a request's rows.
+def decide_by_capacity(
+    data: DataRequest, rule: BoundaryArtifact, added: AddedColumns, top: int, per: str | None
+) -> tuple[DataRequest, AddedColumns, Cuts]:
+    """Find the cuts of the groups in a first pass.
 
-    Attributes
-    ----------
-    levels
-        Group index by text; the key is empty without groups.
-    """
-
-    cuts: Cuts
-    levels: Mapping[str, int]
-    per: str | None
-
-    def reads(self, data: DataRequest) -> DataRequest:
-        """Return the request for the second pass: groups are read as a feature of known levels."""
-        if self.per is None:
-            return data
-        feature = FeatureRequest(name=self.per, text=True, levels=tuple(self.levels))
-        roles = data.roles
-        keyed = replace(roles, keys=(*roles.keys, self.per), features=(*roles.features, feature))
-        return replace(data, roles=keyed)
-
-    def adds(self, rule: BoundaryArtifact, added: AddedColumns) -> AddedColumns:
-        """Return the columns to add: the decision by capacity."""
-        (decision,) = added.types
-        order = np.array([*self.levels.values(), -1], dtype=np.int64)  # the last is any other text
-
-        def decided(rows: Rows) -> dict[str, np.ndarray]:
-            place, score = rule.place_of(rows)
-            group = np.zeros(len(rows), dtype=np.int64)
-            if self.per is not None:
-                level = rows.features[self.per].value.astype(np.int64)
-                group = order[level]
-            return {decision: self.cuts.takes(group, place, score, rows.position)}
-
-        return replace(added, compute=decided)
-
-
-def capacity_of(data: DataRequest, rule: BoundaryArtifact, top: int, per: str | None) -> Capacity:
-    """Find the cuts in a first pass.
+    Returns
+    -------
+    The request for the second pass, where groups are read as a feature of known levels; the columns to add
+    there, with the decision by capacity; and the cuts.
 
     Raises
     ------
@@ -100,7 +67,23 @@ def capacity_of(data: DataRequest, rule: BoundaryArtifact, top: int, per: str | 
             expected="scores that differ there",
             remedy="use --engine polars",
         )
-    return Capacity(cuts=cuts, levels=levels, per=per)
+    (decision,) = added.types
+    order = np.array([*levels.values(), -1], dtype=np.int64)  # the last is any other text
+
+    def decided(rows: Rows) -> dict[str, np.ndarray]:
+        place, score = rule.place_of(rows)
+        group = np.zeros(len(rows), dtype=np.int64)
+        if per is not None:
+            level = rows.features[per].value.astype(np.int64)
+            group = order[level]
+        return {decision: cuts.takes(group, place, score, rows.position)}
+
+    if per is not None:
+        feature = FeatureRequest(name=per, text=True, levels=tuple(levels))
+        roles = data.roles
+        keyed = replace(roles, keys=(*roles.keys, per), features=(*roles.features, feature))
+        data = replace(data, roles=keyed)
+    return data, replace(added, compute=decided), cuts
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
@@ -128,14 +111,13 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, unknown=unknown)
     apply_checks(request.checks, {"": empty})
     only = f"{output.prefix}decision" if request.only_selected else None
-    data, capacity = replace(request.data, roles=roles), None
+    data, cuts = replace(request.data, roles=roles), None
     with nullcontext() if request.top is None else reusable_streams():  # a capacity needs two passes
         if request.top is not None:
             if not isinstance(rule, BoundaryArtifact):
                 raise UsageError(f"--top with a rule file of kind {rule.kind}", expected="a boundary")
             rule.place_of(Rows(numbers=dict.fromkeys(roles.all_numbers(), np.empty(0))))  # before any row
-            capacity = capacity_of(data, rule, request.top, request.per)
-            data, added = capacity.reads(data), capacity.adds(rule, added)
+            data, added, cuts = decide_by_capacity(data, rule, added, request.top, request.per)
         ranges = rule.ranges if isinstance(rule, BoundaryArtifact) else {}
         summary = stream(data, added, output, only, ranges)
     report = ApplyReport(
@@ -149,8 +131,8 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
         selected=summary.selected if rule.decides else None,
         undecided=summary.undecided,
         reviewed=summary.texts.get(REVIEWED, 0) if has_zones else None,
-        taken=None if capacity is None else tuple(capacity.cuts.taken.tolist()),
-        likeness=_likeness(rule, summary, by_threshold=capacity is None),
+        taken=None if cuts is None else tuple(cuts.taken.tolist()),
+        likeness=_likeness(rule, summary, by_threshold=cuts is None),
         unknown=summary.unknown if has_categories else None,
     )
     return Result(report=report, artifact=None)
