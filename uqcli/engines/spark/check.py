@@ -68,13 +68,6 @@ class Span:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WeightedGroupSize(GroupSize):
-    """Rows of a group, and their total weight ``size``."""
-
-    size: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class CheckedFrame:
     """Usable rows of positive weight on the cluster.
 
@@ -96,7 +89,7 @@ class CheckedFrame:
     levels
         Sorted group texts of the keys queried so far.
     sizes
-        Rows of each group, for the keys queried so far.
+        Rows of each group and their total weight, for the keys queried so far.
     """
 
     frame: Frame
@@ -112,7 +105,7 @@ class CheckedFrame:
     usable: Frame
     amounts: tuple[str, ...] = ()
     levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    sizes: dict[str, Mapping[str, WeightedGroupSize]] = field(default_factory=dict)
+    sizes: dict[str, Mapping[str, tuple[GroupSize, int]]] = field(default_factory=dict)
 
 
 def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:

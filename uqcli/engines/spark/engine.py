@@ -10,6 +10,7 @@ from uqcli.base.counts import RangeCounts, ValueCounts, merge
 from uqcli.base.rows import Rows
 from uqcli.engines.protocol import (
     Columns,
+    GroupSize,
     Keys,
     Partition,
     RangeQuery,
@@ -20,7 +21,7 @@ from uqcli.engines.protocol import (
     Table,
 )
 from uqcli.engines.request import DataRequest
-from uqcli.engines.spark.check import CheckedFrame, WeightedGroupSize, checked
+from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import DistinctBatches, distinct_rows, groups_of, pooled_by, read_rows
 from uqcli.engines.spark.ranges import count_ranges
@@ -88,35 +89,36 @@ def _blocks(counts: ValueCounts) -> ValueCounts:
 
 def group_of(checked: CheckedFrame, column: str, name: str) -> CheckedFrame:
     """Return the checked rows of one group of a key column; spans stay those of all rows."""
-    size = _sizes_of(checked, column)[name]
+    rows, weight = _sizes_of(checked, column)[name]
     inside = F.col(checked.keys[column]) == F.lit(name)
     return replace(
         checked,
         frame=checked.frame.filter(inside),
         usable=checked.usable.filter(inside),
-        summary=checked.summary.of_groups(size),
-        rows=size.counted,
-        size=size.size,
+        summary=checked.summary.of_groups(rows),
+        rows=rows.counted,
+        size=weight,
         levels={column: (name,)},
-        sizes={column: {name: size}},
+        sizes={column: {name: (rows, weight)}},
     )
 
 
-def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, WeightedGroupSize]:
-    """Count the rows of every group of a key column, in one pass."""
+def _sizes_of(checked: CheckedFrame, column: str) -> Mapping[str, tuple[GroupSize, int]]:
+    """Count the rows of every group of a key column, and add up their weights, in one pass."""
     if column not in checked.sizes:
         key = checked.keys[column]
         totals = {
             "rows": F.lit(1),
             "positives": F.when(F.col("y") == 1, 1).otherwise(0),
             "counted": F.when(F.col("w") > 0, 1).otherwise(0),
-            "size": F.col("w"),
         }
         aggregations = [F.sum(total).cast("long").alias(name) for name, total in totals.items()]
+        weight = F.sum("w").cast("long").alias("weight")
         with spark_errors("count the rows of each group"):
-            groups = checked.usable.groupBy(key).agg(*aggregations).toArrow().to_pylist()
+            groups = checked.usable.groupBy(key).agg(*aggregations, weight).toArrow().to_pylist()
         checked.sizes[column] = {
-            group[key]: WeightedGroupSize(**{name: group[name] for name in totals}) for group in groups
+            group[key]: (GroupSize(**{name: group[name] for name in totals}), group["weight"])
+            for group in groups
         }
     return checked.sizes[column]
 
