@@ -126,13 +126,13 @@ class _Decided:
         checker = RowChecker(roles=data.roles, on_invalid=data.on_invalid, first_row=first_row)
         needed = pl.DataFrame([rest.get_column(name) for name in data.roles.columns()])
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
-        new = computed_rows(checker.check(batch).with_positions(), checker, request)
+        added, kept, counts = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:
-            self._parts.append((first_row, replace(new.summary, unknown=checker.unknown)))
+            self._parts.append((first_row, replace(counts, unknown=checker.unknown)))
             self._done += len(rest)
             report_progress("reading", self._done, "rows", self._done / max(1, sum(self.sizes)))
-        rows = rest.with_columns(new.added)
-        return rows if new.kept_rows is None else rows.filter(pl.Series(new.kept_rows))
+        rows = rest.with_columns(added)
+        return rows if kept is None else rows.filter(pl.Series(kept))
 
     def summary(self) -> StreamSummary:
         """Add up the counts of all batches, in order."""

@@ -14,7 +14,6 @@ import pyarrow as pa
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Bools
 from uqcli.base.files import STDIO
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import ahead
 from uqcli.base.running.progress import rows_read
@@ -59,11 +58,11 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
             for block in ahead(source.blocks()):
                 with reading(source.origin):
                     rows = checker.check(_needed(source, block, row, request)).with_positions()
-                computed = computed_rows(rows, checker, request)
-                row += len(computed.rows)
+                added, kept, counts = computed_rows(rows, checker, request)
+                row += len(rows)
                 with writing(source.origin, output_format):
-                    _write(sink, source, block, computed, layout, overwrite=request.overwrite)
-                summary = added_up(summary, computed.summary)
+                    _write(sink, source, block, (rows, added, kept), layout, overwrite=request.overwrite)
+                summary = added_up(summary, counts)
                 report_reading(sources, input_index, first_row + row)
             summary = replace(summary, unknown=summary.unknown + checker.unknown)
             rows_read(source.origin.name, row)
@@ -71,28 +70,15 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     return summary
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Computed:
-    """Checked rows of a block, and the columns that the rule adds.
-
-    Attributes
-    ----------
-    added
-        Columns to add; null in unusable rows.
-    kept_rows : bool, shape (rows,), or None
-        Rows to write; None for all.
-    summary
-        Counts of the rows; their checker knows those of unknown categories.
-    """
-
-    rows: Rows
-    added: pl.DataFrame
-    kept_rows: Bools | None
-    summary: StreamSummary
-
-
-def computed_rows(rows: Rows, checker: RowChecker, request: StreamRequest) -> _Computed:
+def computed_rows(
+    rows: Rows, checker: RowChecker, request: StreamRequest
+) -> tuple[pl.DataFrame, Bools | None, StreamSummary]:
     """Compute the columns that the rule adds to checked rows.
+
+    Returns
+    -------
+    The columns to add, null in unusable rows; the rows to write, None for all; and the counts of the rows,
+    but not those of unknown categories, which the checker knows.
 
     Raises
     ------
@@ -122,7 +108,7 @@ def computed_rows(rows: Rows, checker: RowChecker, request: StreamRequest) -> _C
         texts=_count_texts(added),
         outside=_outside(rows, checker, request),
     )
-    return _Computed(rows=rows, added=added, kept_rows=kept, summary=summary)
+    return added, kept, summary
 
 
 def _outside(rows: Rows, checker: RowChecker, request: StreamRequest) -> int:
@@ -158,21 +144,29 @@ def _needed(source: OpenedInput, block: Block, row: int, request: StreamRequest)
 
 
 def _write(
-    sink: Sink, source: OpenedInput, block: Block, computed: _Computed, layout: Layout, *, overwrite: bool
+    sink: Sink,
+    source: OpenedInput,
+    block: Block,
+    computed: tuple[Rows, pl.DataFrame, Bools | None],
+    layout: Layout,
+    *,
+    overwrite: bool,
 ) -> None:
+    """Write a block, given its rows, the columns to add, and the rows to write, None for all."""
+    rows, added, kept = computed
     if (
         isinstance(sink, CsvSink)
         and isinstance(block, CsvBlock)
         and block.dialect.delimiter == sink.delimiter
     ):
-        sink.write_block(block, computed.added, computed.kept_rows)
+        sink.write_block(block, added, kept)
         return
     if isinstance(sink, JsonSink) and isinstance(block, JsonBlock):
-        added = cast(JsonSource, source).with_keys(computed.added)
-        sink.write_block(block, added, computed.kept_rows, overwrite=overwrite)
+        added = cast(JsonSource, source).with_keys(added)
+        sink.write_block(block, added, kept, overwrite=overwrite)
         return
-    table = layout.table(source, block, computed.rows, computed.added)
-    sink.write(table if computed.kept_rows is None else _kept_rows(table, computed.kept_rows))
+    table = layout.table(source, block, rows, added)
+    sink.write(table if kept is None else _kept_rows(table, kept))
 
 
 def _kept_rows(table: pa.Table, kept: Bools) -> pa.Table:
