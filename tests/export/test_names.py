@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.export.reserved_words import WORDS
 from uqcli.base.choices import SqlDialect
 from uqcli.base.errors import UsageError
-from uqcli.engines.local.check.features import texts_of
+from uqcli.engines.local.check.values import texts_of
 from uqcli.export.python import to_python
 from uqcli.export.sql import MAX_CHARACTERS, to_sql
 from uqcli.rules.expressions import (

@@ -11,9 +11,9 @@ from uqcli.base.counts import Feature, Ints
 from uqcli.base.rows import Rows
 from uqcli.base.running.memory import rows_per_part
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
-from uqcli.engines.local.check.features import whole_feature
 from uqcli.engines.local.check.keys import columns_of, grouped_rows, keys_of
 from uqcli.engines.local.check.rows import CheckedRows
+from uqcli.engines.local.check.values import whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.streams import digest_of

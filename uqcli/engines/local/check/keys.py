@@ -14,7 +14,7 @@ from uqcli.base.counts import Ints
 from uqcli.base.rows import Rows
 from uqcli.engines.columns import shared_names
 from uqcli.engines.local.check.batches import opened, origins_of
-from uqcli.engines.local.check.features import texts_of
+from uqcli.engines.local.check.values import texts_of
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.source import OpenedInput

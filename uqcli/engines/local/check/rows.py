@@ -18,10 +18,13 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
-from uqcli.engines.local.check.features import encoded, infinite_numbers, key_texts, number_column
 from uqcli.engines.local.check.values import (
     class_of_labels,
+    encoded,
+    infinite_numbers,
+    key_texts,
     labels_of,
+    number_column,
     numbers_of,
     placeholder_in,
     unreadable,
