@@ -80,14 +80,6 @@ class CheckedRows:
 
 
 @dataclass
-class _Tally:
-    """Count of one problem, and the location of its first occurrence."""
-
-    count: int
-    first: str
-
-
-@dataclass
 class RowChecker:
     """Checks consecutive batches and accumulates their problems.
 
@@ -127,7 +119,7 @@ class RowChecker:
     unnormalised: float = 0.0
     unknown: int = 0
     placeholder: str | None = None
-    _tallies: dict[tuple[str, str], _Tally] = field(default_factory=dict)
+    _problems: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)  # count, first location
     _saw_positive: bool = False
     _cut: bool = False
     _weight: int = 0
@@ -219,8 +211,8 @@ class RowChecker:
         DataError
             The sum of the weights or of the amounts is too large.
         """
-        for key, tally in other._tallies.items():
-            self._tallies.setdefault(key, _Tally(0, tally.first)).count += tally.count
+        for (column, kind), (count, location) in other._problems.items():
+            self._add_problem(column, kind, count, location)
         self.rows, self.invalid, self.unknown = (
             getattr(self, name) + getattr(other, name) for name in ("rows", "invalid", "unknown")
         )
@@ -247,8 +239,7 @@ class RowChecker:
     @property
     def unlabelled(self) -> int:
         """Number of rows without a label."""
-        tally = self._tallies.get((self.roles.label or "", _NULL))
-        return 0 if tally is None else tally.count
+        return self._problems.get((self.roles.label or "", _NULL), (0, ""))[0]
 
     def finish(self) -> None:
         """Raise an error for unusable rows, unless they are dropped or kept.
@@ -258,18 +249,18 @@ class RowChecker:
         DataError
             Unusable rows with ``--on-invalid error``, or the positive label never appeared.
         """
-        tallies = {
-            key: tally
-            for key, tally in self._tallies.items()
+        problems = {
+            key: problem
+            for key, problem in self._problems.items()
             if not (self.is_joined and key == (self.roles.label, _NULL))
         }
-        if tallies and self.on_invalid is OnInvalid.ERROR:
+        if problems and self.on_invalid is OnInvalid.ERROR:
             counts = ", ".join(
-                f"column '{column}' has {tally.count} {kind}" if column else f"rows: {tally.count} {kind}"
-                for (column, kind), tally in tallies.items()
+                f"column '{column}' has {count} {kind}" if column else f"rows: {count} {kind}"
+                for (column, kind), (count, _) in problems.items()
             )
-            first = next(iter(tallies.values())).first
-            cut = self._cut or any(not column for column, _ in tallies)
+            _, first = next(iter(problems.values()))
+            cut = self._cut or any(not column for column, _ in problems)
             raise refusals.unusable_values(f"{counts} (first in {first})", cut=cut)
         label, positive = self.roles.label, self.positive_value
         if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:
@@ -385,10 +376,12 @@ class RowChecker:
 
     def _note(self, batch: Batch, column: str, kind: str, mask: Bools) -> None:
         count = int(mask.sum())
-        if count == 0:
-            return
-        tally = self._tallies.setdefault((column, kind), _Tally(0, batch.location(int(np.argmax(mask)))))
-        tally.count += count
+        if count:
+            self._add_problem(column, kind, count, batch.location(int(np.argmax(mask))))
+
+    def _add_problem(self, column: str, kind: str, count: int, location: str) -> None:
+        before, first = self._problems.get((column, kind), (0, location))
+        self._problems[column, kind] = before + count, first
 
 
 def _sum_of_probabilities(values_by_role: Mapping[str, Floats]) -> Floats:
