@@ -465,12 +465,12 @@ _TAR: Final = slice(257, 262)
 """Where an archive of tar says so."""
 
 
-def content_of(head: bytes) -> tuple[str, str] | None:
+def binary_content_of(head: bytes) -> tuple[str, str] | None:
     """Return the name of binary content and a remedy; None for text and unknown content.
 
     Examples
     --------
-    >>> content_of(b"PAR1,score"), content_of(bytes([31, 139, 8]))
+    >>> binary_content_of(b"PAR1,score"), binary_content_of(bytes([31, 139, 8]))
     (None, ('gzip', 'unpack it, or add .gz to its name'))
     """
     if head[_TAR] == b"ustar":
@@ -486,7 +486,7 @@ def require_text(head: bytes, name: str) -> None:
     DataError
         The first bytes are those of a binary format.
     """
-    content = content_of(head)
+    content = binary_content_of(head)
     if content is not None:
         kind, remedy = content
         is_named_so = name.lower().endswith(remedy.rpartition(" ")[2])

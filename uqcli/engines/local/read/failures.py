@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError
-from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame, content_of
+from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame, binary_content_of
 from uqcli.stores.failures import store_failure
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ def _other_content(origin: Origin) -> tuple[str, str] | None:
     with suppress(OSError, DataError), origin.content.opened() as stream:
         head = stream.read(SIGNATURE_BYTES)
     named = origin.compression or str(origin.format).capitalize()
-    kind, remedy = content_of(head) or (None, "name it after its content, such as .csv")
+    kind, remedy = binary_content_of(head) or (None, "name it after its content, such as .csv")
     if not head or kind == named or (kind is None and origin.compression is None and not _is_text(head)):
         return None
     return f"{named} content, as its name{'' if origin.compression else ' or --format'} says", remedy
