@@ -31,6 +31,7 @@ $(PROGRAM): pyproject.toml
 
 $(STAMP): $(PROGRAM)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python -m compileall -q uqcli # as pip does for packages, once for all workers of the tests
 	@touch $@
 
 format: $(STAMP) ## rewrite the code in its standard form

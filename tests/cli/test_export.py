@@ -142,7 +142,13 @@ def test_what_is_no_rule_of_a_row_is_refused_in_one_line(uqcli, made, name):
 
 
 @pytest.mark.covering("thorough", every=5)
-@pytest.mark.parametrize("name", sorted(set(RULES) - {"forest", "class venn-abers"}))  # long, of known parts
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.thorough) if name == "surface" else name  # as long as all others
+        for name in sorted(set(RULES) - {"forest", "class venn-abers"})  # long, of known parts
+    ],
+)
 def test_every_dialect_can_be_parsed(uqcli, made, name):
     for dialect in SqlDialect:
         parse(uqcli, made(name)[0], dialect)
