@@ -59,6 +59,11 @@ class GridSpec:
     n_min: int | None = None
     n_max: int | None = None
 
+    @property
+    def sizes(self) -> BinSizes:
+        """Number and sizes of the score bins."""
+        return BinSizes(bins=self.score_bins or 1, n_min=self.n_min, n_max=self.n_max)
+
     def check(self) -> None:
         """Refuse a grid beyond the size limits.
 
@@ -107,12 +112,11 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
     rule = BINNING_RULES[spec.binning]
     needs_pooled = rule.global_score_range or any(part.rows == 0 for part in parts)
-    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
-    pooled_edges = rule.edges(merge(parts), sizes) if needs_pooled else None
+    pooled_edges = rule.edges(merge(parts), spec.sizes) if needs_pooled else None
     cells = []
     for part in parts:
         use_pooled = pooled_edges is not None and (rule.global_score_range or part.rows == 0)
-        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, sizes)
+        edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, spec.sizes)
         cells.append(binned_cells(part, edges))
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
 
@@ -179,8 +183,7 @@ def ranges_for_grid(
     *parts, total = counts
     rule = BINNING_RULES[spec.binning]
     assert rule.ranks is not None and spec.score_bins is not None  # noqa: PT018 - see above
-    sizes = BinSizes(bins=spec.score_bins, n_min=spec.n_min, n_max=spec.n_max)
-    in_total = total.containing(rule.ranks(total.rows, sizes.bins))
+    in_total = total.containing(rule.ranks(total.rows, spec.sizes.bins))
     # the error message about a score range quotes its exact ends
     if rule.global_score_range and not total.exact[in_total].all():
         return mask_for_all_rows(counts, in_total & ~total.exact)
@@ -189,8 +192,8 @@ def ranges_for_grid(
         if part.rows == 0:
             masks.append(np.zeros(0, dtype=np.bool_))
             continue
-        edges = rule.edges((total if rule.global_score_range else part).counts, sizes)
-        at_ranks = part.containing(rule.ranks(part.rows, sizes.bins))
+        edges = rule.edges((total if rule.global_score_range else part).counts, spec.sizes)
+        at_ranks = part.containing(rule.ranks(part.rows, spec.sizes.bins))
         masks.append(at_ranks | ranges_for_edges(part, edges))
     if not any(part.rows == 0 for part in parts):  # an empty bin gets the edges of all rows
         in_total[:] = False

@@ -28,7 +28,7 @@ from uqcli.bin.report import BinReport
 from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.binning import BinSizes, size_notes
+from uqcli.estimates.binning import size_notes
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result, keeps_doubts
@@ -197,7 +197,7 @@ def _parameters(data: DataRequest, spec: GridSpec, cells: Cells) -> GridParamete
 
 
 def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
-    return BinSizes(n_min=spec.n_min, n_max=spec.n_max).bounds_for(cells.total, cells.positives)
+    return spec.sizes.bounds_for(cells.total, cells.positives)
 
 
 def _result(artifact: GridArtifact, notes: list[str], errors: tuple[BinError, BinError] | None) -> BinResult:

@@ -1,4 +1,4 @@
-"""Build the rule file of a boundary from its report, and from what only a second reading of the rows tells.
+"""Build the rule file of a boundary from its report, and read the rows again where the report is not enough.
 
 If the labels are those of reviewed rows, the rule flags another share of all rows than of labelled ones. If
 rows depend on each other, their days or clusters show how much new ones will differ.

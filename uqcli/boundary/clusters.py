@@ -1,6 +1,7 @@
 """Clusters of dependent rows: folds, samples and permutations of them, and what a rule flags in each.
 
-The counts of a rule by cluster, or day, of its calibration rows tell how much new rows will differ.
+How a rule's counts vary between the clusters, or days, of its calibration rows predicts how far new rows may
+be from them.
 """
 
 from __future__ import annotations

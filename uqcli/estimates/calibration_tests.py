@@ -290,7 +290,7 @@ def _first_extreme_above(k: Ints, rows: Ints, score: Floats, bound: Floats) -> I
     of_rows = gammaln(rows + 1)
 
     def is_extreme(outcome: Ints) -> Bools:
-        return _exponential(of_rows, outcome, rows, score) <= bound
+        return _pmf(outcome, rows, score, of_rows) <= bound
 
     mean = score * rows
     low, high = np.ceil(mean).astype(np.int64), rows + 1
@@ -312,12 +312,10 @@ def _first_extreme_above(k: Ints, rows: Ints, score: Floats, bound: Floats) -> I
     return low
 
 
-def _pmf(outcome: Ints, rows: Ints, score: Floats) -> Floats:
-    """Compute the binomial probabilities."""
-    return _exponential(gammaln(rows + 1), outcome, rows, score)
-
-
-def _exponential(log_factorial: Floats, outcome: Ints, rows: Ints, score: Floats) -> Floats:
+def _pmf(outcome: Ints, rows: Ints, score: Floats, log_factorial: Floats | None = None) -> Floats:
+    """Compute the binomial probabilities; the logarithm of ``rows!`` may be known."""
+    if log_factorial is None:
+        log_factorial = gammaln(rows + 1)
     log_choose = log_factorial - gammaln(outcome + 1) - gammaln(rows - outcome + 1)
     probability: Floats = np.exp(log_choose + xlogy(outcome, score) + xlog1py(rows - outcome, -score))
     return probability
