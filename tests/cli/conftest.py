@@ -126,7 +126,7 @@ def in_one_process(lines, environment=None, cwd=None):
             env={**os.environ, **(environment or {})},
             cwd=cwd,
             check=True,
-            timeout=240,
+            timeout=900,  # a machine may be busy
         )
         folder = Path(name)
         return [
