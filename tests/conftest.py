@@ -45,6 +45,8 @@ if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 # tests that limit a program before it starts must fork, which gRPC's own threads do not survive
 os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+# threads of OpenMP that wait for each other would take the cores from other workers
+os.environ["OMP_WAIT_POLICY"] = "passive"
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "uqcli")
 settings.load_profile(PROFILE)
 _SETTINGS = "_hypothesis_internal_use_settings"

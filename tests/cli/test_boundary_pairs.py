@@ -151,6 +151,7 @@ def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds
     assert any(sentence in note for note in outcome.json["notes"])
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     "more",
     [

@@ -45,6 +45,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_rules_are_those_of_the_false_positive_rate(uqcli, files, name):
     if name == "shifted":
