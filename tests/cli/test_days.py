@@ -255,3 +255,15 @@ def test_advice_is_about_the_first_rows_of_all_inputs(uqcli, rows, tmp_path, mon
     rows[:half].write_csv(tmp_path / "1.csv")
     rows[half:].write_parquet(tmp_path / "2.parquet")
     assert advice_of(uqcli, "evaluate", "rule.json", "1.csv", "2.parquet", "both.csv") == first
+
+
+def test_a_certificate_speaks_of_days(uqcli, tmp_path):
+    draw_days(150, 40, effect=0.1).write_parquet(tmp_path / "rows.parquet")
+    options = ("--day", "day", "--certify", "0.3", "-o", "rule.json")
+    report = uqcli("boundary", "rows.parquet", "--precision", "0.4", *options, "--json").json
+    assert (report["certificate"]["cluster"], report["certificate"]["days"]) == ("day", True)
+    shown = uqcli("show", "rule.json", "--verbose").out.decode()
+    said = " ".join([*report["notes"], shown])
+    assert "of new days with an alert" in said
+    assert "a day with many alerts counts once" in said
+    assert "cluster" not in said

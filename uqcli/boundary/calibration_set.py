@@ -36,7 +36,7 @@ from uqcli.bin.grid import (
 )
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.clusters import ClusteredRows
-from uqcli.boundary.expected import BootstrapSamples, Expected, expected
+from uqcli.boundary.expected import BootstrapSamples, Expected, expected, is_large
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.reference import SavedReference, ranges_for_reference, reference_of
 from uqcli.boundary.rule import BoundaryParameters
@@ -291,8 +291,8 @@ class CalibrationRows:
         )
 
     def _samples_of(self, cells: Cells) -> BootstrapSamples | None:
-        """Return the bootstrap samples of a grid, kept for other bounds; None for a single bound."""
-        if len(self._bounds) == 1:
+        """Return the bootstrap samples of a grid, kept for other bounds; None for one bound, or too large."""
+        if len(self._bounds) == 1 or is_large(cells):
             return None
         if id(cells) not in self._samples:
             samples = BootstrapSamples.from_cells(cells, self.seed)

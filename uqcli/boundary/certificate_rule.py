@@ -17,6 +17,7 @@ from uqcli.boundary.certificate import NotCertified
 from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
 from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
+from uqcli.engines.request import dependence
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.reports.document import Verdict
 from uqcli.rules.saved import Count, given
@@ -113,10 +114,11 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     The false-positive rate and the omission have at most, other rates have at least the given value.
     ``omission``: share of positives among the rows that are not flagged. ``p_value``: probability of a test
     result as good at just that value, the largest one of several rates. ``cluster``: column of dependent
-    rows; the precision is then that of one flagged row of each cluster, drawn at random. ``pilot``: absent if
-    a part of the calibration set chose the boundaries. ``sampled_above``: lowest score of the calibration
-    set, if ``uqcli sample`` drew it from the rows with that score or a higher one. ``sampled_below``: highest
-    score, if it drew it from the rows with that score or a lower one.
+    rows; the precision is then that of one flagged row of each cluster, drawn at random. ``days``: whether
+    that column is one of days. ``pilot``: absent if a part of the calibration set chose the boundaries.
+    ``sampled_above``: lowest score of the calibration set, if ``uqcli sample`` drew it from the rows with
+    that score or a higher one. ``sampled_below``: highest score, if it drew it from the rows with that score
+    or a lower one.
     """
 
     delta: Annotated[float, Meta(gt=0, lt=1)]
@@ -129,6 +131,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     seed: Count
     tested_on: TestedOn
     cluster: str | msgspec.UnsetType = msgspec.UNSET
+    days: bool | msgspec.UnsetType = msgspec.UNSET
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
     pilot: SavedPilot | msgspec.UnsetType = msgspec.UNSET
     sampled_above: float | msgspec.UnsetType = msgspec.UNSET
@@ -150,7 +153,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def units(self) -> str:
         """What its test counted."""
-        return "clusters" if self.is_of_clusters else "rows"
+        return f"{dependence(days=given(self.days) is True)}s" if self.is_of_clusters else "rows"
 
     @property
     def bounds(self) -> dict[str, float]:
@@ -203,7 +206,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
         if (cleared := given(self.cleared)) is not None:
             texts.append(cleared.text())
-        return f"{', '.join(texts)}{' of one alert per cluster' if self.is_of_clusters else ''}"
+        return f"{', '.join(texts)}{f' of one alert per {self.units[:-1]}' if self.is_of_clusters else ''}"
 
 
 def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
@@ -221,9 +224,6 @@ def certified_verdict(
 
 
 FROM_POOL: Final = "independent rows from the same source as the file that the sample was drawn from"
-_NOT_OF_ALERTS: Final = (
-    "This is not the precision of all alerts, since a cluster with many alerts counts once."
-)
 
 
 def certificates_in_words(
@@ -234,8 +234,8 @@ def certificates_in_words(
     if certificate.is_of_clusters:
         (bound,) = certificate.bounds.values()
         promise = (
-            f"of new clusters with an alert, at least {100 * bound:g} % are positive by one of their "
-            "alerts drawn at random"
+            f"of new {certificate.units} with an alert, at least {100 * bound:g} % are positive by one of "
+            "their alerts drawn at random"
         )
     else:
         promises = [
@@ -279,7 +279,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
     if certificate.is_of_clusters:
         hits, trials = tested.trials_of("precision")
         return (
-            f"The test: {count(hits)} of {count(trials)} clusters were positive "
+            f"The test: {count(hits)} of {count(trials)} {certificate.units} were positive "
             f"({percent(hits / trials, 1)}, "
             f"{_p_and_level(certificate.p_value, certificate)}), among {_tested(certificate)}."
         )
@@ -308,22 +308,28 @@ def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
     if certificate.region is not None:
         source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
         first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
-    of_alerts = [_NOT_OF_ALERTS] if certificate.is_of_clusters else []
     each = []
     if certificate.cleared is not msgspec.UNSET:
         share = f"{100 * certificate.delta / 2:g} % for each part"
         each = [f"The risk of {100 * certificate.delta:g} % is divided: {share}."]
-    return (*of_alerts, *each, risk, source, first)
+    return (*_of_one_alert_each(certificate), *each, risk, source, first)
 
 
 def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups: int) -> tuple[str, ...]:
     """State how the guarantee in each certified group was tested, and its conditions."""
     first = certificates[0]
     return (
-        *([_NOT_OF_ALERTS] if first.is_of_clusters else []),
+        *_of_one_alert_each(first),
         f"Each of {groups} groups has its own test, at a risk of {100 * first.delta:.3g} %.",
         *_conditions(first),
     )
+
+
+def _of_one_alert_each(certificate: SavedCertificate) -> list[str]:
+    if not certificate.is_of_clusters:
+        return []
+    unit = certificate.units[:-1]
+    return [f"This is not the precision of all alerts, since a {unit} with many alerts counts once."]
 
 
 def _conditions(certificate: SavedCertificate) -> tuple[str, str, str]:
@@ -354,8 +360,8 @@ class Certification:
         Boundary of the same algorithm without a certificate, on all of the rows; None for groups.
     groups
         Number of groups; None without groups.
-    clustered
-        Whether clusters of dependent rows were tested.
+    units
+        What was tested: rows, clusters or days.
     has_pilot
         Whether other rows chose the boundaries.
     """
@@ -366,7 +372,7 @@ class Certification:
     tested_target: str
     uncertified: FittedBoundary | None = None
     groups: int | None = None
-    clustered: bool = False
+    units: str = "rows"
     has_pilot: bool = False
 
     @property
@@ -429,7 +435,8 @@ class Certification:
                 f"{count(tested)} {certificate.units} of the calibration set to test it."
             )
         if certificate.is_of_clusters:
-            return f"{count(tested)} clusters were used to test the boundary, and the others to choose it."
+            units = certificate.units
+            return f"{count(tested)} {units} were used to test the boundary, and the others to choose it."
         chosen = count(boundary.fit.rows - tested)
         return f"{chosen} rows were used to choose the boundary, and {count(tested)} to test it."
 
@@ -437,7 +444,7 @@ class Certification:
         """State why no boundary is certified, and how many rows would be needed."""
         failed = self.failed
         subject = "no boundary" if self.groups is None else "no boundary of a group"
-        units = "clusters" if self.clustered else "rows"
+        units = self.units
         sentence = f"{subject} can be certified for {self.tested_target}"
         if failed is None or failed.p_value is None:
             if failed is not None and not failed.provable:

@@ -334,7 +334,7 @@ def _certify(
         failed=failed,
         tested_target=f"{request.constraint.text()} at a risk of {risk}",
         groups=len(parts),
-        clustered=cluster is not None,
+        units="rows" if cluster is None else request.units,
         has_pilot=request.pilot is not None,
     )
     return boundaries if certificates else {}, certificates, certification

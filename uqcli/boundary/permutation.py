@@ -39,9 +39,10 @@ _BLOCK_ROWS: Final = 20
 """Minimum rows in a block of adjacent score cells within which uncertainties are permuted."""
 
 _BATCH_PERMUTATIONS: Final = 25
+"""Permutations that are ranked in one batch."""
+
 _LARGE_P: Final = 0.1
 """A p-value above this after ``PERMUTATIONS`` permutations or more needs no further ones."""
-"""Permutations that are ranked in one batch."""
 
 _MAX_POPULATION: Final = 10**9 - 1
 """Maximum population from which numpy draws without replacement."""

@@ -738,7 +738,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 chose = f"{count(pilot.rows)} others chose"
             where = f"calibration set ({chose}, {count(tested)} tested)"
             if self.certified.is_of_clusters:
-                where = f"calibration set ({count(tested)} clusters tested)"
+                where = f"calibration set ({count(tested)} {self.certified.units} tested)"
         if self.region is not None:
             where = f"{count(fit.rows)} rows drawn from scores {self.region}"
         recall = share(fit.recall if self.region is None else None)

@@ -229,7 +229,7 @@ def _check(request: CalibrateRequest, target: BinaryWeights | None) -> None:
 def _fit_to_rows(
     data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
 ) -> FittedCalibrator:
-    require_memory(data, TREES if data.roles.features else ISOTONIC_PAIRS)
+    require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS)
     read = _read(data, request, target)
     options, choice = request.calibration, None
     if options.method is None:
