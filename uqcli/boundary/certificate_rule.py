@@ -308,11 +308,11 @@ def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
     if certificate.region is not None:
         source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
         first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
-    each = []
+    division = []
     if certificate.cleared is not msgspec.UNSET:
         share = f"{100 * certificate.delta / 2:g} % for each part"
-        each = [f"The risk of {100 * certificate.delta:g} % is divided: {share}."]
-    return (*_of_one_alert_each(certificate), *each, risk, source, first)
+        division = [f"The risk of {100 * certificate.delta:g} % is divided: {share}."]
+    return (*_of_one_alert_each(certificate), *division, risk, source, first)
 
 
 def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups: int) -> tuple[str, ...]:

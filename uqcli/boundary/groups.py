@@ -76,7 +76,7 @@ class GroupSearch:
         return [0, *np.cumsum([len(part.rows) for part in self.parts]).tolist()]
 
     @cached_property
-    def _found(self) -> Tops | None:
+    def _optimum(self) -> Tops | None:
         rankings = None
         if self.algorithm is Algorithm.SMOOTH:
             rankings = [nested_boundaries(part) for part in self.parts]
@@ -89,9 +89,9 @@ class GroupSearch:
         -------
         None if no group has a boundary.
         """
-        if self._found is None:
+        if self._optimum is None:
             return None
-        split = [self._found[first:last] for first, last in pairwise(self._ends)]
+        split = [self._optimum[first:last] for first, last in pairwise(self._ends)]
         return tuple(boundary_at(part, tops) for part, tops in zip(self.parts, split, strict=True))
 
     def expected(self, seed: int) -> Expected | None:
@@ -99,10 +99,10 @@ class GroupSearch:
 
         The recall has no range: the thresholds of several groups vary more than one, and ranges covered 79 %.
         """
-        if self._found is None or is_large(self.cells):
+        if self._optimum is None or is_large(self.cells):
             return None
         samples = BootstrapSamples.from_cells(self.cells, seed)
-        results = expected_of(samples, self._found, self._of_draws, self.algorithm)
+        results = expected_of(samples, self._optimum, self._of_draws, self.algorithm)
         if results is None or len(self.parts) == 1:
             return results
         return replace(results, recall=replace(results.recall, low=None, high=None))

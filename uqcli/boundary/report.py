@@ -836,7 +836,7 @@ class BoundaryReport(OneResult):
         if self.certification is not None:
             return self.certification.shortfall()
         closest, limits = self._closest, self.constraint.limits
-        if closest is not None and any(found.boundary for found in self.candidates):
+        if closest is not None and any(candidate.boundary for candidate in self.candidates):
             return self._recall_shortfall(closest)
         if self.constraint.margin and self.without_margin is not None:
             fit = self.without_margin.fit

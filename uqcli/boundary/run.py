@@ -169,12 +169,12 @@ def _run(
             return find_by_group(request)
     if not request.compared:
         read = None if rows is None else rows.under(constraint)
-        return _found(request, constraint, class_weights, calibration_set=read)
+        return _find_boundary(request, constraint, class_weights, calibration_set=read)
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compare_uncertainties(request, constraint)
         if gains[0].verdict == "helps":
             calibration_set = replace(calibration_set, min_bins=2)
-        return _found(
+        return _find_boundary(
             request.with_uncertainty(gains[0].uncertainty), constraint, class_weights, gains, calibration_set
         )
 
@@ -188,7 +188,7 @@ def _require_memory(request: BoundaryRequest) -> None:
         require_memory(request.data, EVERY_SCORE)
 
 
-def _found(
+def _find_boundary(
     request: BoundaryRequest,
     constraint: Constraint,
     class_weights: BinaryWeights | None,
@@ -291,11 +291,11 @@ def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
 
 def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
     """Return the best candidate that leaves the recall; without one, the closest as infeasible."""
-    found = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary is not None]
-    reaching = [candidate for candidate, boundary in found if constraint.leaves_recall(boundary.fit)]
+    feasible = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary is not None]
+    reaching = [candidate for candidate, boundary in feasible if constraint.leaves_recall(boundary.fit)]
     if reaching:
         return best_of(reaching, constraint)
-    closest, boundary = max(found, key=lambda pair: pair[1].fit.true_positives)
+    closest, boundary = max(feasible, key=lambda pair: pair[1].fit.true_positives)
     return replace(closest, boundary=None, closest=boundary, recalibration=None, expected=None)
 
 
@@ -322,7 +322,7 @@ def run_several(
 def _read_once(request: BoundaryRequest) -> CalibrationRows | None:
     """Return the calibration set for all bounds of a request; None if each needs another one."""
     needs_another = (request.certify, request.by, request.shift, request.grid, request.limit)
-    if request.compared or any(each is not None for each in needs_another):
+    if request.compared or any(option is not None for option in needs_another):
         return None
     refuse_conflicts(request)
     _require_memory(request)

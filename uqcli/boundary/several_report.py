@@ -84,9 +84,9 @@ class SeveralBoundariesReport:
         parts: list[str] = []
         for report in self.reports:
             boundary, target = report.chosen.boundary, report.constraint.text()
-            found = "nothing" if boundary is None else percent(boundary.fit.recall)
+            share_found = "nothing" if boundary is None else percent(boundary.fit.recall)
             of_all = " of all positives" if not parts and boundary is not None else ""
-            parts.append(f"{found}{of_all} with {target}")
+            parts.append(f"{share_found}{of_all} with {target}")
         *others, last = parts
         return f"Finds {', '.join(others)} and {last}." if others else f"Finds {last}."
 
@@ -357,7 +357,7 @@ class TargetsReport(OneResult):
             report.constraint.value,
             f"{count(fit.selected)} ({percent(fit.selected / self.rows)})",
             share(fit.recall),
-            *("" if each is None else interval(each) for each in (expected["recall"], expected["precision"])),
+            *("" if rate is None else interval(rate) for rate in (expected["recall"], expected["precision"])),
         )
 
     def _cautions(self) -> list[str]:

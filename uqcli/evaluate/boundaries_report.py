@@ -404,12 +404,12 @@ class EvaluateReport(Evaluated):
     def _title(self) -> str:
         """State the rate that a rule bounds and whether its target holds, or what several rules find."""
         if len(self.results) > 1:
-            found = [
+            sentences = [
                 f"{name} finds {percent(measured.recall.value)} of positives at precision "
                 f"{number_in_words(measured.precision.value)}"
                 for name, measured in self.named
             ]
-            return f"{'; '.join(found)}."
+            return f"{'; '.join(sentences)}."
         ((name, artifact, measured),), (claim,) = self.results, self.claims
         sentence = claim.sentence.removeprefix(f"{name}: ")
         constraint = artifact.constraint.parsed()

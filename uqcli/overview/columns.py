@@ -75,13 +75,13 @@ def with_found_label(request: OverviewRequest) -> OverviewRequest:
 
 def _usual_columns(request: OverviewRequest, columns: Columns, roles: Sequence[str]) -> dict[str, str]:
     """Return the columns with a usual name of roles that were not named and have no column of their own."""
-    found = {}
+    usual = {}
     for role in roles:
         is_elsewhere = role == "label" and request.data.labels is not None
         fitting = usually_named(columns.names, role)
         if role not in {*request.named, *columns.names} and not is_elsewhere and len(fitting) == 1:
-            found[role] = fitting[0]
-    return found
+            usual[role] = fitting[0]
+    return usual
 
 
 def _negative(positive: str | None, labels: Sequence[str]) -> tuple[str, ...]:

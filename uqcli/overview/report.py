@@ -134,7 +134,7 @@ class OverviewReport(OneResult):
             compared = {
                 "target": self.comparison.constraint.text(),
                 "verdict": self.comparison.compared[0].verdict,
-                "compared": [each.payload() for each in self.comparison.compared],
+                "compared": [uncertainty.payload() for uncertainty in self.comparison.compared],
             }
         calibration = None
         if self.calibration is not None:

@@ -211,7 +211,7 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
     total, positives = rows.size, int(counts["score"].positives.sum())
     curves = list(map(curve_of, counts.values()))
     reached = reached_bounds(usual_precisions(positives, total), curves)[-MOST_PRECISIONS:]
-    metrics = {role: _metrics(each, reached) for role, each in counts.items()}
+    metrics = {role: _metrics(of_score, reached) for role, of_score in counts.items()}
     resampled = _part(rows)
     return Result(
         report=ScoresReport(

@@ -269,8 +269,8 @@ def _farthest(counts: ValueCounts, cells: Ints, lower: Floats, upper: Floats) ->
     rows = np.sum(list(parallel_map(rows_by_bin, tasks)), axis=0)
     covered = np.cumsum(rows.astype(np.int64))
     bin_index = int(np.searchsorted(20 * covered, 19 * covered[-1]))
-    found = parallel_map(inside, numbered)
-    distance, count = (np.concatenate(pieces) for pieces in zip(*found, strict=True))
+    inner = parallel_map(inside, numbered)
+    distance, count = (np.concatenate(pieces) for pieces in zip(*inner, strict=True))
     return _quantile(distance, count, int(covered[bin_index]) - int(rows[bin_index]), int(covered[-1]))
 
 

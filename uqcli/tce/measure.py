@@ -86,8 +86,8 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     """
     work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
     with ThreadPoolExecutor(threads()) as pool:
-        each = map if len(counts.value) <= VALUES_PER_PART else pool.map  # to begin threads takes longer
-        results = each(lambda error: error(counts), work)
+        mapped = map if len(counts.value) <= VALUES_PER_PART else pool.map  # to begin threads takes longer
+        results = mapped(lambda error: error(counts), work)
         binned = _Binned(counts, options)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
         bins = binned[tested[0]]

@@ -476,7 +476,7 @@ def _parameters(
 
 def _common_sizes(options: Sequence[MeasureOptions]) -> tuple[int | None, int | None]:
     """Return the least and the largest bin size of all classes; None without, or where they differ."""
-    least, largest = {each.n_min for each in options}, {each.n_max for each in options}
+    least, largest = {option.n_min for option in options}, {option.n_max for option in options}
     is_sized = bool(options) and options[0].binning is ScoreBinning.PAVA_BC
     return (
         least.pop() if is_sized and len(least) == 1 else None,

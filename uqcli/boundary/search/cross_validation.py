@@ -126,8 +126,8 @@ def tried_bins(
         goals = [bound.goal(train) for bound in nearby]
         runs, test_runs = (merged_runs(part.rows, bin_counts, ends) for part in (train, test))
         for index, bins in enumerate(bin_counts[1:], start=1):
-            found = optima(goals, runs[bins])
-            gains[index, fold] = _gain(found, test_runs[bins], constraint, by_score)
+            boundaries = optima(goals, runs[bins])
+            gains[index, fold] = _gain(boundaries, test_runs[bins], constraint, by_score)
     best = int(np.argmax(gains.mean(axis=1)))
     return tuple(
         BinsTried(
@@ -146,7 +146,7 @@ def fewest_of(tried: Sequence[BinsTried]) -> int:
 
 
 def _gain(
-    found: Sequence[Tops | None], runs: Sequence[TopRuns], constraint: Constraint, by_score: TopRuns
+    boundaries: Sequence[Tops | None], runs: Sequence[TopRuns], constraint: Constraint, by_score: TopRuns
 ) -> float:
     """Average the gain over a single threshold on the left-out fold at equal alerts.
 
@@ -154,10 +154,11 @@ def _gain(
     """
     worth_of_runs = [_worth(run, constraint) for run in runs]
     alerts = [
-        sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in found
+        sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in boundaries
     ]
     worth = [
-        sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False)) for tops in found
+        sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False))
+        for tops in boundaries
     ]
     of_score = _worth(by_score, constraint)
     gained: Floats = np.array(worth, dtype=np.float64) - np.interp(alerts, by_score.selected, of_score)
