@@ -86,7 +86,8 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
     """
     work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
     with ThreadPoolExecutor(threads()) as pool:
-        mapped = map if len(counts.value) <= VALUES_PER_PART else pool.map  # to begin threads takes longer
+        # to begin threads takes longer than few values, and one thread is no help to this one
+        mapped = map if len(counts.value) <= VALUES_PER_PART or threads() == 1 else pool.map
         results = mapped(lambda error: error(counts), work)
         binned = _Binned(counts, options)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)
