@@ -254,6 +254,6 @@ def test_a_file_that_changes_is_reported_by_a_group(engine, variant, tmp_path):
     frame(rows[:20]).write_parquet(inputs["inputs"][0])
     if variant in (*ON_SPARK, REREAD_PARTS):
         with pytest.raises(DataError, match="changed while they were read"):
-            group.pooled(ALL_ROWS)
+            group.pool(ALL_ROWS, "score")
     else:
-        assert count_tuples(group.pooled(ALL_ROWS)[0]) == expected  # the engine kept the rows
+        assert count_tuples(group.pool(ALL_ROWS, "score")[0]) == expected  # the engine kept the rows

@@ -492,9 +492,15 @@ def test_a_file_that_changes_while_it_is_read_is_reported(engine, variant, tmp_p
     frame(data[:20]).write_parquet(inputs["inputs"][0])
     if variant in (REREAD_PARTS, *ON_SPARK):
         with pytest.raises(DataError, match="changed while they were read"):
-            table.pooled(ALL_ROWS)
+            table.pool(ALL_ROWS, "score")
     else:
-        assert count_triples(table.pooled(ALL_ROWS)[0]) == expected  # the engine kept the rows
+        assert count_triples(table.pool(ALL_ROWS, "score")[0]) == expected  # the engine kept the rows
+
+
+def test_the_scores_of_all_rows_are_pooled_once(engine, tmp_path):
+    data = [(number / 64, number % 5, number % 3 == 0, 1) for number in range(64)]
+    table = table_of(engine, write_inputs(frame(data), tmp_path))
+    assert table.pooled(ALL_ROWS)[0] is table.pooled(ALL_ROWS)[0]
 
 
 @pytest.mark.usefixtures("local_only")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -316,7 +316,15 @@ class Table(Protocol):
         """
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Compute the exact tie-pooled counts of a column in each part."""
+        """Return the exact tie-pooled counts of a column in each part; scores of all rows are pooled once."""
+        return self.pool(by, role) if by.divides or role != "score" else self._scores
+
+    @cached_property
+    def _scores(self) -> tuple[ValueCounts, ...]:
+        return self.pool(ALL_ROWS, "score")
+
+    def pool(self, by: Partition, role: str) -> tuple[ValueCounts, ...]:
+        """Compute the exact tie-pooled counts of a column in each part (see ``pooled``)."""
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
         """Return the isotonic blocks of the scores in each part, then of all rows.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import cached_property
 
-from uqcli.base.counts import Ints, RangeCounts, ValueCounts
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.records import dataclass
-from uqcli.base.rows import Rows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
@@ -19,7 +15,7 @@ from uqcli.boundary.run import run_targets
 from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import reusable_streams
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary, Table
+from uqcli.engines.protocol import ALL_ROWS
 from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.overview.columns import with_found_columns
 from uqcli.overview.options import OverviewRequest
@@ -44,8 +40,8 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         with _classes_elsewhere():
             request, found = with_found_columns(request)
         data = request.data
-        table = PooledTable(table=open_table(data, uses_uncertainty=False))
-        counts = table.counts
+        table = open_table(data, uses_uncertainty=False)
+        (counts,) = table.pooled(ALL_ROWS)
         score = ScoreSummary(
             rows=counts.rows,
             positives=int(counts.positives.sum()),
@@ -107,51 +103,3 @@ def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryRep
         compared=request.uncertainties,
     )
     return find_boundary(compared).report
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PooledTable:
-    """Table that keeps the exact counts of the scores of all rows."""
-
-    table: Table
-
-    @cached_property
-    def counts(self) -> ValueCounts:
-        """Exact counts of the scores."""
-        return self.table.pooled(ALL_ROWS)[0]
-
-    @property
-    def summary(self) -> SourceSummary:
-        """Summary of the rows read."""
-        return self.table.summary
-
-    def groups(self, column: str) -> tuple[str, ...]:
-        """See Table."""
-        return self.table.groups(column)
-
-    def only(self, column: str, name: str) -> Table:
-        """See Table."""
-        return self.table.only(column, name)
-
-    def edges(
-        self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
-    ) -> tuple[ValueCounts, ...]:
-        """See Table."""
-        return self.table.edges(role, ranks, by)
-
-    def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
-        """See Table."""
-        return self.table.range_counts(by, query, role)
-
-    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """See Table."""
-        is_kept = role == "score" and not by.divides
-        return (self.counts,) if is_kept else self.table.pooled(by, role)
-
-    def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
-        """See Table."""
-        return self.table.isotonic(by)
-
-    def rows(self) -> Rows:
-        """See Table."""
-        return self.table.rows()

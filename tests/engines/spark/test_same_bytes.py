@@ -11,6 +11,7 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
+from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.engines.spark import pooling, ranges, session
 from uqcli.engines.spark.engine import SparkEngine
@@ -387,7 +388,7 @@ def test_frames_are_refused():
         inputs=(), roles=Roles(numbers={"score": "score"}), frame=pl.DataFrame({"score": [1.0]})
     )
     with pytest.raises(UsageError, match="data frame in memory"):
-        SparkEngine().table(request).pooled(np.empty(0))
+        SparkEngine().table(request).pooled(ALL_ROWS)
 
 
 def test_a_missing_extra_is_named(folder, capfd, monkeypatch):

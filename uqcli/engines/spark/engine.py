@@ -66,7 +66,7 @@ class SparkTable(Table):
         rows, has_functions = self._checked, runs_functions(session_of(self._request.spark))
         return count_ranges(rows, role, by, query, expressions=not has_functions)
 
-    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
+    def pool(self, by: Partition, role: str) -> tuple[ValueCounts, ...]:
         """Compute the exact tie-pooled counts of a column in each part."""
         return pooled_by(self._checked, role, by)
 

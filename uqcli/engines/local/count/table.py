@@ -196,8 +196,8 @@ class LocalTable(Table):
         """Return the counts of a column in each group, then of all rows."""
         return count_ranges(self._rows, role, by, query)
 
-    def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
-        """Compute the exact tie-pooled counts of a column in each group."""
+    def pool(self, by: Partition, role: str) -> tuple[ValueCounts, ...]:
+        """Compute the exact tie-pooled counts of a column in each part."""
         return pooled_by(self._rows, role, by)
 
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
