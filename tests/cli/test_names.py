@@ -23,7 +23,7 @@ from uqcli.reports.formats.csv import to_csv
 from uqcli.reports.formats.junit import to_junit
 from uqcli.reports.formats.markdown import to_markdown
 from uqcli.reports.formats.prometheus import to_prometheus
-from uqcli.reports.page.page import to_html
+from uqcli.reports.page import to_html
 from uqcli.reports.terminal import to_terminal
 
 HARMLESS_NAMES = (

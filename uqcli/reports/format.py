@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.errors import UqcliError
 from uqcli.base.escaping import visible
@@ -60,6 +60,21 @@ class Failure:
 def escaped(text: str) -> str:
     """Escape markup, and characters that XML does not allow, such as control characters."""
     return html.escape(visible(text))
+
+
+_NO_SCRIPTS: Final = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def html_page(title: str, style: str, content: str, *, script: str = "", policy: str = _NO_SCRIPTS) -> str:
+    """Build an HTML page that loads nothing; its content security policy must allow the script."""
+    scripts = f"<script>{script}</script>\n" if script else ""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{escaped(title)}</title>\n<style>{style}</style>\n</head>\n"
+        f"<body>\n{content}{scripts}</body>\n</html>\n"
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

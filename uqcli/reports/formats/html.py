@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from uqcli.reports.format import Failure, Format, RunContext, escaped
-from uqcli.reports.page.skeleton import html_page
+from uqcli.reports.format import Failure, Format, RunContext, escaped, html_page
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Report
 
 
 def _render(report: Report, context: RunContext) -> str:
-    from uqcli.reports.page.content import file_names, page_content
-    from uqcli.reports.page.page import to_html
+    from uqcli.reports.page import file_names, page_content, to_html
 
     return to_html(
         *page_content(report, context),

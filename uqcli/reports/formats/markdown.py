@@ -71,7 +71,7 @@ def _paragraph(text: str) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    from uqcli.reports.page.content import page_content
+    from uqcli.reports.page import page_content
 
     return to_markdown(*page_content(report, context), context.heading)
 
