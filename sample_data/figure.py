@@ -16,7 +16,7 @@ import uqcli
 from uqcli.base.counts import CellRow, Cells, Floats, Ints
 from uqcli.reports.document import Figure, HoverText
 from uqcli.reports.figures import to_svg
-from uqcli.reports.positivity import Drawn, draw_map
+from uqcli.reports.positivity import draw_map
 
 HERE = Path(__file__).resolve().parent
 PRECISION = "0.7"
@@ -98,10 +98,10 @@ def main() -> None:
     rule = uqcli.find_boundary(score, label, uncertainty=uncertainty, precision=PRECISION)
     single = uqcli.find_boundary(score, label, precision=PRECISION, algorithm="st")
     title, cells = sentence(compare(rule)), cells_of(rule)
-    boundaries = [
-        Drawn(name="rule: a threshold per uncertainty bin", thresholds=tuple(rule.thresholds)),
-        Drawn(name="single threshold", thresholds=tuple(single.thresholds)),
-    ]
+    boundaries = {
+        "rule: a threshold per uncertainty bin": rule.thresholds,
+        "single threshold": single.thresholds,
+    }
 
     def draw(canvas: Canvas) -> list[HoverText]:
         draw_map(canvas.subplots(), cells, boundaries)

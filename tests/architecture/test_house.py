@@ -23,13 +23,14 @@ from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.run_classes import CLASS_FITS
 from uqcli.calibrate.tree import LEARNERS
 from uqcli.cli.config import COMMANDS
+from uqcli.conformal.report import METHODS
 from uqcli.conformal.scores import SCORES, THRESHOLDS
 from uqcli.engines.open import ENGINES
-from uqcli.estimates.binning import BINNING_RULES
+from uqcli.estimates.binning import BINNING_RULES, BINNINGS
 from uqcli.estimates.calibration_error import TESTS
-from uqcli.reports import in_words
 from uqcli.rules.registry import model_of
 from uqcli.rules.saved import Saved
+from uqcli.shift.report import ESTIMATORS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent
@@ -65,9 +66,9 @@ def test_every_kind_of_rule_has_a_module_of_its_name():
         ({**SCORE_FITS, **ROW_FITS, **CLASS_FITS}, choices.CalibrationMethod),
         (LEAF_FITS, choices.LeafMethod),
         (LEARNERS, choices.Partitioner),
-        (in_words.BINNINGS, Binning),
-        (in_words.CONFORMAL, choices.ConformalMethod),
-        (in_words.ESTIMATORS, choices.ShiftEstimator),
+        (BINNINGS, Binning),
+        (METHODS, choices.ConformalMethod),
+        (ESTIMATORS, choices.ShiftEstimator),
         (SCORES, choices.ConformalMethod),
         (THRESHOLDS, choices.ConformalMode),
         (TESTS, choices.CalibrationTest),

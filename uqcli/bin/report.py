@@ -12,8 +12,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
 from uqcli.bin.isotonic_error import BinError, errors_by_chance
 from uqcli.bin.rule import GridArtifact
+from uqcli.estimates.binning import BINNINGS
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table
-from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.reports.positivity import positive_rate_figure
 
 _ERROR_NOTES: Final = (
@@ -68,7 +68,7 @@ class BinReport(OneResult):
             errors.append(self._errors_table([row[0] for row in lines.rows], self.errors))
         several = len(self.artifact.count) > 1
         notes = (
-            f"Binning: {describe(self.artifact.binning, BINNINGS)}.",
+            f"Binning: {self.artifact.binning}: {BINNINGS[self.artifact.binning]}.",
             *grid.notes,
             *(_ERROR_NOTES if several and self.errors is not None else ()),
         )
@@ -78,7 +78,7 @@ class BinReport(OneResult):
             cautions=self.warnings,
             notes=notes,
             next="boundary --grid {rule} --precision 0.9",
-            figures=[positive_rate_figure(self.artifact.cells(), [])],
+            figures=[positive_rate_figure(self.artifact.cells(), {})],
             card=self._card(grid.title),
         )
 

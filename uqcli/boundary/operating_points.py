@@ -24,7 +24,7 @@ from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints, PointPair
+from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
 from uqcli.shift.target import BinaryWeights
 
@@ -205,9 +205,9 @@ def points_for_page(
         return None
     families = {
         _NAMES[kind]: [
-            PointPair(
-                rule=_point(rule, bound, constraint, class_weights),
-                single=None if single is None else _point(single, bound, constraint, class_weights),
+            (
+                _point(rule, bound, constraint, class_weights),
+                None if single is None else _point(single, bound, constraint, class_weights),
             )
             for bound, rule, single in pairs
         ]
@@ -249,16 +249,18 @@ def _point(
 
 
 def _chosen(
-    families: dict[str, list[PointPair]], constraint: Constraint, alerts: int | None
+    families: dict[str, list[tuple[OperatingPoint, OperatingPoint | None]]],
+    constraint: Constraint,
+    alerts: int | None,
 ) -> tuple[str, int]:
     """Return the point of the run's constraint, else the one whose number of alerts is nearest."""
     name = _NAMES.get(constraint.kind, "precision")
     name = name if name in families else next(iter(families))
-    pairs = families[name]
-    for position, pair in enumerate(pairs):
-        if pair.rule.option == (f"--{constraint.kind}", constraint.value):
+    rules = [rule for rule, _ in families[name]]
+    for position, rule in enumerate(rules):
+        if rule.option == (f"--{constraint.kind}", constraint.value):
             return name, position
-    distances = [abs(pair.rule.alerts - (alerts or 0)) for pair in pairs]
+    distances = [abs(rule.alerts - (alerts or 0)) for rule in rules]
     return name, distances.index(min(distances))
 
 
@@ -285,8 +287,8 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
         if points_found is None:
             return []
         pairs = [pair for family in points_found.families.values() for pair in family]
-        rules = [pair.rule for pair in pairs]
-        singles = [pair.single for pair in pairs if pair.single is not None]
+        rules = [rule for rule, _ in pairs]
+        singles = [single for _, single in pairs if single is not None]
         label = "score and uncertainty" if singles else "score"
         axes.plot(*_curve(rules), label=label, color=BLUE, linewidth=1.8)
         dashed: dict[str, Any] = {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 2))}

@@ -65,7 +65,7 @@ from uqcli.reports.document import (
     head_of,
     plain,
 )
-from uqcli.reports.positivity import REVIEW, Drawn, positive_rate_figure
+from uqcli.reports.positivity import REVIEW, positive_rate_figure
 from uqcli.rules.saved import Source
 from uqcli.shift.target import BinaryWeights
 
@@ -344,11 +344,10 @@ class BoundaryReport(OneResult):
         named = [(name, fitted), ("single threshold", self._single)]
         if self.unsaved is not None:
             named = [("boundary, not saved", self.unsaved.boundary), ("single threshold, saved", fitted)]
-        boundaries = [
-            Drawn(name=name, thresholds=boundary.thresholds) for name, boundary in named if boundary
-        ]
+        boundaries = {name: boundary.thresholds for name, boundary in named if boundary}
         if fitted and fitted.review_thresholds is not None:
-            boundaries = [boundaries[0], Drawn(name=REVIEW, thresholds=fitted.review_thresholds)]
+            first, thresholds = next(iter(boundaries.items()))
+            boundaries = {first: thresholds, REVIEW: fitted.review_thresholds}
         figure = positive_rate_figure(self.cells, boundaries)
         if self.compared and self.compared[0].verdict != "helps":
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")

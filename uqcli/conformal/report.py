@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from uqcli.base.choices import ConformalMode
+from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
@@ -25,10 +26,17 @@ from uqcli.reports.document import (
     head_of,
 )
 from uqcli.reports.figures import BLUE, label_lines, level_colours
-from uqcli.reports.in_words import CONFORMAL, describe
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
+
+
+METHODS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ConformalMethod.APS: "the likeliest classes until their probabilities together reach the threshold",
+        ConformalMethod.LAC: "every class above a probability",
+    }
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +96,7 @@ class ConformalReport(OneResult):
             cautions=self.notes,
             notes=[
                 f"Method and mode: {self.artifact.in_short()}, from {rows} calibration rows.",
-                f"{describe(self.artifact.method, CONFORMAL)}.",
+                f"{self.artifact.method}: {METHODS[self.artifact.method]}.",
             ],
             next="evaluate {rule} TEST.csv",
             card=self._card(),

@@ -12,8 +12,10 @@ cells without a positive.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import isqrt
+from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 
@@ -291,3 +293,16 @@ BINNING_RULES = {
     ),
 }
 """Rules by their binnings."""
+
+BINNINGS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        Binning.EQUI_WEIGHT: "each bin has the same number of rows",
+        Binning.SHARED: "score edges shared by all uncertainty bins",
+        Binning.EQUI_SPAN: "bins of equal width",
+        Binning.PAVA_BC: "steps of an isotonic fit, with bounded sizes",
+        Binning.PAVA: "steps of an isotonic fit",
+        Binning.QUANTILE: "the same number of rows in each bin",
+        Binning.EQUISPACED: "equal width",
+    }
+)
+"""Binnings in words."""

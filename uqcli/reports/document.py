@@ -272,21 +272,14 @@ class OperatingPoint:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PointPair:
-    """Operating point of a rule and that of a single threshold at the same option; None if infeasible."""
-
-    rule: OperatingPoint
-    single: OperatingPoint | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class OperatingPoints:
     """Operating points from which a reader of a page can choose.
 
     Attributes
     ----------
     families
-        Points by the name of what is chosen, such as precision.
+        Points by the name of what is chosen, such as precision, each beside that of a single threshold at the
+        same option; None if that is infeasible.
     chosen
         Family and position of the run's rule, or of the one with the nearest number of alerts.
     rows
@@ -299,7 +292,7 @@ class OperatingPoints:
         What the numbers are.
     """
 
-    families: Mapping[str, Sequence[PointPair]]
+    families: Mapping[str, Sequence[tuple[OperatingPoint, OperatingPoint | None]]]
     chosen: tuple[str, int]
     rows: int
     settings: Mapping[str, str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -41,12 +41,8 @@ REVIEW: Final = "review threshold"
 """Name of the line between reviewed and cleared rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A boundary to draw: one threshold per uncertainty bin, or one for all."""
-
-    name: str
-    thresholds: tuple[float | None, ...]
+Boundaries = Mapping[str, tuple[float | None, ...]]
+"""Boundaries to draw by name: one threshold per uncertainty bin, or one for all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +90,7 @@ class _Level:
         return np.where(self.count > 0, self.positives / np.maximum(self.count, 1), np.nan)
 
 
-def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
+def positive_rate_figure(cells: Cells, boundaries: Boundaries) -> Figure:
     """Build the figure: the map with boundaries, and one curve per level of uncertainty."""
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
@@ -108,7 +104,7 @@ def positive_rate_figure(cells: Cells, boundaries: Sequence[Drawn]) -> Figure:
         right.set_xlabel("score")
         return _texts(left, levels, _names(cells.uncertainty_edges.tolist()))
 
-    suffix = "".join(f", with {boundary.name}" for boundary in boundaries)
+    suffix = "".join(f", with {name}" for name in boundaries)
     title = f"Positive rate by score and uncertainty{suffix}"
     return Figure(
         title=title,
@@ -138,13 +134,13 @@ def _texts(axes: Axes, levels: Sequence[_Level], names: Sequence[str]) -> list[H
     ]
 
 
-def draw_map(axes: Axes, cells: Cells, boundaries: Sequence[Drawn], *, narrow: bool = False) -> None:
+def draw_map(axes: Axes, cells: Cells, boundaries: Boundaries, *, narrow: bool = False) -> None:
     """Draw the positive rate by score and uncertainty, with boundaries on it."""
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
     _draw_rates(axes, levels, span, _names(cells.uncertainty_edges.tolist()), narrow=narrow)
-    for line, style in zip(boundaries, _styles(), strict=False):
-        _draw_boundary(axes, line, len(levels), style)
+    for (name, thresholds), style in zip(boundaries.items(), _styles(), strict=False):
+        _draw_boundary(axes, name, thresholds, len(levels), style)
     if boundaries:
         columns = 1 if narrow else 2
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, ncols=columns, borderpad=0)
@@ -156,10 +152,10 @@ def _levels(cells: Cells, span: tuple[float, float]) -> list[_Level]:
     return [_Level.from_cells(row, ends) for row in cells.rows]
 
 
-def _caption(boundaries: Sequence[Drawn], levels: int) -> str:
+def _caption(boundaries: Boundaries, levels: int) -> str:
     """Build the caption: how to read the map and the curves."""
-    flagged = f" Rows right of the {boundaries[0].name} are flagged." if boundaries else ""
-    if any(line.name == REVIEW for line in boundaries):
+    flagged = f" Rows right of the {next(iter(boundaries))} are flagged." if boundaries else ""
+    if REVIEW in boundaries:
         flagged += f" Rows between it and the {REVIEW} are reviewed."
     compared = (
         "Where the bars of two curves do not overlap, the same score means different rates of positives."
@@ -174,9 +170,9 @@ def _styles() -> list[dict[str, Any]]:
     return [{"color": RED, "linewidth": 2.4}, {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))}]
 
 
-def _span(cells: Cells, boundaries: Sequence[Drawn]) -> tuple[float, float]:
+def _span(cells: Cells, boundaries: Boundaries) -> tuple[float, float]:
     """Return the range of scores on the axes: 0 to 1 if no edge or threshold is outside."""
-    thresholds = [t for line in boundaries for t in line.thresholds if t is not None]
+    thresholds = [t for line in boundaries.values() for t in line if t is not None]
     scores = np.concatenate([*(cells_of_row.lower for cells_of_row in cells.rows), thresholds])
     scores = np.clip(scores[scores > LOWEST], -_MAX_DRAWN_SCORE, _MAX_DRAWN_SCORE)
     if len(scores) == 0 or (scores.min() >= 0 and scores.max() <= 1):
@@ -228,11 +224,13 @@ def _highest(levels: Sequence[_Level]) -> float:
     return float(np.nanmax(rates, initial=0.0)) or 1.0
 
 
-def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) -> None:
+def _draw_boundary(
+    axes: Axes, name: str, line: tuple[float | None, ...], levels: int, style: dict[str, Any]
+) -> None:
     """Draw a step line along the thresholds; a bin without a threshold has its step right of the axes."""
     from matplotlib import patheffects
 
-    thresholds = line.thresholds if len(line.thresholds) == levels else line.thresholds * levels
+    thresholds = line if len(line) == levels else line * levels
     low, high = axes.get_xlim()
     outside = high + (high - low)
     score = np.repeat(
@@ -240,7 +238,7 @@ def _draw_boundary(axes: Axes, line: Drawn, levels: int, style: dict[str, Any]) 
     )
     height = np.repeat(np.arange(levels + 1), 2)[1:-1]
     outline = [patheffects.withStroke(linewidth=style["linewidth"] + 1.6, foreground="white")]
-    axes.plot(score, height, label=line.name, solid_joinstyle="miter", path_effects=outline, **style)
+    axes.plot(score, height, label=name, solid_joinstyle="miter", path_effects=outline, **style)
     axes.set_xlim(low, high)
 
 

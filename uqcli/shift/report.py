@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -28,7 +29,6 @@ from uqcli.reports.document import (
     plain,
 )
 from uqcli.reports.figures import BLUE, INK, label_lines
-from uqcli.reports.in_words import ESTIMATORS, describe
 from uqcli.rules.saved import Source
 from uqcli.shift.mixture import MixtureTest
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
@@ -45,6 +45,13 @@ _UNKNOWN = Estimate(value=None)
 _MAX_CLASSES: Final = 40
 """Most classes in the figure; those whose priors differ most are shown."""
 
+ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        ShiftEstimator.BBSE: "from predicted classes, corrected for the mistakes seen on the labelled rows",
+        ShiftEstimator.EM: "by maximum likelihood, from probabilities that it calibrates",
+        ShiftEstimator.KNOWN: "as given",
+    }
+)
 
 ClassShare = tuple[str, Estimate, Estimate]
 """Name of a class, its prior in the source data, and its estimate in the target data."""
@@ -269,7 +276,7 @@ class ShiftReport(OneResult):
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]
-        notes.append(f"{describe(self.parameters.estimator, ESTIMATORS)}.")
+        notes.append(f"{self.parameters.estimator}: {ESTIMATORS[self.parameters.estimator]}.")
         if self.parameters.estimator is ShiftEstimator.EM:
             scaling = "Platt" if len(self.classes) == 2 else "vector"
             notes.append(f"EM calibrated the probabilities on the labelled rows first ({scaling} scaling).")

@@ -13,6 +13,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_cell, p_text, rows_of, share
+from uqcli.estimates.binning import BINNINGS
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.reports.document import (
@@ -30,7 +31,6 @@ from uqcli.reports.document import (
     meaning_rows,
     plain,
 )
-from uqcli.reports.in_words import BINNINGS, describe
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import NullDistribution
 from uqcli.tce.reliability import reliability_figure
@@ -209,7 +209,7 @@ class TceReport(OneResult):
         if self.multiclass:
             tables = [_classes_table(self.overall), replace(metrics, detail=True)]
         else:
-            title = f"Bins ({describe(self.parameters.binning, BINNINGS)})"
+            title = f"Bins ({self.parameters.binning}: {BINNINGS[self.parameters.binning]})"
             tables = [metrics, _bins_table(title, self.overall.classes[0])]
         if self.groups:
             tables = [self._groups_table(), *(replace(table, detail=True) for table in tables)]
