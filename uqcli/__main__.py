@@ -35,8 +35,8 @@ def main() -> NoReturn:
     from uqcli.base.files import open_missing_streams
 
     open_missing_streams()
-    from uqcli.cli.process.resources import collect_seldom, keep_freed_memory, set_environment
-    from uqcli.cli.process.signals import ignore_signals, install_handlers, mark_ended
+    from uqcli.cli.resources import collect_seldom, keep_freed_memory, set_environment
+    from uqcli.cli.signals import ignore_signals, install_handlers, mark_ended
 
     set_environment()
     find_reports(sys.argv[1:])

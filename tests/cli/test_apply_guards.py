@@ -172,7 +172,7 @@ def test_reports_say_it(uqcli, rule):
 
 
 WITHOUT_PROGRESS = """
-from uqcli.cli.process import progress
+from uqcli.cli import progress
 progress._DELAY_SECONDS = float("inf")  # on a slow machine the bar would appear
 from uqcli.__main__ import main
 main()

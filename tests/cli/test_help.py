@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.examples import EXAMPLES, QUESTIONS
+from uqcli.cli.help import EXAMPLES, QUESTIONS
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
 SETUP_LINES = (

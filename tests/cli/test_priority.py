@@ -6,7 +6,7 @@ import pytest
 from tests.cli.cases import CASES
 from tests.cli.conftest import fit, sample_frame
 from uqcli.cli.app import program
-from uqcli.cli.priority import EXCLUSIONS
+from uqcli.cli.command_line import EXCLUSIONS
 
 BOUNDARY = ("boundary", "data.parquet", "--json")
 

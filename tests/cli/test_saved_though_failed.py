@@ -12,7 +12,7 @@ from uqcli.cli.deliver import deliver
 from uqcli.cli.options import ReportOptions
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.reports.document import Document
-from uqcli.reports.provenance import Provenance
+from uqcli.reports.format import RunContext
 from uqcli.rules.result import Result
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
@@ -50,5 +50,5 @@ def test_failed_results_are_saved_only_if_marked(grid, tmp_path, saved_though_fa
     )
     options = ReportOptions(quiet=True, fail_if=None if check is None else [check])
     with pytest.raises(GateError):
-        deliver(result, options, provenance=Provenance(command="watch"), output=str(output))
+        deliver(result, options, context=RunContext(command="watch"), output=str(output))
     assert output.exists() is written

@@ -15,7 +15,7 @@ from tests.cli.cases import CASES
 from tests.saved import make
 from uqcli.cli.app import program
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.examples import EXAMPLES
+from uqcli.cli.help import EXAMPLES
 
 FITTING = {
     **{name: f"{line} -o {name}.json" for name, line in make.RULES.items()},

@@ -4,9 +4,9 @@ from collections import Counter
 
 import typer
 
+from uqcli.base.options import PAPERS
 from uqcli.cli.app import program
-from uqcli.cli.examples import EXAMPLES
-from uqcli.cli.option_groups import PAPERS
+from uqcli.cli.help import EXAMPLES
 
 SHARED_BY = 4
 """Number of commands with an identical option from which it counts as shared."""

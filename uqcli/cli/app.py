@@ -24,15 +24,22 @@ from uqcli.base.running.cautions import cautions
 from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.progress import clear as clear_rows
+from uqcli.cli.command_line import Command, clear_typed, wants_debug
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.examples import QUESTIONS, with_examples
 from uqcli.cli.failed_run import find_reports, write_failure
-from uqcli.cli.option_groups import simplify_help, tighten_help, with_fast_conversion, with_groups
-from uqcli.cli.priority import Command, clear_typed, wants_debug
-from uqcli.cli.process.progress import hide_progress
-from uqcli.cli.process.resources import check_limits
-from uqcli.cli.process.signals import mark_ended
-from uqcli.cli.suggestions import meant_choice, meant_command, meant_option
+from uqcli.cli.help import (
+    QUESTIONS,
+    meant_choice,
+    meant_command,
+    meant_option,
+    simplify_help,
+    tighten_help,
+    with_examples,
+)
+from uqcli.cli.option_groups import with_fast_conversion, with_groups
+from uqcli.cli.progress import hide_progress
+from uqcli.cli.resources import check_limits
+from uqcli.cli.signals import mark_ended
 from uqcli.stores.folders import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})

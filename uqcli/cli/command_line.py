@@ -1,17 +1,136 @@
-"""Command line of a run as shown in its reports, without options that do not change results."""
+"""The command line of a run: where each option's value comes from, what was typed, and the line in reports.
+
+For each option, flags override the environment, and the environment overrides files. If a higher layer sets
+one of several options that exclude each other, lower layers cannot set the others. A command refuses only
+typed options that it cannot use: a configured option must not break other runs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, Final
 
+import typer
+from typer.core import TyperCommand
+
+from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import join
-from uqcli.base.records import dataclass
+from uqcli.base.options import RUN
+from uqcli.cli.config import Settings, parse_flag, read_layers
+from uqcli.cli.failed_run import record_options
+from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
+from uqcli.cli.option_groups import with_fast_conversion
 from uqcli.stores.address import safe_address
 
+_TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
+
+EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
+    "*": ((("weight",), ("no_weight",)), (("proba", "classes"), ("positive",))),
+    "bin": ((("edges",), ("merge",), ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max")),),
+    "boundary": ((("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins")),),
+    "calibrate": ((_TREES, ("partition",)),),
+    "conformal": ((("shift",), ("target",)),),
+    "uncertainty": ((("alpha1", "alpha0"), ("members",)),),
+}
+"""By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
+
+_IN_HELP: Final = "uqcli.in_help"
+_typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
+_debug: ContextVar[bool] = ContextVar("debug", default=False)
+
+
+class Command(TyperCommand):
+    """A command whose options may come from files and the environment."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return all parameters, including --help."""
+        parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters[-1].rich_help_panel = RUN  # --help, otherwise in its own panel
+        if not ctx.meta.get(_IN_HELP):
+            return parameters
+        return in_order_of_help(parameters, getattr(self.callback, "of_papers", {}))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help with little padding."""
+        tighten_help()
+        ctx.meta[_IN_HELP] = True
+        super().format_help(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the command line, with configured values as defaults."""
+        parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
+        _typed.set(frozenset(typed_values))
+        _debug.set(bool(typed_values.get("debug")))
+        if not ctx.resilient_parsing and "help" not in typed_values:
+            ctx.default_map = configured(ctx, typed_values)
+            record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
+            record_options(str(ctx.info_name), typed_values, ctx.default_map)
+        return super().parse_args(ctx, args)
+
+
+def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:
+    """Return the configured values of options that were not typed, each from its highest layer."""
+    layers = read_layers(context, typed_values)
+    for layer in layers:
+        if "debug" in layer:
+            _debug.set(_debug.get() or parse_flag("debug", layer["debug"]))
+            break
+    result: Settings = {}
+    used = set(typed_values)
+    for layer in layers:
+        excluded = _excluded(context, used)
+        settings = {name: value for name, value in layer.items() if name not in used | excluded}
+        result |= {name: value for name, value in settings.items() if name not in result}
+        used |= set(settings)
+    return result
+
+
+def _excluded(context: typer.Context, used: set[str]) -> set[str]:
+    """Return the options that the options already set exclude."""
+    command = EXCLUSIONS.get(context.info_name or "", ())
+    of_groups = getattr(context.command.callback, "exclusions", ())
+    excluded: set[str] = set()
+    for alternatives in (*EXCLUSIONS["*"], *command, *of_groups):
+        chosen = [alternative for alternative in alternatives if used & set(alternative)]
+        if chosen:
+            excluded |= {
+                name for alternative in alternatives if alternative not in chosen for name in alternative
+            }
+    return excluded
+
+
+def is_typed(name: str) -> bool:
+    """Whether an option or argument was typed in this run; the name may have dashes."""
+    return name.removeprefix("--").replace("-", "_") in _typed.get()
+
+
+def typed() -> frozenset[str]:
+    """Return the names of all typed options and arguments of this run."""
+    return _typed.get()
+
+
+def wants_debug() -> bool:
+    """Whether ``debug`` is set, on the command line or in a configuration."""
+    return _debug.get()
+
+
+def clear_typed() -> None:
+    """Clear the typed options for a new run."""
+    _typed.set(frozenset())
+    _debug.set(False)
+
+
+def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: str = "") -> None:
+    """Refuse typed options that a run cannot use."""
+    for name in names:
+        if is_typed(name):
+            raise UsageError(f"--{name.replace('_', '-')} {where}", expected=expected, remedy=remedy)
+
+
 _OMITTED: Final = frozenset(
-    {
+    [
         "output",
         "report",
         "title",
@@ -24,48 +143,40 @@ _OMITTED: Final = frozenset(
         "engine",
         "spark",
         "debug",
-    }
+    ]
 )
 """Options for outputs and for running the program."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class CommandLine:
-    """A command line: the command, its typed part and the configured options."""
-
-    command: str
-    typed: str
-    configured: str
-
-
-_line: ContextVar[CommandLine] = ContextVar("line")
+_line: ContextVar[tuple[str, str, str]] = ContextVar("line")
 
 
 def record_line(
-    command: str, parameters: Iterable[Any], typed: Mapping[str, Any], configured: Mapping[str, Any]
+    command: str,
+    parameters: Iterable[Any],
+    typed_values: Mapping[str, Any],
+    configured_values: Mapping[str, Any],
 ) -> None:
     """Record the command line of this run, with the values of options and arguments by name.
 
-    ``configured`` has only options that were not typed.
+    ``configured_values`` has only options that were not typed.
     """
     by_name = {str(parameter.name): parameter for parameter in parameters}
     arguments = [
         text
-        for name, value in typed.items()
+        for name, value in typed_values.items()
         if by_name[name].param_type_name == "argument"
-        for text in _texts(value)
+        for text in _words_of(value)
     ]
-    options = _options(by_name, typed)
+    options = _options(by_name, typed_values)
     if any(argument.startswith("-") and argument != "-" for argument in arguments):
         options, arguments = [], [*options, "--", *arguments]  # names that look like options
     shell_words = ["uqcli", command, *arguments, *options]
-    _line.set(
-        CommandLine(command=command, typed=join(shell_words), configured=join(_options(by_name, configured)))
-    )
+    _line.set((command, join(shell_words), join(_options(by_name, configured_values))))
 
 
-def current_line() -> CommandLine:
-    """Return the command line recorded last."""
+def current_line() -> tuple[str, str, str]:
+    """Return the command, its line as reports show it, and the configured options as if they were typed."""
     return _line.get()
 
 
@@ -75,10 +186,12 @@ def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]
         option = by_name[name]
         if option.param_type_name == "option" and name not in _OMITTED:
             flag = next(name for name in option.opts if name.startswith("--"))
-            shell_words += [flag] if option.is_flag else [w for text in _texts(value) for w in (flag, text)]
+            shell_words += (
+                [flag] if option.is_flag else [w for text in _words_of(value) for w in (flag, text)]
+            )
     return shell_words
 
 
-def _texts(value: Any) -> list[str]:
+def _words_of(value: Any) -> list[str]:
     texts = [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
     return [safe_address(text) for text in texts]

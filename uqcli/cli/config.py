@@ -3,7 +3,7 @@
 Flags override ``UQCLI_<COMMAND>_<OPTION>``. These override ``[tool.uqcli.<command>]`` of the nearest
 ``uqcli.toml`` or ``pyproject.toml`` upwards. Column names directly in ``[tool.uqcli]`` come last, and are for
 every command with such an option. A ``uqcli.toml`` may omit ``tool.uqcli``. Options that exclude each other
-override each other in the same order (uqcli.cli.priority).
+override each other in the same order (uqcli.cli.command_line).
 
 A variable ``UQCLI_...`` that names no option gives a caution: it may be meant for another version.
 

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
 from uqcli.base.errors import GateError, UsageError
 from uqcli.base.escaping import printable
-from uqcli.base.files import STDIO, OutputQueue, check_results_stream
+from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
 from uqcli.base.operating_system import quote
-from uqcli.cli.command_line import current_line
-from uqcli.cli.conflicts import Reads, check_conflicts
+from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.failed_run import mark_written, skip_json_error
+from uqcli.cli.inputs import Reads, check_conflicts
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
-from uqcli.cli.priority import refuse_typed
-from uqcli.cli.process.progress import hide_progress, show_progress
+from uqcli.cli.progress import hide_progress, show_progress
 from uqcli.reports.document import Metrics, Report
-from uqcli.reports.format import Failure
+from uqcli.reports.format import MAX_NAMED, Failure, RunContext
 from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Document
-    from uqcli.reports.format import RunContext
-    from uqcli.reports.provenance import Provenance
     from uqcli.rules.result import Result
     from uqcli.rules.saved import Saved
 
+
+_MAX_BYTES: Final = 2**30
+"""Largest file that is read only for its digest; this takes about a second."""
 
 PLACEHOLDER: Final = "{}"
 """Placeholder in an output's name for the bound of each of several boundaries."""
@@ -46,7 +48,7 @@ def check_outputs(
     plot: str | None = None,
     table: str | None = None,
     has_figures: bool = False,
-) -> Provenance:
+) -> RunContext:
     """Refuse impossible outputs before the run starts.
 
     Return the command line and the input files, for the pages.
@@ -99,26 +101,60 @@ def check_outputs(
         apply_checks(checks, {"": metrics})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
-    from uqcli.reports.provenance import Provenance, digests_of, digests_of_inputs, stated_digests
-
-    line, needs_digests = current_line(), any(form.needs_digests for form in formats)
+    command, line, configured = current_line()
+    needs_digests = any(form.needs_digests for form in formats)
     labels = () if reads.labels is None else (reads.labels,)
-    return Provenance(
-        command=line.command,
-        line=line.typed,
-        configured=line.configured,
+    return RunContext(
+        command=command,
+        line=line,
+        configured=configured,
         files=files,
-        digests=digests_of(reads.rules) if needs_digests else {},
-        rules=stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
-        inputs={**digests_of_inputs(files), **digests_of(labels)} if needs_digests else {},
+        digests=_digests_of(reads.rules) if needs_digests else {},
+        rules=_stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
+        inputs=_digests_of([*(files if len(files) <= MAX_NAMED else ()), *labels]) if needs_digests else {},
     )
+
+
+def _stated_digest(content: bytes) -> str | None:
+    """Return the digest that a rule file states; None if there is none."""
+    import json
+
+    with suppress(ValueError, RecursionError):
+        saved = json.loads(content)
+        digest = saved.get("digest") if isinstance(saved, dict) else None
+        return digest if isinstance(digest, str) else None
+    return None
+
+
+def _stated_digests(names: Iterable[str]) -> dict[str, str]:
+    """Return the digests that rule files state, by file name; only regular files can be read twice."""
+    rules: dict[str, str] = {}
+    for name in names:
+        with suppress(OSError, ValueError):
+            if not is_stdin(name) and Path(name).is_file():
+                digest = _stated_digest(Path(name).read_bytes())
+                rules |= {} if digest is None else {name: digest}
+    return rules
+
+
+def _digests_of(names: Iterable[str]) -> dict[str, str]:
+    """Return the SHA-256 of regular files of moderate size by file name; unreadable ones fail when read."""
+    from hashlib import file_digest
+
+    digests = {}
+    for name in names:
+        with suppress(OSError, ValueError):
+            if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MAX_BYTES:
+                with Path(name).open("rb") as stream:
+                    digests[name] = file_digest(stream, "sha256").hexdigest()
+    return digests
 
 
 def deliver(
     result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
-    provenance: Provenance,
+    context: RunContext,
     output: str | None = None,
     queue: OutputQueue | None = None,
     plot: str | None = None,
@@ -142,7 +178,6 @@ def deliver(
         A check failed: no rule and no file of rows is written; an old one stays.
     """
     from uqcli.reports.checks import apply_checks, parse_check
-    from uqcli.reports.format import RunContext
     from uqcli.reports.formats.json import to_json
     from uqcli.reports.terminal import to_terminal
     from uqcli.rules.codec import encode
@@ -153,20 +188,18 @@ def deliver(
     checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     failed = [check.message for check in checks if check.fails]
     stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
-    provenance = _with_outputs(
-        provenance, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
+    context = _with_outputs(
+        context, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
     error = None  # an alarm whose state is saved is a finished run
     if failure is not None and not result.saved_though_failed:
-        error = Failure.from_error(provenance.command, failure)
-    results = [] if stopped else [*saved, provenance.rows_to, table or ""]
+        error = Failure.from_error(context.command, failure)
+    results = [] if stopped else [*saved, context.rows_to, table or ""]
     files = [name for name in results if name not in ("", STDIO)]
     is_read = bool(options.report) or not (options.json or options.quiet)
     document = report.document() if is_read else None
-    step = "" if document is None else _next_step(document, result, provenance, files, stopped=stopped)
-    context = RunContext(
-        provenance=provenance, checks=checks, failure=error, heading=options.title or "", step=step
-    )
+    step = "" if document is None else _next_step(document, result, context, files, stopped=stopped)
+    context = replace(context, checks=checks, failure=error, heading=options.title or "", step=step)
     reports = _report_files(report, options, context, plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
     skip_json_error()
@@ -230,7 +263,7 @@ def deliver_rows(
     result: Result[Report, Saved | None],
     options: ReportOptions,
     *,
-    provenance: Provenance,
+    context: RunContext,
     output: str | None,
     queue: OutputQueue,
     warnings: Sequence[str] = (),
@@ -243,7 +276,7 @@ def deliver_rows(
     deliver(
         result,
         quiet_options,
-        provenance=replace(provenance, rows_to=output or ""),
+        context=replace(context, rows_to=output or ""),
         output=output,
         queue=queue,
         warnings=() if options.quiet else warnings,
@@ -259,21 +292,23 @@ def _rules_to_save(result: Result[Report, Saved | None], output: str | None) -> 
 
 
 def _with_outputs(
-    provenance: Provenance, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
-) -> Provenance:
+    context: RunContext, saved: Mapping[str, bytes], *, is_fitted: bool, stopped: bool
+) -> RunContext:
     """Add the rules and rows to be written, or the reason why none is written."""
     from hashlib import sha256
 
-    from uqcli.reports.provenance import output_name, stated_digest
-
-    if stopped and (is_fitted or provenance.rows_to):
-        return replace(provenance, rows_to="", unwritten="none was written: the run failed")
+    if stopped and (is_fitted or context.rows_to):
+        return replace(context, rows_to="", unwritten="none was written: the run failed")
     if is_fitted and not saved:
-        return replace(provenance, unwritten="none was written: --output was not given")
-    outputs = {} if stopped else {output_name(name): content for name, content in saved.items()}
+        return replace(context, unwritten="none was written: --output was not given")
+    outputs = (
+        {}
+        if stopped
+        else {"standard output" if is_stdout(name) else name: content for name, content in saved.items()}
+    )
     written = {name: sha256(content).hexdigest() for name, content in outputs.items()}
-    rules = {name: stated_digest(content) or "" for name, content in outputs.items()}
-    return replace(provenance, digests={**provenance.digests, **written}, rules={**provenance.rules, **rules})
+    rules = {name: _stated_digest(content) or "" for name, content in outputs.items()}
+    return replace(context, digests={**context.digests, **written}, rules={**context.rules, **rules})
 
 
 def _report_files(
@@ -296,7 +331,7 @@ def _report_files(
 def _next_step(
     document: Document,
     result: Result[Report, Saved | None],
-    provenance: Provenance,
+    context: RunContext,
     written: Sequence[str],
     *,
     stopped: bool,
@@ -306,10 +341,10 @@ def _next_step(
     said = [document.title, *document.lead]
     if action and not stopped and not template and action not in said:
         return f"Next: {action}"
-    if provenance.unwritten:
-        saved = {"bin": "grid", "calibrate": "calibrator"}.get(provenance.command, "rule")
+    if context.unwritten:
+        saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")
         name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
-        return "" if stopped else f"Next: add -o {provenance.command}{name}."
+        return "" if stopped else f"Next: add -o {context.command}{name}."
     if not template or ("{rule}" in template and not written):
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):

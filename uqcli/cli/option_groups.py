@@ -15,44 +15,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from copy import copy
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import StrEnum
 from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
-
-from uqcli.base.options import PAPERS
-
-
-def simplify_help(parameters: list[Any]) -> list[Any]:
-    """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
-    for parameter in parameters:
-        parameter.min = parameter.max = None  # only the help reads these
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-        if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
-            parameter.display_type_rich = _no_type
-    return parameters
-
-
-def tighten_help() -> None:
-    """Set no padding for the empty columns of typer's help, so that texts have more width."""
-    from typer import rich_utils
-
-    rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
-
-
-def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> list[Any]:
-    """Move what is of papers to the end, with another row and its help for each option with such values."""
-    rows = [copy(parameter) for parameter in parameters if parameter.name in of_papers]
-    for row in rows:
-        row.help, row.rich_help_panel, row.show_default = of_papers[row.name], PAPERS, False
-    return sorted([*parameters, *rows], key=lambda parameter: parameter.rich_help_panel == PAPERS)
-
-
-def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
-    return ""
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -14,8 +14,8 @@ from uqcli.base.exact_numbers import size
 from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
 from uqcli.base.running.memory import limit_kept
-from uqcli.cli.priority import is_typed
-from uqcli.cli.process.resources import limit_threads
+from uqcli.cli.command_line import is_typed
+from uqcli.cli.resources import limit_threads
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS = "Bins"
@@ -143,17 +143,8 @@ class BlockBounds:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlotOutput:
-    """File of the figure."""
-
-    panel: ClassVar = _OUTPUT
-
-    plot: str | None = option("FILE", "Save the figure: .png, .svg or .pdf.")
-
-
-@dataclass(frozen=True, kw_only=True)
 class ModelColumns:
-    """Columns that replace those of the rule."""
+    """Columns that replace those of the rule: of a score, or of class probabilities."""
 
     panel: ClassVar = _COLUMNS
 
@@ -161,12 +152,6 @@ class ModelColumns:
     uncertainty: str | None = option(
         "COL", "Uncertainty column; =-COL if low values are uncertain. (default: as in the rule)"
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ModelClasses(ClassProbabilities):
-    """Columns of class probabilities that replace those of the rule."""
-
     proba: str | None = option(
         "PATTERN",
         'Columns of class probabilities: "q_*", where * is the class, or a,b,c in the rule\'s order. '
@@ -209,15 +194,23 @@ def rule_name(output: str | None) -> str | None:
     return output
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArtifactOutput:
-    """File of the rule."""
-
-    panel: ClassVar = _OUTPUT
-
-    output: str | None = option(
-        "FILE", "Save the rule here; - is standard output.", also="-o", callback=rule_name
-    )
+RuleOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Save the rule here; - is standard output.",
+        callback=rule_name,
+        rich_help_panel=_OUTPUT,
+    ),
+]
+PlotOutput = Annotated[
+    str | None,
+    typer.Option(
+        "--plot", metavar="FILE", help="Save the figure: .png, .svg or .pdf.", rich_help_panel=_OUTPUT
+    ),
+]
 
 
 GATES: Final = {

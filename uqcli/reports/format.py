@@ -1,9 +1,10 @@
-"""What a format of report files is, and the error of a run; ``uqcli.reports.formats`` has each format."""
+"""What all formats of report files share: what a format is, the error of a run, escaping, an empty page."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.errors import UqcliError
@@ -13,7 +14,6 @@ from uqcli.base.records import dataclass
 if TYPE_CHECKING:
     from uqcli.reports.checks import CheckResult
     from uqcli.reports.document import Report
-    from uqcli.reports.provenance import Provenance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +77,32 @@ def html_page(title: str, style: str, content: str, *, script: str = "", policy:
     )
 
 
+MAX_NAMED: Final = 4
+"""Most input files that a page lists one by one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """Provenance, checks and failure of a run, for the files of a report.
+    """Command line, inputs, rule files, checks and error of a run.
 
     Attributes
     ----------
+    line
+        Command line, without options that do not change results.
+    configured
+        Options from the environment and configuration files, as command-line options.
+    files
+        Input files, in the order they were read.
+    digests
+        SHA-256 of rule files, by file name.
+    rules
+        Digest that each rule file read or written states, by file name.
+    inputs
+        SHA-256 of input files that were hashed, by file name.
+    unwritten
+        Why a fitted rule is in no file; empty if it is in one, or if none was fitted.
+    rows_to
+        File of the rows; empty if there is none.
     failure
         Error of the run; None if there is a result.
     heading
@@ -91,7 +111,15 @@ class RunContext:
         Next step, as on a terminal; empty if there is none.
     """
 
-    provenance: Provenance
+    command: str
+    line: str = ""
+    configured: str = ""
+    files: tuple[str, ...] = ()
+    digests: Mapping[str, str] = field(default_factory=dict)
+    rules: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    unwritten: str = ""
+    rows_to: str = ""
     checks: Sequence[CheckResult] = ()
     failure: Failure | None = None
     heading: str = ""

@@ -13,10 +13,12 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final
 
+from uqcli.base.defaults import VERSION
 from uqcli.base.files import is_stdin
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
-from uqcli.base.wording import capitalised, short_names
+from uqcli.base.running.progress import rows_by_input
+from uqcli.base.wording import capitalised, count, rows_of, short_names
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.checks import checks_table
 from uqcli.reports.document import (
@@ -30,8 +32,7 @@ from uqcli.reports.document import (
     Verdict,
 )
 from uqcli.reports.figures import can_draw, to_page_svg
-from uqcli.reports.format import Failure, RunContext, escaped, html_page
-from uqcli.reports.provenance import Provenance
+from uqcli.reports.format import MAX_NAMED, Failure, RunContext, escaped, html_page
 
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy: nothing is loaded from outside the page."""
@@ -193,9 +194,9 @@ def operating_point_section(document: Document, line: str) -> str:
         return ""
     pairs = [pair for family in points.families.values() for pair in family]
     header = ["alerts", "precision", "recall"]
-    header += ["utility"] if any(pair.rule.utility is not None for pair in pairs) else []
+    header += ["utility"] if any(rule.utility is not None for rule, _ in pairs) else []
     names = {"rule": "score and uncertainty", "single": "score alone"}
-    if not any(pair.single is not None for pair in pairs):
+    if not any(single is not None for _, single in pairs):
         names = {"rule": "this rule"}
     options = "".join(f'<option value="{name}">{name}</option>' for name in points.families)
     columns = "".join(f'<th scope="col" class="n">{name}</th>' for name in header)
@@ -229,12 +230,12 @@ def _content(points: OperatingPoints, line: str) -> dict[str, Any]:
     families = {
         name: [
             {
-                "amount": pair.rule.option[1],
-                "option": list(map(quote, pair.rule.option)),
-                "rule": _point(pair.rule),
-                "single": None if pair.single is None else _point(pair.single),
+                "amount": rule.option[1],
+                "option": list(map(quote, rule.option)),
+                "rule": _point(rule),
+                "single": None if single is None else _point(single),
             }
-            for pair in family
+            for rule, single in family
         ]
         for name, family in points.families.items()
     }
@@ -283,12 +284,12 @@ def _command(points: OperatingPoints, line: str) -> tuple[str, str]:
 
 
 def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
-    """Return the document of a page, with the run's checks, error and remarks, and its provenance."""
-    document, made_from = report.document(), context.provenance.table(report.payload())
+    """Return the document of a page, with the run's checks, error and remarks, and its context."""
+    document, made_from = report.document(), _made_from(context, report.payload())
     figures = [figure for figure in document.figures if figure.on_page and (figure.required or can_draw())]
     tables = [*document.tables, *([checks_table(context.checks)] if context.checks else [])]
     failed = [check.in_words for check in context.checks if check.fails]
-    is_unsaved = context.provenance.unwritten and not failed and context.failure is None
+    is_unsaved = context.unwritten and not failed and context.failure is None
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     content = replace(
         document,
@@ -307,12 +308,12 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
     return content, made_from
 
 
-def file_names(provenance: Provenance) -> dict[str, str]:
+def file_names(context: RunContext) -> dict[str, str]:
     """Return the names that stand for the inputs, the rules and the output at the head of a page."""
     return {
-        "inputs": _listed(provenance.files),
-        "rules": _listed(tuple(provenance.digests)),
-        "output": provenance.rows_to or "standard output",
+        "inputs": _listed(context.files),
+        "rules": _listed(tuple(context.digests)),
+        "output": context.rows_to or "standard output",
     }
 
 
@@ -341,3 +342,53 @@ def _failed(document: Document, failure: Failure | None) -> list[str]:
     """Return the error of the run, unless the page states it already."""
     text = " ".join(document.sentences())
     return [] if failure is None or failure.found in text else [f"Failed: {failure}."]
+
+
+def _made_from(context: RunContext, payload: Mapping[str, Any]) -> Table:
+    """Build the table of the run; ``payload``, the JSON form of its report, has the number of rows."""
+    lines = [("command", context.line), ("version", f"uqcli {VERSION}")]
+    if context.configured:
+        lines.insert(1, ("configured", context.configured))
+    lines += [("input", line) for line in _inputs(context)]
+    rows = _rows_of(payload)
+    if context.files and rows is not None and not rows_by_input():  # a cluster counts all rows together
+        lines.append(("rows of INPUT", count(rows)))
+    digest_notes = {name: f", which states digest {digest}" for name, digest in context.rules.items()}
+    lines += [
+        ("rule file", f"{name}, SHA-256 {digest}{digest_notes.get(name, '')}")
+        for name, digest in context.digests.items()
+    ]
+    lines += [("rule file", context.unwritten)] if context.unwritten else []
+    lines += [("rows written to", context.rows_to)] if context.rows_to else []
+    return Table(title="Made from", header=("", ""), rows=lines, left=2, text_last=True)
+
+
+def _inputs(context: RunContext) -> list[str]:
+    """List the files with their rows, if read by this process; many files in one line."""
+    names = ["standard input" if is_stdin(name) else name for name in context.files]
+    rows = rows_by_input()
+    row_counts = [rows.get(name) for name in names]
+    if len(names) <= MAX_NAMED:
+        lines = [
+            f"{name}{_row_suffix(rows_of_file)}" for name, rows_of_file in zip(names, row_counts, strict=True)
+        ]
+        digests = [context.inputs.get(name) for name in context.files]
+        return [
+            line if digest is None else f"{line}, SHA-256 {digest}"
+            for line, digest in zip(lines, digests, strict=True)
+        ]
+    total = None if None in row_counts else sum(rows_of_file or 0 for rows_of_file in row_counts)
+    return [f"{count(len(names))} files, the first {names[0]}, the last {names[-1]}{_row_suffix(total)}"]
+
+
+def _row_suffix(rows: int | None) -> str:
+    return "" if rows is None else f": {rows_of(rows)}"
+
+
+def _rows_of(payload: Mapping[str, Any]) -> int | None:
+    """Return the number of input rows; several results have the same inputs."""
+    source = payload.get("source")
+    if source is None:
+        return _rows_of(payload["results"][0]) if payload.get("results") else None
+    rows = source.get("rows")
+    return rows if isinstance(rows, int) else None

@@ -10,18 +10,10 @@ import typer
 from uqcli.apply.options import ApplyRequest
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import RowOutput
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
-from uqcli.cli.options import (
-    InputOptions,
-    ModelClasses,
-    ModelColumns,
-    ReportOptions,
-    RunOptions,
-    StreamedInputs,
-)
-from uqcli.cli.priority import refuse_typed
+from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RunOptions, StreamedInputs
 
 
 def apply(
@@ -31,7 +23,6 @@ def apply(
     rows: RowOutput,
     request: ApplyRequest,
     columns: ModelColumns,
-    classes: ModelClasses,
     reporting: ReportOptions,
     reading: InputOptions,
     running: RunOptions,
@@ -41,7 +32,7 @@ def apply(
     if request.top is None:
         refuse_typed(("per",), "is given without --top", remedy="add --top")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
-    provenance = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
+    context = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
     from uqcli.apply.run import run
     from uqcli.reports.checks import parse_check
 
@@ -51,14 +42,14 @@ def apply(
             data=data_without_columns(inputs, reading, running),
             artifact=artifact,
             output=rows_output(rows, queue, running),
-            columns=column_overrides(columns, classes),
+            columns=column_overrides(columns),
             checks=tuple(map(parse_check, reporting.fail_if or ())),
         )
         result = run(request)
         deliver_rows(
             result,
             reporting,
-            provenance=provenance,
+            context=context,
             output=rows.output,
             queue=queue,
             warnings=result.report.warnings,

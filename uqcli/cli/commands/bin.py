@@ -11,20 +11,19 @@ from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.errors import UsageError
 from uqcli.bin.options import BinRequest
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import (
     ROW_OPTIONS,
-    ArtifactOutput,
     BlockBounds,
     FitColumns,
     InputOptions,
     PlotOutput,
     ReportOptions,
+    RuleOutput,
     RunOptions,
 )
-from uqcli.cli.priority import refuse_typed
 
 
 def bin_(
@@ -38,8 +37,8 @@ def bin_(
     columns: FitColumns,
     request: BinRequest,
     sizes: BlockBounds,
-    written: ArtifactOutput,
-    plotting: PlotOutput,
+    output: RuleOutput = None,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     reading: InputOptions,
     running: RunOptions,
@@ -47,7 +46,7 @@ def bin_(
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), request.edges]) if request.merge else (inputs, [request.edges])
     reads = Reads.from_options(tables, rules=models, reading=reading, labels=columns.labels)
-    provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    context = check_outputs(reporting, output, reads=reads, running=running, plot=plot)
     from uqcli.bin.run import run
 
     if request.merge and request.edges is not None:
@@ -62,7 +61,7 @@ def bin_(
     if request.merge:
         refuse_typed(ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts")
     result = run(replace(request, data=data))
-    deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
+    deliver(result, reporting, context=context, output=output, plot=plot)
 
 
 def _refuse_shape(request: BinRequest) -> None:

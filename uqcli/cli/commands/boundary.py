@@ -14,22 +14,20 @@ from uqcli.base.files import OutputQueue, is_stdout
 from uqcli.base.options import names, option
 from uqcli.base.records import dataclass
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.cli.command_line import current_line
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import current_line, is_typed, refuse_typed
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import (
     ROW_OPTIONS,
-    ArtifactOutput,
     ClassProbabilities,
     DependenceColumns,
     FitColumns,
     InputOptions,
     PlotOutput,
     ReportOptions,
+    RuleOutput,
     RunOptions,
 )
-from uqcli.cli.priority import is_typed, refuse_typed
 
 if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
@@ -71,8 +69,8 @@ def boundary(
     columns: FitColumns,
     clusters: DependenceColumns,
     probabilities: ClassProbabilities,
-    written: ArtifactOutput,
-    plotting: PlotOutput,
+    output: RuleOutput = None,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     request: BoundaryRequest,
     reading: InputOptions,
@@ -88,17 +86,15 @@ def boundary(
     constraints: tuple[Constraint, ...] = ()
     typed = asdict(constraint)
     max_omission = omission_below(typed)
-    if any(typed.values()) or _needs_constraint(request, written, reporting, probabilities):
+    if any(typed.values()) or _needs_constraint(request, output, reporting, probabilities):
         bounds = constraints_from(**typed)
         constraints = tuple(with_margin(bound, request.margin) for bound in bounds)
     reads = Reads.from_options(
         inputs, request.pilot, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
     )
-    outputs = _outputs(written.output, constraints)
+    outputs = _outputs(output, constraints)
     table = _frontier_file(request.frontier)
-    provenance = check_outputs(
-        reporting, outputs, reads=reads, running=running, plot=plotting.plot, table=table
-    )
+    context = check_outputs(reporting, outputs, reads=reads, running=running, plot=plot, table=table)
     from uqcli.boundary.run import run, run_several
     from uqcli.engines.protocol import Destination
 
@@ -130,26 +126,15 @@ def boundary(
             result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         else:
             result = _targets(request)
-        deliver(
-            result,
-            reporting,
-            provenance=provenance,
-            output=written.output,
-            queue=queue,
-            plot=plotting.plot,
-            table=table,
-        )
+        deliver(result, reporting, context=context, output=output, queue=queue, plot=plot, table=table)
 
 
 def _needs_constraint(
-    request: BoundaryRequest,
-    written: ArtifactOutput,
-    reporting: ReportOptions,
-    probabilities: ClassProbabilities,
+    request: BoundaryRequest, output: str | None, reporting: ReportOptions, probabilities: ClassProbabilities
 ) -> bool:
     """Whether a constraint must be given: to save or check a rule, or for options that are about one."""
     about_one = (request.certify, request.margin, request.review, request.miss, request.by, request.shift)
-    others = (request.grid, request.frontier, probabilities.proba, written.output)
+    others = (request.grid, request.frontier, probabilities.proba, output)
     several = request.algorithm is AlgorithmChoice.ALL or request.compare or bool(reporting.fail_if)
     return several or any(each is not None for each in (*about_one, *others))
 
@@ -158,8 +143,8 @@ def _targets(request: BoundaryRequest) -> Result[Any, Any]:
     """Find what each of several targets would bring, since none is given."""
     from uqcli.boundary.run import run_targets
 
-    result = run_targets(request)
-    return replace(result, report=replace(result.report, line=current_line().typed))
+    result, (_, line, _) = run_targets(request), current_line()
+    return replace(result, report=replace(result.report, line=line))
 
 
 def _key(request: BoundaryRequest, data: DataRequest) -> str | None:

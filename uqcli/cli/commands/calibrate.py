@@ -10,11 +10,10 @@ from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMet
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
-from uqcli.cli.conflicts import Reads, refuse_shared_files
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data, refuse_shared_files
 from uqcli.cli.options import (
-    ArtifactOutput,
     ClassProbabilities,
     ClusterColumn,
     FitColumns,
@@ -22,9 +21,9 @@ from uqcli.cli.options import (
     LabelledInputs,
     PlotOutput,
     ReportOptions,
+    RuleOutput,
     RunOptions,
 )
-from uqcli.cli.priority import refuse_typed
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -36,8 +35,8 @@ def calibrate(
     columns: FitColumns,
     clusters: ClusterColumn,
     request: CalibrateRequest,
-    written: ArtifactOutput,
-    plotting: PlotOutput,
+    output: RuleOutput = None,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     probabilities: ClassProbabilities,
     parts: PartOptions,
@@ -46,14 +45,14 @@ def calibrate(
     running: RunOptions,
 ) -> None:
     """Fit and test a map from scores to calibrated probabilities."""
-    provenance = check_outputs(
+    context = check_outputs(
         reporting,
-        written.output,
+        output,
         reads=Reads.from_options(
             inputs, parts.test, parts.tree_data, rules=[request.shift], reading=reading, labels=columns.labels
         ),
         running=running,
-        plot=plotting.plot,
+        plot=plot,
         has_figures=True,
     )
     if running.engine is EngineName.POLARS:
@@ -74,7 +73,7 @@ def calibrate(
     from uqcli.calibrate.run import run, run_all_methods
 
     result = run_all_methods(request) if method is CalibrationChoice.ALL else run(request)
-    deliver(result, reporting, provenance=provenance, output=written.output, plot=plotting.plot)
+    deliver(result, reporting, context=context, output=output, plot=plot)
 
 
 def _method(request: CalibrateRequest) -> CalibrationChoice:

@@ -6,20 +6,19 @@ from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.base.choices import ConformalMode
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import (
-    ArtifactOutput,
     ClassProbabilities,
     ClusterColumn,
     FitColumns,
     InputOptions,
     LabelledInputs,
     ReportOptions,
+    RuleOutput,
     RunOptions,
 )
-from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.conformal.options import ConformalRequest
 
 _MODE_OPTIONS: Final = {
@@ -37,7 +36,7 @@ def conformal(
     columns: FitColumns,
     clusters: ClusterColumn,
     request: ConformalRequest,
-    written: ArtifactOutput,
+    output: RuleOutput = None,
     reporting: ReportOptions,
     reading: InputOptions,
     running: RunOptions,
@@ -46,7 +45,7 @@ def conformal(
     reads = Reads.from_options(
         inputs, request.target, rules=[request.shift], reading=reading, labels=columns.labels
     )
-    provenance = check_outputs(reporting, written.output, reads=reads, running=running)
+    context = check_outputs(reporting, output, reads=reads, running=running)
     from uqcli.conformal.run import parse_alpha, run
 
     parse_alpha(request.alpha)
@@ -57,4 +56,4 @@ def conformal(
             request = replace(request, **unused)
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
     request = replace(request, data=data.clustered_by(clusters.cluster))
-    deliver(run(request), reporting, provenance=provenance, output=written.output)
+    deliver(run(request), reporting, context=context, output=output)

@@ -8,15 +8,13 @@ from typing import Annotated
 import typer
 
 from uqcli.base.options import ResamplingOptions
-from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns
+from uqcli.cli.inputs import Reads, column_overrides, data_without_columns
 from uqcli.cli.options import (
     RULE_ENDING,
     DependenceColumns,
     InputOptions,
     LabelColumns,
-    ModelClasses,
     ModelColumns,
     PlotOutput,
     ReportOptions,
@@ -35,10 +33,9 @@ def evaluate(
         ),
     ] = None,
     request: EvaluateRequest,
-    plotting: PlotOutput,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     columns: ModelColumns,
-    classes: ModelClasses,
     labels: LabelColumns,
     clusters: DependenceColumns,
     worth: ValueOptions,
@@ -57,7 +54,7 @@ def evaluate(
         reading=reading,
         labels=labels.labels,
     )
-    provenance = check_outputs(reporting, None, reads=reads, running=running, plot=plotting.plot)
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot)
     from uqcli.boundary.search.constraint import constraint_from
     from uqcli.evaluate.run import run
 
@@ -66,10 +63,10 @@ def evaluate(
         request,
         data=data_without_columns(inputs, reading, running, labels),
         artifacts=artifacts,
-        columns=column_overrides(columns, classes, labels),
+        columns=column_overrides(columns, labels),
         resampling=resampling,
         cluster=column,
         days=days,
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
-    deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)
+    deliver(run(request), reporting, context=context, plot=plot)

@@ -12,11 +12,10 @@ import typer
 from uqcli.base.choices import ExportTarget
 from uqcli.base.errors import UsageError
 from uqcli.base.files import STDIO, OutputQueue
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows, queued
-from uqcli.cli.inputs import data_without_columns
+from uqcli.cli.inputs import Reads, data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
-from uqcli.cli.priority import refuse_typed
 from uqcli.export.options import ExportRequest
 from uqcli.stores.output import write_bytes
 
@@ -36,7 +35,7 @@ def export(
     _refuse_other_ending(output, to)
     if to is ExportTarget.ONNX and output is None and sys.stdout.isatty():
         raise UsageError("an ONNX model for a terminal", expected="-o FILE")
-    provenance = check_outputs(
+    context = check_outputs(
         reporting,
         output or STDIO,
         reads=Reads.from_options(inputs, rules=[artifact], reading=reading),
@@ -55,7 +54,7 @@ def export(
     with OutputQueue() as queue:
         if result.failure is None and not queued((target, result.program), queue):
             write_bytes(target, result.program)
-        deliver_rows(result, reporting, provenance=provenance, output=output, queue=queue)
+        deliver_rows(result, reporting, context=context, output=output, queue=queue)
 
 
 _ENDINGS: Final = {".sql": ExportTarget.SQL, ".py": ExportTarget.PYTHON, ".onnx": ExportTarget.ONNX}

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
-from uqcli.cli.command_line import current_line
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import current_line, is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import FitColumns, InputOptions, LabelledInputs, PlotOutput, ReportOptions, RunOptions
-from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.overview.options import OverviewRequest
 
 _NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
@@ -24,16 +22,14 @@ def overview(
     inputs: LabelledInputs = None,
     columns: FitColumns,
     request: OverviewRequest,
-    plotting: PlotOutput,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     reading: InputOptions,
     running: RunOptions,
 ) -> None:
     """Show what a file of scores and labels holds, and what to do next."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
-    provenance = check_outputs(
-        reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
-    )
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, has_figures=True)
     scores = names("--score", columns.score)
     data = labelled_data(inputs, columns, reading, running)
     if len(scores) > 1:
@@ -43,7 +39,7 @@ def overview(
         named = frozenset({"label"} if _is_named("label", columns) else ())
         compared = run_scores(replace(request, data=data, named=named), scores)
         compared = replace(compared, report=replace(compared.report, inputs=join(inputs or [])))
-        deliver(compared, reporting, provenance=provenance, plot=plotting.plot)
+        deliver(compared, reporting, context=context, plot=plot)
         return
     from uqcli.overview.run import run
 
@@ -57,7 +53,7 @@ def overview(
         )
     )
     report = replace(result.report, arguments=_arguments(result.report.source.columns))
-    deliver(replace(result, report=report), reporting, provenance=provenance, plot=plotting.plot)
+    deliver(replace(result, report=report), reporting, context=context, plot=plot)
 
 
 def _is_named(role: str, columns: FitColumns) -> bool:
@@ -67,7 +63,8 @@ def _is_named(role: str, columns: FitColumns) -> bool:
 
 def _arguments(columns: Mapping[str, str]) -> str:
     """Return the inputs and the options of reading, as typed, with the columns that were read."""
-    words, kept = split(current_line().typed)[2:], list[str]()
+    _, line, _ = current_line()
+    words, kept = split(line)[2:], list[str]()
     while words:
         word = words.pop(0)
         if word == "--":

@@ -11,19 +11,17 @@ from uqcli.base.choices import SampleGoal
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Intervals, RowOutput
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
 from uqcli.cli.options import (
     RULE_ENDING,
     InputOptions,
-    ModelClasses,
     ModelColumns,
     ReportOptions,
     RunOptions,
     StreamedInputs,
 )
-from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.sample.options import SampleRequest
 
 _WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
@@ -38,7 +36,6 @@ def sample(
     request: SampleRequest,
     rows: RowOutput,
     columns: ModelColumns,
-    classes: ModelClasses,
     reporting: ReportOptions,
     reading: InputOptions,
     intervals: Intervals,
@@ -64,7 +61,7 @@ def sample(
         request = replace(request, precision=None, max_omission=None, pilot=None, positive=None)
     if request.plan is not None:
         refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
-    provenance = check_outputs(
+    context = check_outputs(
         reporting,
         None if request.plan is not None else rows.target,
         reads=Reads.from_options(inputs, request.pilot, rules=[rule, request.calibrator], reading=reading),
@@ -81,11 +78,11 @@ def sample(
             rule=rule,
             label_may_be_missing=not is_typed("label"),
             output=rows_output(rows, queue, running),
-            columns=column_overrides(columns, classes),
+            columns=column_overrides(columns),
             intervals=intervals,
         )
         output = rows.output if request.plan is None else ""
-        deliver_rows(run(request), reporting, provenance=provenance, output=output, queue=queue)
+        deliver_rows(run(request), reporting, context=context, output=output, queue=queue)
 
 
 def _without_rule(first: str, inputs: list[str] | None) -> list[str]:

@@ -9,20 +9,19 @@ import typer
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.options import OptionalResampling
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import (
-    ArtifactOutput,
     ClassProbabilities,
     ClusterColumn,
     FitColumns,
     InputOptions,
     PlotOutput,
     ReportOptions,
+    RuleOutput,
     RunOptions,
 )
-from uqcli.cli.priority import is_typed, refuse_typed
 from uqcli.shift.options import ShiftRequest
 
 
@@ -36,8 +35,8 @@ def shift(
     probabilities: ClassProbabilities,
     columns: FitColumns,
     clusters: ClusterColumn,
-    written: ArtifactOutput,
-    plotting: PlotOutput,
+    output: RuleOutput = None,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     reading: InputOptions,
     resampling: OptionalResampling,
@@ -45,7 +44,7 @@ def shift(
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.from_options(inputs, request.target, reading=reading, labels=columns.labels)
-    provenance = check_outputs(reporting, written.output, reads=reads, running=running, plot=plotting.plot)
+    context = check_outputs(reporting, output, reads=reads, running=running, plot=plot)
     from uqcli.shift.run import run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
@@ -59,4 +58,4 @@ def shift(
         cluster=clusters.cluster,
         resampling=resampling,
     )
-    deliver(run(request), reporting, provenance=provenance, output=written.output, plot=plotting.plot)
+    deliver(run(request), reporting, context=context, output=output, plot=plot)

@@ -6,9 +6,8 @@ from typing import Annotated
 
 import typer
 
-from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import data_without_columns
+from uqcli.cli.inputs import Reads, data_without_columns
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 
 
@@ -33,11 +32,11 @@ def show(
 ) -> None:
     """Explain a saved rule in words, or how two differ."""
     reads = Reads.from_options(on, rules=[artifact, other], reading=reading)
-    provenance = check_outputs(reporting, None, reads=reads, running=running)
+    context = check_outputs(reporting, None, reads=reads, running=running)
     from uqcli.show.run import show_one, show_two
 
     if other is None and not on:
-        deliver(show_one(artifact), reporting, provenance=provenance)
+        deliver(show_one(artifact), reporting, context=context)
     else:
         data = data_without_columns(on, reading, running) if on else None
-        deliver(show_two(artifact, other, data), reporting, provenance=provenance)
+        deliver(show_two(artifact, other, data), reporting, context=context)

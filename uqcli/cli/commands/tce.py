@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from uqcli.base.choices import Binning
 from uqcli.base.options import ResamplingOptions
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import labelled_data
+from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.cli.options import (
     BlockBounds,
     ClassProbabilities,
@@ -21,7 +21,6 @@ from uqcli.cli.options import (
     RunOptions,
     SamplingWeights,
 )
-from uqcli.cli.priority import refuse_typed
 from uqcli.tce.options import MeasureOptions, TceRequest
 
 
@@ -34,7 +33,7 @@ def tce(
     probabilities: ClassProbabilities,
     measure: MeasureOptions,
     request: TceRequest,
-    plotting: PlotOutput,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     sizes: BlockBounds,
     resampling: ResamplingOptions,
@@ -43,9 +42,7 @@ def tce(
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
-    provenance = check_outputs(
-        reporting, None, reads=reads, running=running, plot=plotting.plot, has_figures=True
-    )
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, has_figures=True)
     refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
     if weights.sampling_weight is not None:
         sized = ("binning",) if measure.binning == Binning.PAVA_BC else ()
@@ -64,4 +61,4 @@ def tce(
         resampling=resampling,
         sampling_weight=weights.sampling_weight,
     )
-    deliver(run(request), reporting, provenance=provenance, plot=plotting.plot)
+    deliver(run(request), reporting, context=context, plot=plot)

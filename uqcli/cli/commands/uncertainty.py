@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import RowOutput
-from uqcli.cli.conflicts import Reads
 from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import data_without_columns, rows_output
+from uqcli.cli.inputs import Reads, data_without_columns, rows_output
 from uqcli.cli.options import InputOptions, ReportOptions, RunOptions, StreamedInputs
 from uqcli.uncertainty.options import UncertaintyRequest
 
@@ -25,7 +24,7 @@ def uncertainty(
     """Add scores and uncertainties from a model's raw outputs."""
     from uqcli.uncertainty.report import metrics_of
 
-    provenance = check_outputs(
+    context = check_outputs(
         reporting,
         rows.target,
         reads=Reads.from_options(inputs, reading=reading),
@@ -40,4 +39,4 @@ def uncertainty(
             data=data_without_columns(inputs, reading, running),
             output=rows_output(rows, queue, running),
         )
-        deliver_rows(run(request), reporting, provenance=provenance, output=rows.output, queue=queue)
+        deliver_rows(run(request), reporting, context=context, output=rows.output, queue=queue)

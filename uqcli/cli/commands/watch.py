@@ -9,20 +9,18 @@ from typing import Annotated
 import typer
 
 from uqcli.base.errors import UsageError
-from uqcli.cli.conflicts import Reads
+from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import column_overrides, data_without_columns, refuse_swapped
+from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped
 from uqcli.cli.options import (
     ClusterColumn,
     InputOptions,
     LabelColumns,
-    ModelClasses,
     ModelColumns,
     PlotOutput,
     ReportOptions,
     RunOptions,
 )
-from uqcli.cli.priority import refuse_typed
 from uqcli.watch.options import WatchRequest
 
 
@@ -34,10 +32,9 @@ def watch(
         typer.Argument(metavar="INPUT...", help="New labelled files, globs, directories, or -."),
     ] = None,
     request: WatchRequest,
-    plotting: PlotOutput,
+    plot: PlotOutput = None,
     reporting: ReportOptions,
     columns: ModelColumns,
-    classes: ModelClasses,
     labels: LabelColumns,
     clusters: ClusterColumn,
     reading: InputOptions,
@@ -51,7 +48,7 @@ def watch(
     reads = Reads.from_options(
         inputs, rules=[artifact, request.calibrator, request.shift], reading=reading, labels=labels.labels
     )
-    provenance = check_outputs(reporting, request.state, reads=reads, running=running, plot=plotting.plot)
+    context = check_outputs(reporting, request.state, reads=reads, running=running, plot=plot)
     from uqcli.stores.state import locked
     from uqcli.watch.run import run
 
@@ -59,13 +56,13 @@ def watch(
         request,
         data=data_without_columns(inputs, reading, running, labels),
         artifact=artifact,
-        columns=column_overrides(columns, classes, labels),
+        columns=column_overrides(columns, labels),
         cluster=clusters.cluster,
     )
     with ExitStack() as stack:
         if request.state is not None:
             request = replace(request, content=stack.enter_context(locked(request.state)))
-        deliver(run(request), reporting, provenance=provenance, output=request.state, plot=plotting.plot)
+        deliver(run(request), reporting, context=context, output=request.state, plot=plot)
 
 
 def _check(request: WatchRequest, inputs: list[str] | None) -> None:

@@ -16,9 +16,9 @@ def _render(report: Report, context: RunContext) -> str:
     return to_html(
         *page_content(report, context),
         heading=context.heading,
-        line=context.provenance.line,
+        line=context.line,
         step=context.step,
-        names=file_names(context.provenance),
+        names=file_names(context),
     )
 
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Literal
 
-from uqcli.base.records import dataclass
 from uqcli.reports.format import Failure, Format, RunContext, escaped
 
 if TYPE_CHECKING:
@@ -18,12 +17,9 @@ if TYPE_CHECKING:
     from uqcli.reports.document import Claim, Document, Report
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Case:
-    kind: Literal["gate", "promise", "run"]
-    name: str
-    result: Literal["passed", "failure", "skipped"]
-    message: str
+_Result = Literal["passed", "failure", "skipped"]
+_Case = tuple[Literal["gate", "promise", "run"], str, _Result, str]
+"""Kind, name, result and message of a test case."""
 
 
 def to_junit(
@@ -34,14 +30,14 @@ def to_junit(
     digests: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Build a file with one test suite; the digests are those of rule files and inputs, by description."""
-    cases = [*map(_check_case, checks), *_claim_cases(document)]
+    cases = [*map(_check_case, checks), *map(_claim_case, document.claims)]
     if not cases and failure is None:
-        cases = [_Case(kind="run", name="result", result="passed", message="")]
-    failures = sum(case.result == "failure" for case in cases)
-    skipped = sum(case.result == "skipped" for case in cases)
+        cases = [("run", "result", "passed", "")]
+    failures = sum(result == "failure" for _, _, result, _ in cases)
+    skipped = sum(result == "skipped" for _, _, result, _ in cases)
     errors = int(failure is not None)
     counts = f'tests="{len(cases) + errors}" failures="{failures}" errors="{errors}" skipped="{skipped}"'
-    content = "".join(_xml(command, case) for case in cases)
+    content = "".join(_xml(command, *case) for case in cases)
     if failure is not None:
         content += _error_case(command, failure)
     return _suite(command, counts, f"{_properties(digests)}{content}")
@@ -61,39 +57,29 @@ def _check_case(result: CheckResult) -> _Case:
     where = f" ({result.artifact})" if result.artifact else ""
     name = f"--fail-if {result.check.text}{where}"
     if result.fails:
-        return _Case(kind="gate", name=name, result="failure", message=result.message)
-    return _Case(kind="gate", name=name, result="passed", message="")
+        return "gate", name, "failure", result.message
+    return "gate", name, "passed", ""
 
 
-def _claim_cases(document: Document) -> list[_Case]:
-    return [
-        _Case(kind="promise", name=claim.name, result=_result_of(claim), message=claim.sentence)
-        for claim in document.claims
-    ]
-
-
-def _result_of(claim: Claim) -> Literal["passed", "failure", "skipped"]:
-    """Return the result; a claim that the rows cannot decide fails, or is skipped if not about new data."""
+def _claim_case(claim: Claim) -> _Case:
+    """Return the case of a claim; an undecided one fails, or is skipped if it is not about new data."""
+    result: _Result = "passed" if claim.met else "failure"
     if claim.met is None and not claim.about_new_data:
-        return "skipped"
-    return "passed" if claim.met else "failure"
+        result = "skipped"
+    return "promise", claim.name, result, claim.sentence
 
 
-def _xml(command: str, case: _Case) -> str:
-    head = f'<testcase classname="uqcli.{escaped(command)}.{case.kind}" name="{escaped(case.name)}"'
-    match case.result:
+def _xml(command: str, kind: str, name: str, result: _Result, message: str) -> str:
+    head = f'<testcase classname="uqcli.{escaped(command)}.{kind}" name="{escaped(name)}"'
+    text = escaped(message)
+    match result:
         case "passed":
-            content = (
-                f">\n<system-out>{escaped(case.message)}</system-out>\n</testcase>" if case.message else "/>"
-            )
-            return f"{head}{content}\n"
+            content = f">\n<system-out>{text}</system-out>\n</testcase>" if text else "/>"
         case "failure":
-            return (
-                f'{head}>\n<failure type="{case.kind}" message="{escaped(case.message)}">'
-                f"{escaped(case.message)}</failure>\n</testcase>\n"
-            )
+            content = f'>\n<failure type="{kind}" message="{text}">{text}</failure>\n</testcase>'
         case "skipped":
-            return f'{head}>\n<skipped message="{escaped(case.message)}"/>\n</testcase>\n'
+            content = f'>\n<skipped message="{text}"/>\n</testcase>'
+    return f"{head}{content}\n"
 
 
 def _error_case(command: str, failure: Failure) -> str:
@@ -113,10 +99,9 @@ def _suite(command: str, counts: str, content: str) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    provenance = context.provenance
-    made_from = {f"digest that {name} states": digest for name, digest in provenance.rules.items()}
-    made_from |= {f"SHA-256 of {name}": digest for name, digest in provenance.inputs.items()}
-    return to_junit(provenance.command, report.document(), context.checks, context.failure, made_from)
+    made_from = {f"digest that {name} states": digest for name, digest in context.rules.items()}
+    made_from |= {f"SHA-256 of {name}": digest for name, digest in context.inputs.items()}
+    return to_junit(context.command, report.document(), context.checks, context.failure, made_from)
 
 
 def _failed(failure: Failure) -> str:

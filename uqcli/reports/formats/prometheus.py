@@ -126,9 +126,9 @@ def _up(command: str, *, is_up: bool) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    command = context.provenance.command
+    command = context.command
     head = _up(command, is_up=context.failure is None)
-    return head + to_prometheus(command, report.checked_metrics, context.provenance.rules)
+    return head + to_prometheus(command, report.checked_metrics, context.rules)
 
 
 def _failed(failure: Failure) -> str:

@@ -1,0 +1,209 @@
+"""Help: the question that each command answers, its examples, what a misspelt word may mean, the layout."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from types import MappingProxyType
+from typing import Any, Final
+
+from uqcli.base.options import PAPERS
+
+EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
+    {
+        "bin": (
+            "uqcli bin holdout.csv -o grid.json",
+            "uqcli bin holdout.csv --uncertainty-bins 2 --report bins.html",
+        ),
+        "overview": (
+            "uqcli holdout.csv",
+            "uqcli overview holdout.csv --score old_model,new_model --report overview.html",
+        ),
+        "boundary": (
+            "uqcli boundary holdout.csv --precision 0.9 -o boundary.json",
+            "uqcli boundary holdout.csv --precision 0.9 --compare --report boundary.html",
+        ),
+        "calibrate": (
+            "uqcli calibrate holdout.csv -o calibrator.json",
+            "uqcli calibrate holdout.csv --method all -o best.json --report methods.html",
+        ),
+        "tce": (
+            "uqcli tce new.csv --report calibration.html",
+            'uqcli tce new.csv --fail-if "ece > 0.2" --report tests.xml',
+        ),
+        "shift": (
+            'uqcli shift classes.csv --target today.csv --proba "p_*" -o shift.json',
+            'uqcli shift classes.csv --target today.csv --proba "p_*" --report shift.html',
+        ),
+        "conformal": (
+            'uqcli conformal classes.csv --proba "p_*" --alpha 0.1 -o sets.json',
+            'uqcli conformal classes.csv --proba "p_*" --mode label-conditional -o s.json',
+        ),
+        "apply": (
+            "uqcli apply boundary.json new.csv -o decisions.csv",
+            "cat new.csv | uqcli apply boundary.json - > decisions.csv",
+        ),
+        "evaluate": (
+            'uqcli evaluate boundary.json new.csv --fail-if "precision.low < 0.8"',
+            "uqcli evaluate old.json boundary.json new.csv --report comparison.html",
+        ),
+        "sample": (
+            "uqcli sample boundary.json new.csv --for precision --budget 100 -o label.csv",
+            "uqcli sample boundary.json new.csv --for recall --plan 0.2",
+        ),
+        "watch": (
+            "uqcli watch boundary.json new.csv --state watch.json",
+            "uqcli watch boundary.json new.csv --state w.json --report w.html",
+        ),
+        "uncertainty": (
+            'uqcli uncertainty ensemble.csv --members "m_*" -o rows.parquet',
+            "uqcli uncertainty beta.csv --alpha1 a --alpha0 b -o rows.csv",
+        ),
+        "show": ("uqcli show boundary.json", "uqcli show old.json boundary.json --on new.csv"),
+        "export": (
+            "uqcli export boundary.json --to sql --dialect postgres --table scored",
+            "uqcli export boundary.json --to python -o rule.py --check new.csv",
+        ),
+        "schema": ("uqcli schema boundary", "uqcli schema conformal > conformal.schema.json"),
+    }
+)
+"""Examples by command; tests/cli/test_help.py runs them."""
+
+QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        name: question
+        for question, names in {
+            "What is in my file?": ("overview",),
+            "Which rows should I flag?": ("boundary", "bin"),
+            "Can I trust the probabilities?": ("tce", "calibrate"),
+            "Which classes are plausible, and did their priors change?": ("conformal", "shift"),
+            "How do I use and check a saved rule?": (
+                "apply",
+                "evaluate",
+                "sample",
+                "watch",
+                "show",
+                "export",
+                "schema",
+            ),
+            "Where do I get uncertainties?": ("uncertainty",),
+        }.items()
+        for name in names
+    }
+)
+"""Question by command: the headings of the program's help."""
+
+
+def with_examples(name: str, summary: str | None) -> str:
+    """Build the help of a command: summary, of which ``PYTHONOPTIMIZE=2`` leaves none, and examples."""
+    return "\n\n".join([(summary or "").strip(), "Examples:\n" + "\n".join(EXAMPLES[name])])
+
+
+_COMMANDS: Final = {
+    "fit": ("boundary", "calibrate"),
+    "train": ("boundary", "calibrate"),
+    "predict": ("apply",),
+    "score": ("apply",),
+    "test": ("evaluate", "tce"),
+    "compare": ("evaluate",),
+    "metrics": ("evaluate",),
+    "threshold": ("boundary",),
+    "thresholds": ("boundary",),
+    "calibration": ("tce", "calibrate"),
+    "reliability": ("tce",),
+    "monitor": ("watch",),
+    "drift": ("watch",),
+    "label": ("sample",),
+}
+"""Commands to suggest for names that other programs use."""
+
+_REMOVED: Final = {
+    "simulate": "to try uqcli, take a file of sample_data/ in its source code, such as "
+    "sample_data/census_calibration.parquet, which sample_data/README.md describes"
+}
+"""What to do in place of commands of earlier versions."""
+
+_OPTIONS: Final = {
+    "--threshold": ("--precision", "--recall", "--max-fpr", "--max-selected"),
+    "--cutoff": ("--precision", "--recall", "--max-fpr", "--max-selected"),
+    "--fpr": ("--max-fpr",),
+    "--budget": ("--max-selected",),
+    "--coverage": ("--alpha",),
+    "--target": ("--label",),
+    "--probability": ("--score", "--proba"),
+    "--prediction": ("--score",),
+    "--group": ("--by",),
+    "--groups": ("--by",),
+    "--weights": ("--weight",),
+    "--out": ("--output",),
+    "--bootstraps": ("--bootstrap",),
+    "--jobs": ("--threads",),
+    "--sep": ("--delimiter",),
+}
+"""Options to suggest for names that other programs use."""
+
+_CUTOFF: Final = 0.75
+_MOST: Final = 3
+
+
+def meant_command(word: str, commands: Iterable[str]) -> str:
+    """Return what to type in place of a word that is no command; empty if that is unknown."""
+    if word in _REMOVED:
+        return _REMOVED[word]
+    if "." in word or "/" in word:
+        return "no file has this name either"
+    return _did_you_mean(_COMMANDS.get(word) or _similar(word, list(commands)))
+
+
+def meant_option(word: str, options: Sequence[str]) -> str:
+    """Return what to type in place of a word that is no option of a command; empty if that is unknown."""
+    meant = [option for option in _OPTIONS.get(word, ()) if option in options]
+    if not meant and word in ("--threshold", "--cutoff"):
+        return "thresholds are those of the rule file"
+    by_name = {option.lstrip("-"): option for option in options}
+    similar = [by_name[name] for name in _similar(word.lstrip("-"), list(by_name))]
+    return _did_you_mean(meant or similar)
+
+
+def meant_choice(word: str, choices: Sequence[str]) -> str:
+    """Return what to type in place of a word that is no choice of an option; empty if that is unknown."""
+    return _did_you_mean(_similar(word, choices))
+
+
+def _similar(word: str, names: Sequence[str]) -> list[str]:
+    return difflib.get_close_matches(word.lower(), names, n=_MOST, cutoff=_CUTOFF)
+
+
+def _did_you_mean(names: Sequence[str]) -> str:
+    return f"did you mean {' or '.join(names)}?" if names else ""
+
+
+def simplify_help(parameters: list[Any]) -> list[Any]:
+    """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
+    for parameter in parameters:
+        parameter.min = parameter.max = None  # only the help reads these
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+        if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
+            parameter.display_type_rich = _no_type
+    return parameters
+
+
+def tighten_help() -> None:
+    """Set no padding for the empty columns of typer's help, so that texts have more width."""
+    from typer import rich_utils
+
+    rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
+
+
+def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> list[Any]:
+    """Move what is of papers to the end, with another row and its help for each option with such values."""
+    rows = [copy(parameter) for parameter in parameters if parameter.name in of_papers]
+    for row in rows:
+        row.help, row.rich_help_panel, row.show_default = of_papers[row.name], PAPERS, False
+    return sorted([*parameters, *rows], key=lambda parameter: parameter.rich_help_panel == PAPERS)
+
+
+def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
+    return ""

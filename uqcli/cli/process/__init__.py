@@ -1,1 +1,0 @@
-"""The process of a run: signals, threads, memory, environment, and progress on the terminal."""
