@@ -40,7 +40,7 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from uqcli.api.options import Decimal
+    from uqcli.api.arguments import Decimal
     from uqcli.base.counts import Bools, Floats, Ints
 
     _Scores = tuple[Floats, Floats | None]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import uqcli
 from tests.oracles.difference import differences, repeated
 from tests.properties.strategies import data_sets
-from uqcli.api.columns import table_of
+from uqcli.api.arguments import table_of
 from uqcli.engines.request import DataRequest
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.run import run

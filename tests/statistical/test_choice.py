@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.api.columns import class_rows, score_rows
+from uqcli.api.arguments import class_rows, score_rows
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest

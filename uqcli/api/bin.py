@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import Column, score_rows
+from uqcli.api.arguments import Column, choice, score_rows
 from uqcli.api.fitted import Fitted
-from uqcli.api.options import choice
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Floats, Ints

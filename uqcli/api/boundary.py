@@ -9,16 +9,18 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.api.calibrate import Calibrator
-from uqcli.api.columns import (
+from uqcli.api.arguments import (
     CLUSTER,
     DAY,
     GROUP,
     WEIGHT,
     Classes,
     Column,
+    Decimal,
     by_name,
+    choice,
     class_rows,
+    decimal_text,
     is_by_class,
     is_frame,
     present,
@@ -26,8 +28,8 @@ from uqcli.api.columns import (
     table_of,
     unused,
 )
+from uqcli.api.calibrate import Calibrator
 from uqcli.api.fitted import Evaluation, Fitted, Watched
-from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal

@@ -8,9 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, Classes, Column, by_name, class_rows, is_by_class, present, score_rows
+from uqcli.api.arguments import (
+    CLUSTER,
+    Classes,
+    Column,
+    by_name,
+    choice,
+    class_rows,
+    is_by_class,
+    options_of,
+    present,
+    score_rows,
+)
 from uqcli.api.fitted import Evaluation, Fitted
-from uqcli.api.options import choice, options_of
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod

@@ -7,9 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, class_rows, in_order, present
+from uqcli.api.arguments import (
+    CLUSTER,
+    GROUP,
+    Classes,
+    Column,
+    Decimal,
+    choice,
+    class_rows,
+    decimal_text,
+    in_order,
+    present,
+)
 from uqcli.api.fitted import Evaluation, Fitted, Watched
-from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import ConformalMethod, ConformalMode

@@ -11,23 +11,24 @@ from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from uqcli.api.columns import (
+from uqcli.api.arguments import (
     CLUSTER,
     DAY,
     WEIGHT,
     Classes,
     Column,
+    Decimal,
     add_columns,
     by_name,
+    choice,
     class_rows,
+    decimal_text,
     in_order,
     is_frame,
     present,
     table_of,
     unused,
 )
-from uqcli.api.figures import save_figure
-from uqcli.api.options import Decimal, choice, decimal_text
 from uqcli.audit.report import Segment
 from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
@@ -41,6 +42,7 @@ from uqcli.evaluate.run import run
 from uqcli.export.options import ExportRequest
 from uqcli.export.run import run as export
 from uqcli.reports.document import Metrics, Report
+from uqcli.reports.figures import save_figure
 from uqcli.reports.formats.markdown import to_markdown
 from uqcli.rules.codec import encode, load_kind, load_unedited
 from uqcli.rules.columns import ColumnOverrides, NewColumns

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uqcli.api.columns import Column, by_name, table_of
-from uqcli.api.options import Decimal, decimal_text
+from uqcli.api.arguments import Column, Decimal, by_name, decimal_text, table_of
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats

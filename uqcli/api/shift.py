@@ -7,9 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.columns import CLUSTER, DAY, Classes, Column, class_rows, present
+from uqcli.api.arguments import CLUSTER, DAY, Classes, Column, choice, class_rows, present
 from uqcli.api.fitted import Fitted
-from uqcli.api.options import choice
 from uqcli.base import defaults
 from uqcli.base.choices import ConfusionForm, ShiftEstimator
 from uqcli.base.counts import Floats

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uqcli.api.columns import CLUSTER, GROUP, Classes, Column, add_columns, by_name, class_rows
-from uqcli.api.figures import save_figure
-from uqcli.api.options import options_of
+from uqcli.api.arguments import CLUSTER, GROUP, Classes, Column, add_columns, by_name, class_rows, options_of
 from uqcli.audit.report import Segment
 from uqcli.base import defaults
 from uqcli.base.errors import UsageError
@@ -16,6 +14,7 @@ from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import Rejected, ScoreBins
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
 from uqcli.reports.document import Metrics
+from uqcli.reports.figures import save_figure
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.report import TceReport
 from uqcli.tce.results import ClassResult, GroupResult

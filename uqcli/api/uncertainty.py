@@ -7,7 +7,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from uqcli.api.columns import Column, present, table_of
+from uqcli.api.arguments import Column, present, table_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.uncertainty.beta import Uncertainties
@@ -52,6 +52,6 @@ def uncertainty_of(
     )
     data = DataRequest(inputs=(), frame=table_of(columns), roles=roles)
     batches = open_engine(data.engine).batches(data)
-    parts = [uncertainties(rows, from_members=members is not None) for rows in batches]
+    parts = [uncertainties(rows, has_members=members is not None) for rows in batches]
     names = [field.name for field in fields(Uncertainties)]
     return Uncertainties(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from uqcli.base.errors import MissingExtraError, UsageError
 from uqcli.base.escaping import printable, visible
 from uqcli.reports.document import Figure, HoverText, Report
+from uqcli.stores.output import write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,6 +147,13 @@ def rendered(report: Report, name: str) -> bytes:
     if not figures:
         raise UsageError("--plot: this report has no figure", expected="no --plot for such rules")
     return render(figures[0], file_format)
+
+
+def save_figure(report: Report | None, path: str) -> None:
+    """Write the figure of a report, whose format is the ending of the path; a loaded rule has no report."""
+    if report is None:
+        raise UsageError("a loaded rule has no figure", expected="the figure of its fit or of evaluate()")
+    write_bytes(str(path), rendered(report, str(path)))
 
 
 def render(figure: Figure, file_format: str) -> bytes:

@@ -3,17 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, ClassVar, Final
 
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.wording import rows_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
+from uqcli.reports.document import Document, Metrics, OneResult, Table, head_of
 from uqcli.rules.result import Result
 from uqcli.rules.rows_output import WrittenRows, stream
 from uqcli.uncertainty.beta import Uncertainties, from_beta, from_members
 from uqcli.uncertainty.options import UncertaintyRequest
-from uqcli.uncertainty.report import UncertaintyReport
+
+_MEANINGS: Final = (
+    "the predicted probability of a positive",
+    "entropy of the probability's Beta distribution, nats",
+    "standard deviation of the probability",
+    "entropy of the label, nats: high near 0.5",
+    "how much knowing the probability would reduce that entropy, nats",
+)
+"""Meanings of the added columns, in order; except the score, higher is less certain."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncertaintyReport(OneResult):
+    """Rows written with a score and its uncertainties.
+
+    Attributes
+    ----------
+    added_from
+        The columns from which the added ones are computed, in words.
+    """
+
+    command: ClassVar = "uncertainty"
+
+    source: WrittenRows
+    columns: list[str]
+    added_from: str
+    on_invalid: str
+    undecided: int
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of the output."""
+        return {"rows": self.source.rows, "undecided": self.undecided}
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        parameters = {"kind": None, "columns": self.columns, "on_invalid": self.on_invalid}
+        return {**head_of(self.command, self.source, parameters), "metrics": dict(self.metrics), "notes": []}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        cautions = []
+        if self.undecided:
+            cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+        if self.source.dropped:
+            cautions.append(f"{rows_of(self.source.dropped)} dropped.")
+        meanings = list(zip(self.columns, _MEANINGS, strict=True))
+        return Document(
+            title=f"Added a score and its uncertainties to {rows_of(self.source.rows)}.",
+            tables=[Table(title="", header=("column", "meaning"), rows=meanings, left=2)],
+            cautions=cautions,
+            notes=[f"Columns added: {', '.join(self.columns)}.", f"Made from {self.added_from}."],
+            next="boundary {rule} --precision 0.9 --compare",
+        )
+
 
 _MIN_ALPHA = 1e-100
 _NAMES = {
@@ -37,7 +95,7 @@ def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
     names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
     def compute(rows: Rows) -> dict[str, Bools | Ints | Floats]:
-        computed = uncertainties(rows, from_members=request.members is not None)
+        computed = uncertainties(rows, has_members=request.members is not None)
         return {name: getattr(computed, attribute) for name, attribute in names.items()}
 
     added = AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)
@@ -81,28 +139,16 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
 
 
-def uncertainties(rows: Rows, *, from_members: bool) -> Uncertainties:
-    """Compute score and uncertainties of checked rows.
-
-    Raises
-    ------
-    DataError
-        A value is out of range.
-    """
-    return _of_members(rows) if from_members else _of_beta(rows)
-
-
-def _of_beta(rows: Rows) -> Uncertainties:
+def uncertainties(rows: Rows, *, has_members: bool) -> Uncertainties:
+    """Compute score and uncertainties of checked rows; refuse values out of range."""
+    if has_members:
+        members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
+        if len(members) < 2:
+            raise DataError("the pattern of --members matches one column", expected="at least two members")
+        return from_members(list(members.values()))
     expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
     parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)
     return from_beta(parameters["alpha1"], parameters["alpha0"])
-
-
-def _of_members(rows: Rows) -> Uncertainties:
-    members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
-    if len(members) < 2:
-        raise DataError("the pattern of --members matches one column", expected="at least two members")
-    return from_members(list(members.values()))
 
 
 def _usable(rows: Rows, low: float, high: float, title: str, expected: str) -> dict[str, Floats]:

@@ -22,14 +22,12 @@ def uncertainty(
     running: RunOptions,
 ) -> None:
     """Add scores and uncertainties from a model's raw outputs."""
-    from uqcli.uncertainty.report import metrics_of
-
     context = check_outputs(
         reporting,
         rows.target,
         reads=Reads.from_options(inputs, reading=reading),
         running=running,
-        metrics=metrics_of(rows=0, undecided=0),
+        metrics={"rows": 0, "undecided": 0},
     )
     from uqcli.uncertainty.run import run
 

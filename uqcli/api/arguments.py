@@ -1,10 +1,14 @@
-"""Convert arrays and data frames of any library into one table, which an engine reads like a file."""
+"""Convert the arguments of Python: arrays and frames to one table, texts to choices, numbers to decimals."""
 
 from __future__ import annotations
 
+import decimal
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
 
 import narwhals as nw
 import numpy as np
@@ -241,3 +245,75 @@ def series_of(name: str, values: Column) -> pl.Series:
         return pl.Series(name, values if is_arrow else np.asarray(values) if numeric else list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{name} cannot be read: {error}", expected="values of one kind") from error
+
+
+ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
+OptionsT = TypeVar("OptionsT")
+
+Decimal = str | int | float | Fraction
+
+_DIGITS: Final = 100
+"""Working precision; more digits than an exact number may have."""
+
+
+def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
+    """Convert a text to a choice."""
+    try:
+        return kind(value)
+    except ValueError:
+        raise UsageError(f"{name} '{value}'", expected=f"one of {', '.join(kind)}") from None
+
+
+def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
+    """Build options from keywords, converting texts to choices.
+
+    Raises
+    ------
+    UsageError
+        An option or a choice does not exist.
+    """
+    types = get_type_hints(kind)
+    hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
+    for name in options:
+        if name not in hints:
+            similar_names = get_close_matches(name, hints, n=3) or list(hints)
+            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(similar_names)}")
+    return kind(
+        **{
+            name: choice(name, hints[name], value)
+            if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
+            else value
+            for name, value in options.items()
+        }
+    )
+
+
+def decimal_text(name: str, value: Decimal) -> str:
+    """Convert a number to decimal text, the form that is parsed exactly and saved.
+
+    Parameters
+    ----------
+    value
+        Text is unchanged; a float is read as it prints, 0.7 as seven tenths.
+
+    Raises
+    ------
+    UsageError
+        A fraction has no finite decimal expansion.
+
+    Examples
+    --------
+    >>> decimal_text("precision", 0.7), decimal_text("precision", Fraction(1, 8))
+    ('0.7', '0.125')
+    """
+    if not isinstance(value, Fraction):
+        return str(value)
+    with decimal.localcontext(prec=_DIGITS):
+        exact = decimal.Decimal(value.numerator) / decimal.Decimal(value.denominator)
+    if Fraction(exact) != value:
+        raise UsageError(
+            f"{name} {value} is no decimal",
+            expected="a fraction of tenths, hundredths and so on",
+            remedy="give as many digits as it takes, as text",
+        )
+    return f"{exact:f}"
