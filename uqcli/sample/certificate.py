@@ -43,8 +43,8 @@ from uqcli.engines.probabilities import positions_of
 from uqcli.engines.protocol import AddedColumns, Table
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
 from uqcli.rules.labelled import open_table, refuse_keep, source_of
-from uqcli.sample.certificate_report import RISK, CertificateSampleReport
 from uqcli.sample.options import SampleRequest
+from uqcli.sample.report import RISK, CertificateSampleReport
 
 NAME: Final = "sampling_weight"
 """Name of the added column of weights, after the prefix."""

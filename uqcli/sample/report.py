@@ -1,17 +1,18 @@
-"""Report of ``uqcli sample``."""
+"""Reports of ``uqcli sample``: rows to label for an interval, or for a certificate."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, percent, rows_of, share
+from uqcli.base.wording import count, number, percent, rows_of, share
+from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_BELOW
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
 from uqcli.rules.saved import Source
 
 KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_uniform", "labelled")
-"""Names of the metrics."""
+"""Names of the metrics of rows for an interval."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,3 +182,165 @@ class SampleReport(OneResult):
 
     def _uniform(self) -> str:
         return "more than all" if self.uniform is None else count(self.uniform)
+
+
+def certificate_keys(*, below: bool) -> tuple[str, ...]:
+    """Return the names of the metrics of rows drawn above or below a score."""
+    return ("rows", "labels", "drawn_from", SAMPLED_BELOW if below else SAMPLED_ABOVE, "least_labels")
+
+
+RISK: Final = 0.1
+"""Risk of the certificate for which labels are counted."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertificateSampleReport(OneResult):
+    """Rows to label for a certificate: a pilot, or the rest after one.
+
+    Attributes
+    ----------
+    precision, max_omission
+        To certify, as typed; one of them is None.
+    rows, drawn_from
+        Rows of the inputs, and those from which all have the same chance.
+    labels
+        Rows written.
+    edge
+        Lowest score of the rows from which they are drawn; for an omission the highest.
+    share
+        Share of all rows with this score or a higher one, or with an omission a lower one.
+    least
+        Smallest budget with which a certificate can be expected.
+    pilot
+        Rows and positive rows of the pilot; None in the first call.
+    crossing
+        Share of all rows that a threshold can flag at the precision, or drop, by the pilot.
+    """
+
+    source: Source
+    precision: str | None
+    max_omission: str | None
+    budget: int
+    seed: int
+    on_invalid: str
+    rows: int
+    drawn_from: int
+    labels: int
+    edge: float
+    share: float
+    least: int
+    pilot: tuple[int, int] | None
+    crossing: float | None
+    kept: int = 0
+
+    @property
+    def metrics(self) -> Metrics:
+        """Counts of rows, and where they are drawn."""
+        values = (self.rows, self.labels, self.drawn_from, self.edge, self.least)
+        return dict(zip(certificate_keys(below=self.below), values, strict=True))
+
+    @property
+    def below(self) -> bool:
+        """Whether rows are drawn below a score."""
+        return self.max_omission is not None
+
+    @property
+    def column(self) -> str:
+        """Column of the score above or below which rows are drawn."""
+        return SAMPLED_BELOW if self.below else SAMPLED_ABOVE
+
+    @property
+    def _target(self) -> str:
+        """What to certify."""
+        if self.below:
+            return f"a false omission rate of {self.max_omission} or less"
+        return f"precision {self.precision}"
+
+    @property
+    def _option(self) -> str:
+        """Option of the target, without its value."""
+        return "--max-omission" if self.below else "--precision"
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        names = ("max_omission" if self.below else "precision", "budget", "seed", "on_invalid")
+        parameters = {"for": "certificate", **{name: getattr(self, name) for name in names}}
+        head = head_of("sample", self.source, parameters)
+        return {**head, "metrics": dict(self.metrics), "notes": [*self._lead(), *self._cautions()]}
+
+    def document(self) -> Document:
+        """Return the readable form."""
+        title = self._title()
+        lines = [
+            ("rows", count(self.rows)),
+            (f"drawn from rows with a score of at {'most' if self.below else 'least'}", number(self.edge)),
+            ("such rows, without a label", count(self.drawn_from)),
+        ]
+        if self.pilot is not None:
+            lines.append(("labels of the pilot, positive", "{:,}, {:,}".format(*self.pilot)))
+        return Document(
+            title=title,
+            tables=[Table(title="", header=("", ""), rows=lines)],
+            lead=self._lead(),
+            cautions=self._cautions(),
+            notes=[],
+            card=HeadCard(
+                title=title,
+                subject="{inputs}.",
+                numbers=[
+                    KeyNumber(label="labels", value=count(self.labels)),
+                    KeyNumber(
+                        label=f"{'highest' if self.below else 'lowest'} score", value=number(self.edge)
+                    ),
+                ],
+            ),
+        )
+
+    def _title(self) -> str:
+        """State how many rows to label, and which."""
+        drawn = f"Drew {count(self.labels)} of {rows_of(self.rows)} to be labelled"
+        if self.pilot is None and self.below:
+            return f"{drawn}: a pilot, at random from all rows."
+        if self.pilot is None:
+            return f"{drawn}: a pilot, at random from the {percent(self.share)} with the highest scores."
+        side = "most" if self.below else "least"
+        return f"{drawn}, at random from those with a score of at {side} {number(self.edge)}."
+
+    def _lead(self) -> list[str]:
+        """State how many labels can certify, and what to do next."""
+        enough = (
+            f"To certify {self._target} at a risk of {100 * RISK:g} %, label at least "
+            f"{count(self.least)} rows in all."
+        )
+        if self.pilot is None:
+            rest = count(self.budget - self.labels)
+            return [
+                f"{enough} The pilot shows where the other {rest} labels are worth most.",
+                "Fill in the column label, then run the same command with --pilot LABELLED.csv -o REST.csv.",
+            ]
+        return [
+            enough,
+            "Fill in the column label, then run: uqcli boundary REST.csv --pilot LABELLED.csv "
+            f"{self._option} {self.max_omission or self.precision} --certify {RISK:g} -o rule.json",
+        ]
+
+    def _cautions(self) -> list[str]:
+        """Caution if a certificate is unlikely, or other rows would serve better."""
+        cautions, easier = [], "higher" if self.below else "lower"
+        if self.budget < self.least:
+            cautions.append(
+                f"{count(self.budget)} labels are too few to certify {self._target}: give "
+                f"--budget {self.least} or more, or a {easier} {self._option}."
+            )
+        if self.crossing == 0:
+            cautions.append(
+                f"no threshold has {self._target} on the pilot, and a certificate is unlikely: "
+                f"try a {easier} {self._option}."
+            )
+        if not self.below and self.crossing is not None and self.crossing >= self.share:
+            cautions.append(
+                f"the {percent(self.share)} of rows with the highest scores have precision {self.precision} "
+                "on the pilot, and a rule that flags more rows cannot be certified so: label rows of all "
+                "scores alike if it should."
+            )
+        return cautions

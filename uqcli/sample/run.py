@@ -33,9 +33,8 @@ from uqcli.rules.result import Result
 from uqcli.rules.rows_output import stream
 from uqcli.rules.saved import Source, roles_of
 from uqcli.sample.certificate import LABEL_OPTION, NAME, label_feature, prepare_certificate, refuse_cluster
-from uqcli.sample.certificate_report import CertificateSampleReport
 from uqcli.sample.options import SampleRequest
-from uqcli.sample.report import SampleReport
+from uqcli.sample.report import CertificateSampleReport, SampleReport
 from uqcli.sample.sampling import (
     RateCounter,
     RatedRows,

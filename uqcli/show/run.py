@@ -2,24 +2,182 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from functools import cached_property
+from typing import Any, Final
 
 import numpy as np
 
+from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
+from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import rows_of
-from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.base.wording import count, ranges, rows_of, short_names
+from uqcli.boundary.rule import BoundaryArtifact, rule, rule_in_short
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
-from uqcli.reports.document import Document, HeadCard, Metrics, OneResult
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, in_order
 from uqcli.rules.codec import content_of, load
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.result import Result
-from uqcli.rules.saved import Saved, roles_of
-from uqcli.show.two_rules import ChangedRows, ShowTwoReport
+from uqcli.rules.saved import Saved, given, roles_of
+
+_IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_thresholds"})
+"""Fields that the table of thresholds shows."""
+
+_MAX_CHARACTERS: Final = 28
+"""Characters of a value in the table of fields."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowTwoReport(OneResult):
+    """Two rule files of one kind.
+
+    Attributes
+    ----------
+    counts
+        Numbers of rows by the rules that flag them; empty if none were decided.
+    """
+
+    names: tuple[str, str]
+    rules: tuple[Saved, Saved]
+    counts: Mapping[str, int]
+
+    @property
+    def metrics(self) -> Metrics:
+        """Number of fields that differ, and of rows by the rules that flag them."""
+        return {"differences": len(self._differences), **self.counts}
+
+    def payload(self) -> dict[str, Any]:
+        """The JSON form: both files as saved, and the fields that differ."""
+        return {
+            "command": "show",
+            "uqcli_version": VERSION,
+            "metrics": dict(self.metrics),
+            "results": [
+                {"artifact": name, "model": content_of(saved)}
+                for name, saved in zip(self.names, self.rules, strict=True)
+            ],
+            "differences": [
+                {"field": field, "first": first, "second": second}
+                for field, (first, second) in self._differences.items()
+            ],
+            "notes": self._cautions(),
+        }
+
+    def document(self) -> Document:
+        """The readable form."""
+        fields = self._fields()
+        return Document(
+            title=self._title(),
+            tables=[*self._rows(), *self._thresholds(), *([fields] if fields.rows else [])],
+            cautions=self._cautions(),
+        )
+
+    def _title(self) -> str:
+        first, second = short_names(self.names)
+        if self.counts:
+            rows, changed = rows_of(self.counts["rows"]), self.counts["changed"]
+            if not changed:
+                return f"{first} and {second} flag the same rows among {rows}."
+            return f"{first} and {second} decide {count(changed)} of {rows} differently."
+        differences = len(self._differences)
+        if not differences:
+            return f"{first} and {second} are equal."
+        return f"{first} and {second} differ in {differences} field{'' if differences == 1 else 's'}."
+
+    def _rows(self) -> list[Table]:
+        """Numbers of rows that each rule flags, alone and together."""
+        if not self.counts:
+            return []
+        both, *alone = (self.counts[name] for name in ("both", "only_first", "only_second"))
+        cells = [
+            ("flagged", *(count(both + rows) for rows in alone)),
+            ("flagged by this rule only", *map(count, alone)),
+        ]
+        return [Table(title="", header=("", *short_names(self.names)), rows=cells)]
+
+    def _thresholds(self) -> list[Table]:
+        """Thresholds of two boundaries in the uncertainty ranges of both."""
+        first, second = self.rules
+        if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
+            return []
+        edges = sorted({*first.uncertainty_edges, *second.uncertainty_edges})
+        starts = [float("-inf"), *edges]
+        names, tables = short_names(self.names), []
+        for title in ("", "Review") if first.has_zones or second.has_zones else ("",):
+            columns = [
+                [_rule_at(saved, start, review=bool(title)) for start in starts] for saved in (first, second)
+            ]
+            rows = list(zip(ranges(edges), *columns, strict=True))
+            if columns[0] != columns[1] or not (first.newer_fields or second.newer_fields):
+                tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+        groups = in_order({*first.group_rules, *second.group_rules})
+        lines = [(printable(name, 30), _of_group(first, name), _of_group(second, name)) for name in groups]
+        changed = [line for line in lines if line[1] != line[2]]
+        if changed:
+            tables.insert(0, Table(title="", header=("group", *names), rows=changed, left=3))
+            tables[1:] = [replace(table, title=table.title or "Other groups") for table in tables[1:]]
+        return tables
+
+    def _fields(self) -> Table:
+        """Other fields that differ."""
+        rows = [
+            (field, *(printable(_text(value), _MAX_CHARACTERS) for value in values))
+            for field, values in self._differences.items()
+            if field not in _IN_THRESHOLDS and not field.startswith(_INTERNAL)
+        ]
+        return Table(title="", header=("field", *short_names(self.names)), rows=rows, left=3)
+
+    @cached_property
+    def _differences(self) -> dict[str, tuple[Any, Any]]:
+        """Values of the fields that differ, by dotted key; None for a field that is missing."""
+        first, second = (dict(_flat(content_of(saved))) for saved in self.rules)
+        pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
+        return {name: pair for name, pair in pairs.items() if name != "digest" and pair[0] != pair[1]}
+
+    def _cautions(self) -> list[str]:
+        named = zip(short_names(self.names), self.rules, strict=True)
+        return [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
+
+
+_INTERNAL: Final = ("reference.", "nested", "dependence.", "format_version")
+"""Starts of fields that follow from the others, and say nothing to a reader; JSON has them."""
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the fields of nested objects by dotted key; lists are values."""
+    for name, value in content.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> str:
+    """The rule of a boundary, or of its review, in the bin that starts at or below an uncertainty."""
+    bin_number = sum(edge <= uncertainty for edge in saved.uncertainty_edges)
+    if not review:
+        return rule(saved.thresholds[bin_number], raised=saved.is_raised)
+    thresholds = given(saved.review_thresholds)
+    return "never" if thresholds is None else rule(thresholds[bin_number])
+
+
+def _of_group(saved: BoundaryArtifact, name: str) -> str:
+    """The rule of a boundary in a group, in short."""
+    group = saved.group_rules.get(name)
+    return "as all rows" if group is None else rule_in_short(group.thresholds)
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,13 +245,12 @@ def show_two(
             f"'{artifact}' is of kind {first.kind}, '{second_artifact}' of kind {second.kind}",
             expected="two rule files of one kind",
         )
-    changed = None if data is None else _count(rules, data)
-    return Result(
-        report=ShowTwoReport(names=(artifact, second_artifact), rules=rules, changed=changed), artifact=None
-    )
+    counts = {} if data is None else _count(rules, data)
+    report = ShowTwoReport(names=(artifact, second_artifact), rules=rules, counts=counts)
+    return Result(report=report, artifact=None)
 
 
-def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
+def _count(rules: tuple[Saved, Saved], data: DataRequest) -> dict[str, int]:
     """Count the rows that both, one or none of two boundaries flag."""
     first, second = rules
     if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
@@ -105,4 +262,11 @@ def _count(rules: tuple[Saved, Saved], data: DataRequest) -> ChangedRows:
         decided = first.decide(rows) + 2 * second.decide(rows)
         counts += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
     neither, only_first, only_second, both = counts.tolist()
-    return ChangedRows(only_first=only_first, only_second=only_second, both=both, neither=neither)
+    return {
+        "rows": only_first + only_second + both + neither,
+        "changed": only_first + only_second,
+        "only_first": only_first,
+        "only_second": only_second,
+        "both": both,
+        "neither": neither,
+    }

@@ -42,12 +42,12 @@ def sample(
     running: RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
-    from uqcli.sample import certificate_report, report
+    from uqcli.sample.report import KEYS, certificate_keys
 
-    keys: tuple[str, ...] = report.KEYS
+    keys: tuple[str, ...] = KEYS
     rule: str | None = artifact
     if request.for_ is SampleGoal.CERTIFICATE:
-        keys = certificate_report.keys(below=request.max_omission is not None)
+        keys = certificate_keys(below=request.max_omission is not None)
         rule, inputs = None, _without_rule(artifact, inputs)
         refuse_typed(
             ("plan", "calibrator", "keep_labelled", "prefix"), _WITH_CERTIFICATE, "--for precision or recall"
