@@ -14,7 +14,7 @@ from uqcli.boundary.operating_points import operating_points
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
 from uqcli.boundary.search.result import boundary_at
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 
 def assert_same_rule(point, cells, algorithm, constraint, seed):

@@ -19,7 +19,7 @@ from uqcli.conformal.scores import (
     label_shift_thresholds,
     marginal_threshold,
 )
-from uqcli.shift.weights import bbse
+from uqcli.shift.estimators import bbse
 
 ALPHAS = st.sampled_from(
     [Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Fraction(9, 10), Fraction(1, 1000)]

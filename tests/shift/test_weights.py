@@ -8,8 +8,7 @@ from scipy import stats
 
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.base.errors import InfeasibleError
-from uqcli.shift.evidence import exact_sums, mean_responsibilities
-from uqcli.shift.weights import bbse, em, known, no_shift_p_value
+from uqcli.shift.estimators import bbse, em, exact_sums, known, mean_responsibilities, no_shift_p_value
 
 
 @pytest.mark.parametrize("estimator", ["hard", "soft", "em"])

@@ -12,9 +12,9 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.comparison.run import compare
 from uqcli.estimates.paired import PairedClassCounts, PairedCounts
 from uqcli.estimates.resampling import resample, resample_counts, tail_of
-from uqcli.shift.evidence import PredictedClasses
+from uqcli.shift.estimators import PredictedClasses
+from uqcli.shift.rule import coverage_draws, percentiles, precision_interval
 from uqcli.shift.run import intervals_of_weights
-from uqcli.shift.target import coverage_draws, percentiles, precision_interval
 from uqcli.tce.chance import chance_of_scores, intervals_of_scores
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions

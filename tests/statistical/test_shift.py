@@ -13,10 +13,9 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.options import OptionalResampling
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.shift.evidence import Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.shift.estimators import Likelihood, MeanProbabilities, PredictedClasses, no_shift_p_value
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.run import intervals_of_priors, intervals_of_weights, run
-from uqcli.shift.weights import no_shift_p_value
 
 SOURCE, TARGET = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.3, 0.5])
 

@@ -38,7 +38,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import absent_if_none, given
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 _MAX_ROWS: Final = 10_000_000
 """Rows up to which they are read once more; a cluster cannot send the distinct ones of many more."""

@@ -30,7 +30,7 @@ from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate, wilson
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10

@@ -26,7 +26,7 @@ from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_bou
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -67,7 +67,7 @@ from uqcli.reports.document import (
 )
 from uqcli.reports.positivity import REVIEW, positive_rate_figure
 from uqcli.rules.saved import Source
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 JOINT_TARGET = "The thresholds meet the target together, but not necessarily in each uncertainty bin."

@@ -60,8 +60,7 @@ from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
 from uqcli.rules.saved import roles_of
-from uqcli.shift.rule import load_shift, target_weights_of
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights, load_shift, target_weights_of
 
 _PRECISIONS: Final = (
     *("0.01", "0.02", "0.05", "0.1", "0.2", "0.3", "0.4"),

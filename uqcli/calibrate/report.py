@@ -35,7 +35,7 @@ from uqcli.comparison.report import (
     verdict,
 )
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights
 
 
 @dataclass(frozen=True, kw_only=True)

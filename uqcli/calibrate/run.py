@@ -35,8 +35,7 @@ from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
-from uqcli.shift.rule import load_shift, target_weights_of
-from uqcli.shift.target import BinaryWeights
+from uqcli.shift.rule import BinaryWeights, load_shift, target_weights_of
 
 
 @keeps_doubts

@@ -69,8 +69,7 @@ from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
-from uqcli.shift.rule import ShiftArtifact, target_weights_of
-from uqcli.shift.target import BinaryWeights, precision_interval
+from uqcli.shift.rule import BinaryWeights, ShiftArtifact, precision_interval, target_weights_of
 
 
 def evaluate(

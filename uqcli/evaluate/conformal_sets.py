@@ -38,8 +38,7 @@ from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluat
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.labelled import ClassReader, labelled_request
 from uqcli.rules.saved import Source
-from uqcli.shift.rule import ShiftArtifact
-from uqcli.shift.target import coverage_draws, percentiles
+from uqcli.shift.rule import ShiftArtifact, coverage_draws, percentiles
 
 
 class _Tally:

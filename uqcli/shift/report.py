@@ -30,9 +30,9 @@ from uqcli.reports.document import (
 )
 from uqcli.reports.figures import BLUE, INK, label_lines
 from uqcli.rules.saved import Source
+from uqcli.shift.estimators import ClassWeights
 from uqcli.shift.mixture import MixtureTest
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
-from uqcli.shift.weights import ClassWeights
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas

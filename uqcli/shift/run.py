@@ -28,12 +28,20 @@ from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, percentil
 from uqcli.rules.labelled import ClassReader
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source, absent_if_none
-from uqcli.shift.evidence import Draw, Evidence, KnownPrior, Likelihood, MeanProbabilities, PredictedClasses
+from uqcli.shift.estimators import (
+    ClassWeights,
+    Draw,
+    Evidence,
+    KnownPrior,
+    Likelihood,
+    MeanProbabilities,
+    PredictedClasses,
+    no_shift_p_value,
+)
 from uqcli.shift.mixture import MixtureTest, UnitRows, mixture_of
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
-from uqcli.shift.weights import ClassWeights, no_shift_p_value
 
 _MIN_REPORTED = 1e-6
 """Interval ends below it are reported as 0, which EM only approaches."""

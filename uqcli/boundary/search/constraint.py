@@ -33,7 +33,7 @@ from uqcli.boundary.search.goals import (
 from uqcli.estimates.confusion import Confusion, Rate
 
 if TYPE_CHECKING:
-    from uqcli.shift.target import BinaryWeights
+    from uqcli.shift.rule import BinaryWeights
 
 _MAX_UTILITY: Final = 2**31
 _BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
