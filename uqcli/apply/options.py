@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 class ApplyRequest:
     """Request to apply a rule.
 
-    Attributes
-    ----------
-    data
-        Rows; their columns are those of the rule, unless given in ``columns``.
-    checks
-        Checks on the metrics; their names are validated before any row is written.
+    The columns of the rows are those of the rule, unless given in ``columns``. The names of the checks are
+    validated before any row is written.
     """
 
     panel: ClassVar = "Output"

@@ -59,14 +59,9 @@ def metrics_of(
 ) -> Metrics:
     """Return the counts of the output by key.
 
-    Parameters
-    ----------
-    selected, reviewed
-        None if the rule makes no decisions, or has no review.
-    outside
-        Share of the rows outside the range of the calibration rows; None if unknown.
-    unknown
-        Rows with a category that the rule does not know; None if it reads no categories.
+    Selected or reviewed rows are None if the rule makes no decisions, or has no review. ``outside`` is the
+    share of the rows outside the range of the calibration rows; None if unknown. ``unknown`` are rows with a
+    category that the rule does not know; None if it reads no categories.
     """
     categories = {} if unknown is None else {"new_categories": unknown}
     if selected is None:
@@ -86,21 +81,14 @@ def metrics_of(
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyReport(OneResult):
-    """Rows written with what a rule adds to them.
+    """Rows written with what a rule adds to them, and how they compare with the calibration rows.
 
-    Attributes
-    ----------
-    taken
-        Rows flagged in each group within a capacity; None without one.
-    explained
-        Fewest and most flagged rows that the rate on the calibration rows explains; None if not compared.
-    outside, most_outside
-        Rows with a number outside the range of the calibration rows, None if the rule does not know it; and
-        most such rows if the rows are like the calibration rows.
-    ranges
-        Numbers with such a range.
-    unknown
-        Rows with a category that the rule does not know; None if it reads no categories.
+    ``taken`` are the rows flagged in each group within a capacity; None without one. ``explained`` is the
+    fewest and most flagged rows that the rate on the calibration rows explains; None if not compared.
+    ``outside`` are rows with a number outside the range of the calibration rows, None if the rule does not
+    know it; ``most_outside`` is how many there are at most if the rows are like the calibration rows, and
+    ``ranges`` the numbers with such a range. ``unknown`` are rows with a category that the rule does not
+    know; None if it reads no categories.
     """
 
     command: ClassVar = "apply"
@@ -277,15 +265,8 @@ def decide_by_capacity(
 ) -> tuple[DataRequest, AddedColumns, Cuts]:
     """Find the cuts of the groups in a first pass.
 
-    Returns
-    -------
-    The request for the second pass, where groups are read as a feature of known levels; the columns to add
-    there, with the decision by capacity; and the cuts.
-
-    Raises
-    ------
-    UsageError, DataError
-        The rule does not order rows, these cannot be read, or the engine cannot order rows at a cut.
+    Returns the request for the second pass, where groups are read as a feature of known levels; the columns
+    to add there, with the decision by capacity; and the cuts.
     """
     usable = OnInvalid.ERROR if data.on_invalid is OnInvalid.ERROR else OnInvalid.DROP
     keys = () if per is None else (per,)
@@ -328,13 +309,7 @@ def decide_by_capacity(
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
-    """Add the rule's columns to every row of the inputs.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        The rule or rows cannot be read, a check is invalid, or the output cannot be written.
-    """
+    """Add the rule's columns to every row of the inputs."""
     rule, output = load_unedited(request.artifact), request.output
     selected = 0 if rule.decides else None
     if not rule.has_sets:
@@ -389,11 +364,8 @@ def _likeness(
     """Compare the decided rows with the rule's calibration rows, unless the rule flags nothing.
 
     The share of flagged rows is not compared if a capacity decides, if the rule is for other class priors, or
-    if it was fitted on rows with high scores.
-
-    Returns
-    -------
-    The attributes explained, outside, most_outside and ranges of ``ApplyReport``.
+    if it was fitted on rows with high scores. Returns the attributes explained, outside, most_outside and
+    ranges of the report.
     """
     if not isinstance(rule, BoundaryArtifact):
         return None, None, 0, ()

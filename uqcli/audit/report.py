@@ -85,22 +85,11 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True)
 class Audit:
-    """Tests of all segments.
+    """Tests of all segments, the most significant first.
 
-    Attributes
-    ----------
-    columns
-        Audited columns.
-    segments
-        The most significant first.
-    level
-        Level of the tests, over all segments.
-    what
-        What occurs in a row, for sentences: "positive", "covered".
-    against
-        What the rate is compared with: "expected" by the scores, or the "target".
-    min_rows, min_clusters
-        Rows, and clusters of dependent rows, that a segment must have to be tested.
+    ``level`` is that of the tests over all segments. ``what`` occurs in a row, for sentences: "positive",
+    "covered". The rate is compared with the one "expected" by the scores, or the "target". A segment is
+    tested from ``min_rows`` rows, and ``min_clusters`` clusters of dependent rows.
     """
 
     columns: tuple[str, ...]

@@ -41,18 +41,10 @@ AUDITED = Need(
 
 @dataclass(frozen=True, kw_only=True)
 class Outcomes:
-    """Outcomes to audit, of rows in an order that depends on their content only.
+    """Outcomes to audit, of n rows in an order that depends on their content only.
 
-    Attributes
-    ----------
-    columns
-        Audited columns by name.
-    weight : int64, shape (n,)
-        Positive.
-    success : bool, shape (n,)
-        Whether the outcome occurred: a positive label, a true positive, a covered label.
-    cluster : int64, shape (n,), or None
-        Cluster of each row; None if rows are independent.
+    Columns are the audited ones, by name; weights, int64, are positive. A success is a positive label, a true
+    positive or a covered label. ``cluster``, int64, is None if rows are independent.
     """
 
     columns: Mapping[str, Feature]
@@ -65,12 +57,8 @@ class Outcomes:
 class _Tested:
     """Segments of one division, with their outcomes and tests before the correction for all.
 
-    Attributes
-    ----------
-    detectable
-        Function from the level of each test to the deviations that it would show.
-    ends
-        Function from a level to the interval of each observed rate.
+    Both functions take the level of each test: ``detectable`` returns the deviations that it would show,
+    ``ends`` the interval of each observed rate.
     """
 
     division: Division
@@ -84,11 +72,7 @@ class _Tested:
 def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     """Return the request with the audited columns as features.
 
-    Raises
-    ------
-    UsageError, DataError
-        A column is named twice, has another role, or the rows need more memory than is free; or the engine
-        cannot read them.
+    Raises UsageError or DataError if a column has another role, or if the rows need more memory than is free.
     """
     roles = data.roles
     reserved = {roles.label, roles.weight, roles.numbers.get("score")} & set(columns)
@@ -110,13 +94,7 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
 
 
 def audit_scores(outcomes: Outcomes, score: Floats, level: float) -> Audit:
-    """Test whether the positives of each segment agree with their scores.
-
-    Parameters
-    ----------
-    score : float64, shape (n,)
-        In [0, 1].
-    """
+    """Test whether the positives of each segment agree with their scores, in [0, 1], shape (n,)."""
 
     def tested(division: Division) -> _Tested:
         inside = division.segment >= 0
@@ -142,10 +120,7 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float) -> Audit:
 def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, upper: bool) -> Audit:
     """Test by the exact one-sided test whether the rate of each segment keeps a bound.
 
-    Parameters
-    ----------
-    upper
-        Whether the rate must be at most the bound.
+    The rate must be at most the bound if ``upper``, else at least.
     """
     if outcomes.cluster is not None:
         of_clusters = partial(_tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper)
@@ -301,12 +276,8 @@ def pooled_outcomes(
 ) -> tuple[Outcomes, Floats]:
     """Pool equal rows, so that their order has no effect; also return the scores.
 
-    Parameters
-    ----------
-    rows
-        With a score and the audited features.
-    cluster
-        Key of dependent rows; None if rows are independent.
+    The rows have a score and the audited features. ``cluster`` is the key of dependent rows; None if rows are
+    independent.
     """
     listed = replace(
         rows,

@@ -36,17 +36,9 @@ MISSING: Final = -1
 class Values:
     """Values of a column, and that of each row.
 
-    Attributes
-    ----------
-    levels
-        Texts of a text column; None for numbers.
-    numbers : float64, shape (m,)
-        Distinct numbers, or the quartiles at which they are cut.
-    is_cut
-        Whether ``numbers`` are quartiles.
-    index : int64, shape (n,)
-        Index of each row's value: a level, a number, or the number of quartiles at or below it; MISSING for
-        none.
+    ``levels`` are the texts of a text column; None for numbers. These are m distinct numbers, or if they are
+    cut the quartiles. The index of each row, int64, shape (n,), is that of a level or of a number, or the
+    number of quartiles at or below it; MISSING for none.
     """
 
     levels: tuple[str, ...] | None
@@ -57,18 +49,11 @@ class Values:
 
 @dataclass(frozen=True, kw_only=True)
 class Division:
-    """Disjoint segments by the values of one column or of two.
+    """Disjoint segments by the values of one column or of two, given by index.
 
-    Attributes
-    ----------
-    columns
-        Indices of the columns.
-    values : int64, shape (S, columns)
-        Index of each segment's value in each column.
-    segment : int64, shape (n,)
-        Index of each row's segment; -1 for none.
-    rows : int64, shape (S,)
-        Weight of each segment.
+    ``values``, shape (S, columns), is the index of each segment's value in each column; ``segment``, shape
+    (n,), that of each row's segment, -1 for none; ``rows``, shape (S,), the weight of each segment. All are
+    int64.
     """
 
     columns: tuple[int, ...]
@@ -80,10 +65,7 @@ class Division:
 def values_of(feature: Feature, weight: Ints) -> Values:
     """Return the values of a column; more than ``MAX_NUMBERS`` numbers are cut at their quartiles.
 
-    Parameters
-    ----------
-    weight : int64, shape (n,)
-        Positive.
+    Weights, shape (n,), are positive.
     """
     value = feature.value
     none = np.empty(0)
@@ -107,12 +89,7 @@ def values_of(feature: Feature, weight: Ints) -> Values:
 def divisions(columns: Sequence[Values], weight: Ints) -> Iterator[Division]:
     """Divide the rows by each column, then by each pair, into segments of at least ``MIN_ROWS``.
 
-    A segment with the same rows as an earlier one is left out.
-
-    Parameters
-    ----------
-    weight : int64, shape (n,)
-        Positive.
+    A segment with the same rows as an earlier one is left out. Weights, shape (n,), are positive.
     """
     seen: set[tuple[int, int]] = set()
     identity = hashes([np.arange(len(weight))])
@@ -190,15 +167,9 @@ _ITERATIONS: Final = 100
 class Segmented:
     """Rows of some disjoint segments.
 
-    Attributes
-    ----------
-    score : float64, shape (n,)
-        Expected probabilities, in [0, 1], in an order that depends on the rows only.
-    weight : int64, shape (n,)
-    segment : int64, shape (n,)
-        Index of each row's segment.
-    observed : int64, shape (S,)
-        Positives of each segment, by weight.
+    ``score`` has expected probabilities, in [0, 1], in an order that depends on the rows only; ``segment`` is
+    the index of each row's segment; shape (n,). ``observed``, shape (S,), are the positives of each segment,
+    by weight.
     """
 
     score: Floats
@@ -255,12 +226,8 @@ def two_sided_p(rows: Segmented) -> Floats:
 def detectable_gaps(error: Floats, level: float) -> Floats:
     """Return the deviation of the rate that a test would show with probability ``POWER``, by segment.
 
-    Parameters
-    ----------
-    error : float64, shape (S,)
-        Standard error of the rate of each segment, if the scores are right.
-    level
-        Level of the test.
+    ``error``, shape (S,), is the standard error of the rate of each segment, if the scores are right;
+    ``level`` that of the test.
     """
     gap: Floats = (-ndtri(level / 2) + ndtri(POWER)) * error
     return gap

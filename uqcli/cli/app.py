@@ -114,8 +114,6 @@ def with_command(arguments: Sequence[str]) -> list[str]:
 
     A word that is a command is never taken for a file.
 
-    Examples
-    --------
     >>> with_command(["help", "tce"]), with_command(["s3://bucket/scores.csv"])
     (['tce', '--help'], ['overview', 's3://bucket/scores.csv'])
     """

@@ -59,15 +59,7 @@ _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
 def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
-    """Read the options of the environment and of files, highest priority first; ``typed`` choose the file.
-
-    Raises
-    ------
-    UsageError
-        A file or the environment names an unknown command or option, or both flags exclude each other.
-    DataError
-        A configuration file cannot be read.
-    """
+    """Read the options of the environment and of files, highest priority first; ``typed`` choose the file."""
     environment = _from_environment(context)
     chosen = _file_options(typed) or _file_options(environment)
     settings = [{name: value for name, value in environment.items() if name not in _FILE_OPTIONS}]

@@ -49,25 +49,10 @@ def check_outputs(
     table: str | None = None,
     has_figures: bool = False,
 ) -> RunContext:
-    """Refuse impossible outputs before the run starts.
+    """Refuse impossible outputs before the run starts; return the command line and the inputs, for pages.
 
-    Return the command line and the input files, for the pages.
-
-    Parameters
-    ----------
-    metrics
-        Metrics that checks may name, if known before the run.
-    has_figures
-        Whether pages of the report always have figures.
-
-    Raises
-    ------
-    UsageError
-        Two outputs have one name, a kind of report is unknown, or a check is invalid.
-    DataError
-        An output cannot be written.
-    MissingExtraError
-        A figure is requested, but matplotlib is not installed.
+    ``metrics`` are those that checks may name, if known before the run. ``has_figures`` says that pages of
+    the report always have figures, so that matplotlib is required at once.
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
@@ -163,19 +148,9 @@ def deliver(
 ) -> None:
     """Write the rule or rows and the reports; no rule or rows if the job or a check failed.
 
-    Parameters
-    ----------
-    queue
-        Queue of written rows; committed here if nothing failed.
-    table
-        Where the job has written a further table; None for nowhere.
-    warnings
-        Cautions for a terminal's standard error, unless the printed table has them.
-
-    Raises
-    ------
-    GateError
-        A check failed: no rule and no file of rows is written; an old one stays.
+    The queue of written rows is committed here if nothing failed. The job has written a further ``table``
+    itself. ``warnings`` are cautions for a terminal's standard error, unless the printed table has them. A
+    failed check raises GateError after the reports are written; an old rule or file of rows stays.
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.formats.json import to_json

@@ -28,15 +28,7 @@ _HEADER_BYTES: Final = 200
 
 @dataclass
 class _Run:
-    """Requested reports of a run.
-
-    Attributes
-    ----------
-    possible_names
-        Arguments and option values that may name a file.
-    written
-        Whether the reports of this run have been written.
-    """
+    """Requested reports of a run, whether they are written, and other words that may name a file."""
 
     command: str = ""
     reports: tuple[str, ...] = ()

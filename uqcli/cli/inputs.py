@@ -35,13 +35,7 @@ if TYPE_CHECKING:
 
 
 def read_options(options: InputOptions) -> ReadOptions:
-    """Build the options for reading files.
-
-    Raises
-    ------
-    UsageError
-        The delimiter is not one character, or the decimal mark is neither a point nor a comma.
-    """
+    """Build the options for reading files."""
     from uqcli.engines.request import ReadOptions
 
     if options.decimal not in (".", ","):
@@ -65,13 +59,7 @@ def labelled_data(
     *,
     probabilities: ClassProbabilities | None = None,
 ) -> DataRequest:
-    """Build the request for labelled rows of a fit or a test.
-
-    Raises
-    ------
-    UsageError
-        Options exclude each other, for example class probabilities and a positive label.
-    """
+    """Build the request for labelled rows of a fit or a test."""
     from uqcli.engines.request import Roles
 
     classes = None if probabilities is None else class_columns(probabilities)
@@ -96,13 +84,7 @@ def labelled_data(
 
 
 def labels_file(options: LabelsOptions) -> LabelsFile | None:
-    """Return the file of the labels; None if they are in the inputs.
-
-    Raises
-    ------
-    UsageError
-        One of its two options is missing, or it is standard input.
-    """
+    """Return the file of the labels; None if they are in the inputs."""
     from uqcli.engines.request import LabelsFile
 
     if options.labels is None:
@@ -136,13 +118,7 @@ def data_without_columns(
 
 
 def class_columns(options: ClassProbabilities | ModelColumns) -> ClassColumns | None:
-    """Return the columns of class probabilities, None without ``--proba``.
-
-    Raises
-    ------
-    UsageError
-        ``--classes`` is given without ``--proba``.
-    """
+    """Return the columns of class probabilities, None without ``--proba``."""
     from uqcli.engines.request import ClassColumns
 
     if options.proba is None:
@@ -153,13 +129,7 @@ def class_columns(options: ClassProbabilities | ModelColumns) -> ClassColumns | 
 
 
 def rows_output(rows: RowOutput, queue: OutputQueue, running: RunOptions) -> RowOutput:
-    """Complete the output of rows; a cluster writes Parquet unless the name has another format.
-
-    Raises
-    ------
-    UsageError
-        The output's name has a compression that its format does not support.
-    """
+    """Complete the output of rows; a cluster writes Parquet unless the name has another format."""
     from uqcli.engines.inputs import format_of, inferred_format
 
     file_format = rows.output_format
@@ -210,15 +180,7 @@ def _delimiter(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Reads:
-    """Inputs of a command.
-
-    Attributes
-    ----------
-    tables
-        Files, globs and directories of rows.
-    labels
-        File of labels, if they are not in the tables.
-    """
+    """Inputs of a command: tables of rows, rule files, and a file of labels that are not in the tables."""
 
     tables: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
@@ -244,10 +206,7 @@ class Reads:
     def files(self) -> tuple[str, ...]:
         """Resolve the files of all tables; a name that cannot be resolved stays, and fails when it is read.
 
-        Raises
-        ------
-        DataError
-            An address cannot be read.
+        An address that cannot be read raises at once, since reading it again would wait again.
         """
         from uqcli.engines.inputs import resolve_inputs
         from uqcli.engines.request import ReadOptions

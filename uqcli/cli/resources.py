@@ -74,13 +74,7 @@ def collect_seldom() -> None:
 
 
 def check_limits() -> None:
-    """Check the limits of the process; libraries would panic or crash at them.
-
-    Raises
-    ------
-    DataError
-        The limit of open files or of memory is too low.
-    """
+    """Refuse a limit of open files or of memory at which libraries would panic or crash."""
     soft, hard = limits("NOFILE")
     if soft < _MIN_FILES:
         if hard < _MIN_FILES:

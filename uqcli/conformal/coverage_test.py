@@ -26,8 +26,6 @@ _MAX_DEVIATIONS = 40
 def rank_of(rows: int, alpha: Fraction) -> int:
     """Compute the rank of the threshold, ``ceil((1-alpha)(n+1))``; n + 1 means that sets contain every label.
 
-    Examples
-    --------
     >>> rank_of(9, Fraction(1, 10)), rank_of(8, Fraction(1, 10))
     (9, 9)
     """
@@ -37,15 +35,9 @@ def rank_of(rows: int, alpha: Fraction) -> int:
 def coverage_p_value(covered: int, rows: int, calibration_rows: int, alpha: Fraction) -> float:
     """Compute the p-value of the guarantee: probability of at most this many covered rows.
 
-    Parameters
-    ----------
-    covered, rows
-        New rows whose prediction set contains their label, and all new rows.
-    calibration_rows
-        Number of rows that determined the threshold.
+    A new row is covered if its prediction set contains its label; ``calibration_rows`` determined the
+    threshold.
 
-    Examples
-    --------
     >>> round(coverage_p_value(80, 100, 100, Fraction(1, 10)), 3)
     0.022
     """
@@ -60,11 +52,7 @@ def clustered_p_value(covered: Ints, rows: Ints, calibration_rows: int, alpha: F
 
     It is the level at which the interval of the coverage excludes the guarantee, averaged over the coverage
     that the calibration rows give. They count as fewer independent rows, in proportion to the new ones.
-
-    Parameters
-    ----------
-    covered, rows : int64, shape (C,)
-        Covered rows and all rows of each cluster.
+    Covered rows and all rows are those of each cluster, shape (C,).
     """
     missed = rows - covered
     if not missed.any():
@@ -106,12 +94,8 @@ def effective_rows(
     """Return the number of unweighted calibration rows whose coverage has the same variance.
 
     It is ``(sum w)^2 / sum w^2``, or fewer if classes of large weight are missed more often. Up to scale, the
-    weighted coverage at the threshold has variance ``sum w^2 (miss - alpha)^2``.
-
-    Parameters
-    ----------
-    missed, tested : int64, shape (C,)
-        New rows of each class whose set misses the label, and all new rows of the class.
+    weighted coverage at the threshold has variance ``sum w^2 (miss - alpha)^2``. ``tested`` are the new rows
+    of each class, and ``missed`` those whose set misses the label; shape (C,).
     """
     classes = list(zip(rows_of_class, weights, missed.tolist(), tested.tolist(), strict=True))
     total = math.fsum(rows * weight for rows, weight, _, _ in classes)
@@ -129,13 +113,7 @@ def effective_rows(
 def shifted_p_value(
     coverage: Floats, calibration_rows: int, alpha: Fraction, random: np.random.Generator
 ) -> float:
-    """Compute the p-value of the guarantee from draws of the coverage, for estimated class weights.
-
-    Parameters
-    ----------
-    coverage : float64, shape (B,)
-        Draws of the coverage, given the rows and the weights.
-    """
+    """Compute the p-value of the guarantee for estimated class weights, from B draws of the coverage."""
     rank = rank_of(calibration_rows, alpha)
     if rank > calibration_rows:
         return 1.0

@@ -176,10 +176,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
         """Build a function from checked rows to prediction sets, masks of shape (rows, C).
 
-        Parameters
-        ----------
-        no_empty
-            Whether empty sets get the most probable class (the first of ties); this never lowers coverage.
+        With ``no_empty``, empty sets get the most probable class (the first of ties); this never lowers
+        coverage.
         """
         threshold_rows = np.array(
             [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
@@ -332,10 +330,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def tables(self, rows_of_class: Sequence[int] | None = None) -> list[Table]:
         """Tabulate thresholds by class, and by group if there are any.
 
-        Parameters
-        ----------
-        rows_of_class
-            Calibration rows of each class, by weight, as a further column.
+        ``rows_of_class`` are the calibration rows of each class, by weight, as a further column.
         """
         if self.groups is not None:
             thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)

@@ -58,13 +58,7 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class ConformalReport(OneResult):
-    """Thresholds of prediction sets.
-
-    Attributes
-    ----------
-    rows_of_class
-        Calibration rows of each class, by weight.
-    """
+    """Thresholds of prediction sets, and the calibration rows of each class, by weight."""
 
     artifact: ConformalArtifact
     rows_of_class: Sequence[int]
@@ -198,13 +192,7 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
 
 @keeps_doubts
 def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, ConformalArtifact | None]:
-    """Find the thresholds of prediction sets.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option is out of range, classes differ, or rows or class weights cannot be read.
-    """
+    """Find the thresholds of prediction sets."""
     alpha = parse_alpha(request.alpha)
     caution_confidence("--alpha", float(alpha))
     if request.shift is not None and request.target is not None:
@@ -271,13 +259,7 @@ def _parameters(request: ConformalRequest) -> ConformalParameters:
 
 
 def parse_alpha(text: str) -> Fraction:
-    """Parse an alpha as an exact fraction.
-
-    Raises
-    ------
-    UsageError
-        It is not a decimal in (0, 1).
-    """
+    """Parse an alpha, a decimal in (0, 1), as an exact fraction."""
     return decimal("alpha", text, above=0, below=1)
 
 

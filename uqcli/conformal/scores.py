@@ -20,16 +20,10 @@ from uqcli.kernels.nonconformity import sets_below, true_label_scores
 class ScoreRule:
     """A non-conformity score.
 
-    Attributes
-    ----------
-    label_scores
-        Function from probabilities (n, C), labels (n,) and uniforms (n,) to the labels' scores (n,).
-    sets
-        Function from probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n, C).
-    sets_of_format_1
-        The same for thresholds of rule files of format 1.
-    every_label
-        Largest score: a threshold at which every label is in the set.
+    ``label_scores`` is a function from probabilities (n, C), labels (n,) and uniforms (n,) to the labels'
+    scores (n,), ``sets`` one from probabilities (n, C), thresholds (n or 1, C) and uniforms (n,) to sets (n,
+    C), and ``sets_of_format_1`` the same for thresholds of rule files of format 1. At ``every_label``, the
+    largest score, every label is in the set.
     """
 
     label_scores: Callable[[Matrix, Ints, Floats], Floats]
@@ -91,12 +85,7 @@ _UNIT: Final = 1 << 32
 class LabelScores:
     """Non-conformity scores of the calibration rows' labels, each of shape (n,).
 
-    Attributes
-    ----------
-    label
-        Class indices, of any integer width.
-    cluster
-        Index of each row's cluster; None if rows are independent.
+    Labels are class indices, of any integer width. ``cluster`` is None if rows are independent.
     """
 
     score: Floats
@@ -129,15 +118,8 @@ class LabelScores:
 def marginal_threshold(scores: Floats, weight: Ints | None, alpha: Fraction) -> float:
     """Find the k-th smallest score, k = ceil((1-alpha)(n+1)); every label if k > n.
 
-    Parameters
-    ----------
-    scores : float64, shape (n,)
-    weight : int64, shape (n,), or None for 1 each
-    alpha
-        In (0, 1).
+    Weights, int64, are 1 each if None.
 
-    Examples
-    --------
     >>> marginal_threshold(np.array([0.1, 0.2, 0.3, 0.4]), None, Fraction(1, 2))
     0.3
     """
@@ -158,13 +140,6 @@ def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Frac
     Each cluster has the share of its rows with scores up to t. The threshold is the smallest t at which these
     shares add up to ``(1-alpha)(C+1)``; every label if there is none. Shares are rounded down to whole 2^-32.
 
-    Parameters
-    ----------
-    scores : float64, shape (n,)
-    weight, cluster : int64, shape (n,)
-
-    Examples
-    --------
     >>> scores, cluster = np.array([0.1, 0.2, 0.3, 0.4]), np.array([7, 7, 8, 9])
     >>> clustered_threshold(scores, np.ones(4, dtype=np.int64), cluster, Fraction(1, 2))
     0.3
@@ -186,16 +161,11 @@ def label_conditional_thresholds(rows: LabelScores, alphas: Sequence[Fraction]) 
 
 
 def label_shift_thresholds(rows: LabelScores, weights: Sequence[float], alpha: Fraction) -> list[float]:
-    """Return the thresholds that keep the coverage if classes are w times as frequent.
+    """Return the thresholds that keep the coverage if classes are w = q(y)/p(y) times as frequent.
 
     ``tau(y)`` is the smallest t with ``sum over r_i <= t of w(y_i) >= (1-alpha)(sum of w(y_i) + w(y))``, or
-    every label if there is none. The sums are compared as exact fractions; with equal weights this is the
-    marginal rule.
-
-    Parameters
-    ----------
-    weights : length C
-        q(y)/p(y), finite and non-negative.
+    every label if there is none. The sums are compared as exact fractions; with equal weights, which are
+    finite and non-negative, this is the marginal rule.
     """
     integers = _as_integers(weights)
     ordered, cumulative = [], []

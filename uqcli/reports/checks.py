@@ -42,13 +42,6 @@ class Check:
 def parse_check(text: str) -> Check:
     """Read ``METRIC OP VALUE``.
 
-    Raises
-    ------
-    UsageError
-        The text has another form.
-
-    Examples
-    --------
     >>> parse_check("precision.low < 0.7").path
     'precision.low'
     """
@@ -73,14 +66,8 @@ def _finite(text: str) -> float | None:
 class CheckResult:
     """A check and the metric that it tests.
 
-    Attributes
-    ----------
-    artifact
-        Name of the rule file with the metric; '' for a single result or for all together.
-    actual
-        Value of the metric; None if undefined, which also fails the check.
-    reason
-        Why it is undefined; empty if unknown.
+    ``artifact`` is the name of the rule file with the metric; '' for a single result or for all together. An
+    undefined value, None, also fails the check; ``reason`` says why it is undefined, if that is known.
     """
 
     check: Check
@@ -136,14 +123,9 @@ def checks_table(results: Sequence[CheckResult]) -> Table:
 
 
 def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[CheckResult]:
-    """Apply each check to its metrics.
+    """Test the checks on all metrics, which are by rule file, or under '' for one result or all together.
 
-    Metrics under '' beside those of rules are about all of them together.
-
-    Raises
-    ------
-    UsageError
-        A check names a metric that does not exist.
+    Raises UsageError if a check names a metric that does not exist.
     """
     return [
         CheckResult(

@@ -27,12 +27,8 @@ Metrics = Mapping[str, MetricValue]
 class Metric:
     """A metric of a report, stated once for JSON, checks, machine-readable files, tables and pages.
 
-    Attributes
-    ----------
-    key
-        Name in JSON, for ``--fail-if``, and in ``.csv`` and ``.prom`` files.
-    label
-        Name in tables and at the head of a page; empty if neither shows it.
+    ``key`` is its name in JSON, for ``--fail-if``, and in ``.csv`` and ``.prom`` files; ``label`` that in
+    tables and at the head of a page, empty if neither shows it.
     """
 
     key: str
@@ -52,8 +48,6 @@ class Metric:
 def metric_rows(columns: Iterable[Sequence[Metric]]) -> list[tuple[str, ...]]:
     """Return the rows of a table of the same metrics of several rules, with a column for each rule.
 
-    Examples
-    --------
     >>> metric_rows([[Metric("rows", "rows", 1400)], [Metric("rows", "rows", 9)]])
     [('rows', '1400', '9')]
     """
@@ -71,16 +65,9 @@ def by_key(listed: Iterable[Metric]) -> Metrics:
 class Table:
     """A titled table of text.
 
-    Attributes
-    ----------
-    left
-        Number of text columns, on the left; the others are numbers, right-aligned.
-    text_last
-        Whether the last column is also text.
-    detail
-        Whether a terminal shows it with ``--verbose`` only.
-    brief
-        What a terminal shows in its place without ``--verbose``; None for the table itself.
+    The first ``left`` columns are text, and also the last with ``text_last``; the others are numbers,
+    right-aligned. A terminal shows a ``detail`` with ``--verbose`` only, and without it ``brief`` in place of
+    the whole table, if there is one.
     """
 
     title: str
@@ -99,8 +86,6 @@ class Table:
 def in_order(names: Iterable[str]) -> list[str]:
     """Sort names as numbers if all are numbers, else as texts; dates are in order as texts.
 
-    Examples
-    --------
     >>> in_order(["10", "9"]), in_order(["10", "9", "x"])
     (['9', '10'], ['10', '9', 'x'])
     """
@@ -114,8 +99,6 @@ def in_order(names: Iterable[str]) -> list[str]:
 def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str, str]]:
     """Return the metrics by kind as table rows: kind (on its first metric only), metric, meaning.
 
-    Examples
-    --------
     >>> list(meaning_rows({"proper": {"brier": "mean squared error", "log_loss": "nats"}}))
     [('proper', 'brier', 'mean squared error'), ('', 'log_loss', 'nats')]
     """
@@ -126,13 +109,7 @@ def meaning_rows(meanings: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[st
 
 @dataclass(frozen=True, kw_only=True)
 class HoverText:
-    """Text that a page shows while the pointer is on a rectangle of a figure.
-
-    Attributes
-    ----------
-    x, y
-        Ends of the rectangle, in coordinates of the axes.
-    """
+    """Text that a page shows while the pointer is on a rectangle, whose ends are values on the axes."""
 
     axes: Axes
     x: tuple[float, float]
@@ -144,22 +121,11 @@ class HoverText:
 class Figure:
     """A figure to draw.
 
-    Attributes
-    ----------
-    title
-        What it shows; also the alternative text.
-    caption
-        What to look for in it.
-    width, height
-        In inches.
-    narrow_height
-        Height on a narrow screen, where the panels are stacked.
-    draw
-        Draws into an empty matplotlib figure, wide or narrow, and returns its texts on hover.
-    required
-        Whether a page is useless without it; other figures are skipped if nothing can be drawn.
-    on_page
-        Whether pages show it. One of a single number is drawn by ``--plot`` only.
+    The title is also the alternative text; the caption says what to look for. Sizes are in inches; on a
+    narrow screen the panels are stacked, to ``narrow_height``. ``draw`` draws into an empty matplotlib
+    figure, wide or narrow, and returns its texts on hover. A page is useless without a ``required`` figure;
+    others are skipped if nothing can be drawn. A figure of a single number is not ``on_page``: ``--plot``
+    alone draws it.
     """
 
     title: str
@@ -176,12 +142,8 @@ class Figure:
 class Claim:
     """A target or guarantee, and whether the rows contradict it.
 
-    Attributes
-    ----------
-    met
-        None if it is undecided.
-    about_new_data
-        Whether it is about new data; a number of alerts is a target on the calibration set only.
+    ``met`` is None if that is undecided. A number of alerts is not ``about_new_data``: it is a target on the
+    calibration set only.
     """
 
     name: str
@@ -208,13 +170,7 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class KeyNumber:
-    """A number at the head of a page.
-
-    Attributes
-    ----------
-    interval
-        Its interval or its unit, in small print below it; empty if there is none.
-    """
+    """A number at the head of a page, with its interval or its unit in small print below, if there is one."""
 
     label: str
     value: str
@@ -225,16 +181,9 @@ class KeyNumber:
 class HeadCard:
     """Head of a page: what was done, whether it is good, and the numbers that matter most.
 
-    Attributes
-    ----------
-    title
-        The result in the reader's words.
-    subject
-        What was done with which files; {inputs}, {rules} and {output} stand for their names.
-    action
-        What to do, if it is not the report's next command: in words, or as a command line.
-    states_lead
-        Whether the title says what the lead of the report does.
+    The title is the result in the reader's words; ``states_lead`` if it says what the lead of the report
+    does. In ``subject``, what was done with which files, {inputs}, {rules} and {output} stand for their
+    names. ``action`` is what to do, if it is not the report's next command: in words, or as a command line.
     """
 
     title: str
@@ -249,18 +198,10 @@ class HeadCard:
 class OperatingPoint:
     """A rule that a reader of a page can choose.
 
-    Attributes
-    ----------
-    option
-        Option of the command line that makes it, with its value.
-    alerts
-        Flagged rows, before thresholds are raised.
-    precision, recall
-        Expected on new rows.
-    utility
-        Expected on as many new rows; None without a gain and a cost.
-    thresholds
-        Of each uncertainty bin; None if it is never flagged.
+    ``option`` is that of the command line that makes it, with its value. Alerts are flagged rows before
+    thresholds are raised. Precision, recall and utility are those to expect on new rows, as many as these;
+    there is no utility without a gain and a cost. A threshold is None where an uncertainty bin is never
+    flagged.
     """
 
     option: tuple[str, str]
@@ -275,21 +216,11 @@ class OperatingPoint:
 class OperatingPoints:
     """Operating points from which a reader of a page can choose.
 
-    Attributes
-    ----------
-    families
-        Points by the name of what is chosen, such as precision, each beside that of a single threshold at the
-        same option; None if that is infeasible.
-    chosen
-        Family and position of the run's rule, or of the one with the nearest number of alerts.
-    rows
-        Rows of the calibration set, by weight.
-    settings
-        Options that the command line of another point needs, with their values.
-    dropped_options, dropped_flags
-        Options with and without a value that it must not have.
-    caption
-        What the numbers are.
+    ``families`` has the points by the name of what is chosen, such as precision, each beside that of a single
+    threshold at the same option, None if infeasible. ``chosen`` is the family and position of the run's rule,
+    or of the one with the nearest number of alerts. ``rows`` are those of the calibration set, by weight. The
+    command line of another point needs ``settings``, options with their values, and must not have the dropped
+    options, with a value, and flags, without.
     """
 
     families: Mapping[str, Sequence[tuple[OperatingPoint, OperatingPoint | None]]]
@@ -308,28 +239,11 @@ class Document:
     A terminal shows the title, the lead, the tables, one caution and the next command, and with ``--verbose``
     everything. Pages always show everything.
 
-    Attributes
-    ----------
-    lead
-        The answer, if the title does not give it.
-    cautions
-        Cautions of this result, the most important first.
-    next
-        The next command to run; {rule} stands for the rule file.
-    others
-        Further commands that may be next, each with its purpose.
-    figures
-        Figures, for HTML, Markdown and ``--plot``.
-    claims
-        Targets and guarantees that are tested here, for readers of test results.
-    card
-        Head of a page; None for the title alone.
-    operating_points
-        Function that computes the operating points for a page; None if there is no choice.
-    live
-        Facts that vary from run to run, such as times: shown on the terminal, never written to a file.
-    lines
-        Most lines of a terminal.
+    The lead is the answer, if the title does not give it. Cautions begin with the most important. ``next`` is
+    the command to run next, where {rule} stands for the rule file, and ``others`` are further ones, each with
+    its purpose. Claims are for readers of test results. Without a card the title alone heads a page.
+    ``operating_points`` computes the choice for a page; None if there is none. ``live`` facts vary from run
+    to run, such as times, so they are never written to a file. ``lines`` is the most that a terminal shows.
     """
 
     title: str

@@ -69,13 +69,7 @@ def can_draw() -> bool:
 
 
 def require_drawing() -> None:
-    """Check that figures can be drawn.
-
-    Raises
-    ------
-    MissingExtraError
-        matplotlib is not installed.
-    """
+    """Raise MissingExtraError if matplotlib is not installed."""
     if not can_draw():
         raise MissingExtraError(
             "figures need matplotlib",
@@ -85,13 +79,7 @@ def require_drawing() -> None:
 
 
 def check_plot_name(name: str) -> str:
-    """Return the format of a picture from its file name.
-
-    Raises
-    ------
-    UsageError
-        The name ends in none of .png, .svg, .pdf.
-    """
+    """Return the format of a picture from the ending of its file name: png, svg or pdf."""
     suffix = Path(name).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
         raise UsageError(f"--plot '{name}' has no known ending", expected=".png, .svg or .pdf")
@@ -132,15 +120,7 @@ def wrap_title(title: str) -> str:
 
 
 def rendered(report: Report, name: str) -> bytes:
-    """Render the figure of a report as the suffix of a name says.
-
-    Raises
-    ------
-    UsageError
-        The report has no figure, or the suffix is unknown.
-    MissingExtraError
-        matplotlib is not installed.
-    """
+    """Render the figure of a report as the ending of a name says."""
     file_format = check_plot_name(name)
     require_drawing()
     figures = report.document().figures
@@ -187,10 +167,7 @@ def _draw(
 def _program_style() -> Iterator[None]:
     """Use the program's style instead of any matplotlibrc, without warnings.
 
-    Raises
-    ------
-    UsageError
-        matplotlib cannot be loaded, for example with a matplotlibrc that is not text.
+    Raises UsageError if matplotlib cannot be loaded, for example with a matplotlibrc that is not text.
     """
     log = logging.getLogger("matplotlib")
     level = log.level

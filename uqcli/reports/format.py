@@ -83,32 +83,14 @@ MAX_NAMED: Final = 4
 
 @dataclass(frozen=True, kw_only=True)
 class RunContext:
-    """Command line, inputs, rule files, checks and error of a run.
+    """Command line, inputs, rule files, checks and error of a run, for the files of its report.
 
-    Attributes
-    ----------
-    line
-        Command line, without options that do not change results.
-    configured
-        Options from the environment and configuration files, as command-line options.
-    files
-        Input files, in the order they were read.
-    digests
-        SHA-256 of rule files, by file name.
-    rules
-        Digest that each rule file read or written states, by file name.
-    inputs
-        SHA-256 of input files that were hashed, by file name.
-    unwritten
-        Why a fitted rule is in no file; empty if it is in one, or if none was fitted.
-    rows_to
-        File of the rows; empty if there is none.
-    failure
-        Error of the run; None if there is a result.
-    heading
-        Title of pages that the user chose; empty for the report's own.
-    step
-        Next step, as on a terminal; empty if there is none.
+    The line has no options that do not change results; ``configured`` are those from the environment and
+    configuration files, written as options. Input files are in the order they were read. ``digests`` are the
+    SHA-256 of rule files, ``rules`` the digests that these state, and ``inputs`` the SHA-256 of input files
+    that were hashed, by file name. ``unwritten`` says why a fitted rule is in no file; ``rows_to`` is the
+    file of the rows, if there is one. ``heading`` is a title of pages that the user chose, and ``step`` the
+    next step, as on a terminal. What does not apply is empty.
     """
 
     command: str
@@ -130,19 +112,11 @@ class RunContext:
 class Format:
     """A format of report files.
 
-    Attributes
-    ----------
-    failed
-        Function that renders the error of a run without a report. A signal may call it at any time, so it
-        imports nothing.
-    is_page
-        Whether it is a page for people, with a title, figures and provenance.
-    needs_digests
-        Whether it states the digests of the inputs and rule files that the run reads.
-    needs_rules
-        Whether it states the digests that rule files state.
-    begins
-        First bytes of every report, if the ending is also that of rows. A failed run replaces no other file.
+    ``failed`` renders the error of a run without a report. A signal may call it at any time, so it imports
+    nothing. A page is for people, with a title, figures and provenance. Formats state the SHA-256 of inputs
+    and rule files only if they need digests, and the digests that rule files state only if they need rules.
+    ``begins`` are the first bytes of every report, if the ending is also that of rows: a failed run replaces
+    no other file.
     """
 
     render: Callable[[Report, RunContext], str]

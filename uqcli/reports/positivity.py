@@ -47,15 +47,10 @@ Boundaries = Mapping[str, tuple[float | None, ...]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Level:
-    """An uncertainty bin in the figure, by score range.
+    """An uncertainty bin in the figure, by m score ranges.
 
-    Attributes
-    ----------
-    ends : float64, shape (m+1,)
-    position : float64, shape (m,)
-        Mean lower edge of the cells in a range, weighted by rows.
-    count, positives : int64, shape (m,)
-        Rows of the cells whose lower edge is in a range.
+    ``ends`` has shape (m+1,), the others (m,). ``position`` is the mean lower edge of the cells in a range,
+    weighted by rows; counts are of rows in the cells whose lower edge is in it.
     """
 
     ends: Floats

@@ -70,8 +70,6 @@ _SAME: Final = 1e-6
 def least_budget(precision: Fraction) -> int:
     """Return the smallest number of labels, the pilot's among them, that can be expected to certify.
 
-    Examples
-    --------
     >>> least_budget(Fraction(95, 100))
     80
     """
@@ -119,15 +117,8 @@ def refuse_cluster(engine: EngineName) -> None:
 def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport, DataRequest, AddedColumns]:
     """Choose the rows of the pilot, or with a pilot the rest.
 
-    Returns
-    -------
-    The plan, the request for a last pass, and the columns to add there; the weight is 0 for rows that are not
-    drawn.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option does not apply, the rows cannot be read, or the pilot is not of these rows.
+    Returns the plan, the request for a last pass, and the columns to add there; the weight is 0 for rows that
+    are not drawn.
     """
     precision, budget = _checked(request)
     below = request.max_omission is not None
@@ -244,10 +235,7 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
     """Read the labelled pilot, with the weights of its rows if they were drawn for one.
 
-    Raises
-    ------
-    DataError
-        Rows lack labels, or older rows are also in the inputs.
+    Raises DataError if rows lack labels, or if older rows are also in the inputs.
     """
     assert request.pilot is not None
     label = request.label or LABEL
@@ -264,10 +252,7 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
 class _Draw:
     """Random draws of the rows, by position, so that a second call finds the rows of the first.
 
-    Attributes
-    ----------
-    label
-        Column of labels; None if no row has one.
+    ``label`` is the column of labels; None if no row has one.
     """
 
     seed: int
@@ -307,10 +292,7 @@ class _Draw:
     def pilot(self, pilot: Rows, top: float) -> tuple[Cuts, float] | None:
         """Find the rows of the pilot among the inputs; None if these were not drawn for a pilot.
 
-        Raises
-        ------
-        DataError
-            They are not the rows that the first call draws from these inputs.
+        Raises DataError if they are not the rows that the first call draws from these inputs.
         """
         if NAME not in pilot.numbers:
             return None

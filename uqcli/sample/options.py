@@ -20,14 +20,9 @@ if TYPE_CHECKING:
 class SampleRequest:
     """What to draw, and how much.
 
-    Attributes
-    ----------
-    data
-        Rows; their columns are those of the rule, unless given in ``columns``.
-    rule
-        Path of a boundary, or the boundary itself; None for a certificate.
-    label_may_be_missing
-        Whether inputs need not have the label column.
+    The columns of the rows are those of the rule, unless given in ``columns``. ``rule`` is the path of a
+    boundary, or the boundary itself; None for a certificate. ``label_may_be_missing`` if inputs need not have
+    the label column.
     """
 
     panel: ClassVar = "Sample"

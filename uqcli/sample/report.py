@@ -19,24 +19,12 @@ KEYS: Final = ("rows", "selected", "labels", "expected", "width", "labels_unifor
 class SampleReport(OneResult):
     """Rows to label, written or planned.
 
-    Attributes
-    ----------
-    rows, selected
-        Rows of the inputs, and those that the rule flags.
-    labels
-        Rows written; of a plan, the labels needed, or None if even labels of all rows are too few.
-    expected
-        Precision or recall to expect.
-    width
-        Width of its interval to expect.
-    uniform
-        Labels that a simple random sample of all rows needs for this width; None if all are too few.
-    is_calibrated
-        Whether a calibrator gives the rates.
-    labelled
-        Rows that have a label and are not drawn, for precision the flagged ones; None without such a column.
-    files
-        The rule and the drawn rows, as a command takes them.
+    ``rows`` are those of the inputs, ``selected`` those that the rule flags. ``labels`` are the rows written;
+    of a plan, the labels needed, or None if even labels of all rows are too few. ``expected`` is the
+    precision or recall to expect, ``width`` that of its interval, and ``uniform`` the labels that a simple
+    random sample of all rows needs for it; None if all are too few. ``labelled`` are the rows that have a
+    label and are not drawn, for precision the flagged ones; None without such a column. ``files`` are the
+    rule and the drawn rows, as a command takes them.
     """
 
     source: Source
@@ -197,24 +185,12 @@ RISK: Final = 0.1
 class CertificateSampleReport(OneResult):
     """Rows to label for a certificate: a pilot, or the rest after one.
 
-    Attributes
-    ----------
-    precision, max_omission
-        To certify, as typed; one of them is None.
-    rows, drawn_from
-        Rows of the inputs, and those from which all have the same chance.
-    labels
-        Rows written.
-    edge
-        Lowest score of the rows from which they are drawn; for an omission the highest.
-    share
-        Share of all rows with this score or a higher one, or with an omission a lower one.
-    least
-        Smallest budget with which a certificate can be expected.
-    pilot
-        Rows and positive rows of the pilot; None in the first call.
-    crossing
-        Share of all rows that a threshold can flag at the precision, or drop, by the pilot.
+    Either ``precision`` or ``max_omission`` is to be certified, as typed; the other is None. All rows of
+    ``drawn_from`` have the same chance. ``edge`` is the lowest score of the rows from which they are drawn,
+    for an omission the highest, and ``share`` that of all rows on its side. ``least`` is the smallest budget
+    with which a certificate can be expected. After the first call, ``pilot`` has the rows and positive rows
+    of the pilot, and ``crossing`` is the share of all rows that a threshold can flag at the precision, or
+    drop, by the pilot.
     """
 
     source: Source

@@ -47,13 +47,7 @@ from uqcli.sample.sampling import (
 
 
 def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport, None]:
-    """Draw the rows in a second pass, or only plan.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option does not apply, or the rules or rows cannot be read.
-    """
+    """Draw the rows in a second pass, or only plan."""
     prepared = prepare_certificate if request.for_ is SampleGoal.CERTIFICATE else prepare
     report: SampleReport | CertificateSampleReport
     with reusable_streams():
@@ -73,10 +67,8 @@ def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport
 def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedColumns | None]:
     """Read the rows once, and choose how they are drawn.
 
-    Returns
-    -------
-    The plan, the request for a second pass, and the weights to add there: 0 for rows that are not drawn. None
-    without a budget.
+    Returns the plan, the request for a second pass, and the weights to add there: 0 for rows that are not
+    drawn. None without a budget.
     """
     _check(request)
     reader = _Reader.of(request)
@@ -135,15 +127,7 @@ def _check(request: SampleRequest) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
-    """Decides, rates and draws rows.
-
-    Attributes
-    ----------
-    flagged
-        Function from rows to decisions; bool, shape (n,).
-    rates
-        Function from rows to the rates at which they are positive; None if rates are not needed.
-    """
+    """Decides, rates and draws rows; ``rates``, at which rows are positive, is None if not needed."""
 
     rule: BoundaryArtifact
     roles: Roles

@@ -35,8 +35,6 @@ _HALVINGS: Final = 100
 def steps(rate: Floats) -> Ints:
     """Round the square roots of rates, in [0, 1], to steps.
 
-    Examples
-    --------
     >>> steps(np.array([0.0, 0.25, 1.0])).tolist()
     [0, 32768, 65536]
     """
@@ -64,15 +62,10 @@ class RateCounter:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RatedRows:
-    """Rows pooled by rate and decision.
+    """Rows pooled by rate and decision; int64, shape (m,) each.
 
-    Attributes
-    ----------
-    place : int64, shape (m,)
-        Step of the rate, plus STEPS + 1 for flagged rows; ascending.
-    count : int64, shape (m,)
-    labelled : int64, shape (m,)
-        Rows that have a label already.
+    ``place`` is the step of the rate, plus STEPS + 1 for flagged rows; ascending. ``labelled`` are rows that
+    have a label already.
     """
 
     place: Ints
@@ -130,13 +123,7 @@ class RatedRows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RecallDesign:
-    """Poisson sample for recall.
-
-    Attributes
-    ----------
-    probability : float64, shape (m,)
-        Probability that a row without a label is drawn, for the rows of each place.
-    """
+    """Poisson sample for recall: probabilities, shape (m,), of rows of each place without a label."""
 
     rows: RatedRows
     probability: Floats
@@ -203,10 +190,8 @@ def uniform_design(rows: RatedRows, labels: int) -> RecallDesign:
 def precision_width(rows: RatedRows, precision: float, labels: float, confidence: float) -> float:
     """Return the width of the interval of precision to expect from flagged rows.
 
-    Parameters
-    ----------
-    labels
-        Flagged rows without a label that are drawn, above 0; those that have one count as well.
+    ``labels`` are the flagged rows without a label that are drawn, above 0; those that have one count as
+    well.
     """
     unlabelled = rows.flagged - rows.flagged_labelled
     squares = rows.flagged_labelled + unlabelled**2 / labels  # of weights

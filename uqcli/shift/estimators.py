@@ -33,16 +33,10 @@ _MIN_EXPECTED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class ClassWeights:
-    """Class weights, and diagnostics of their estimation.
+    """Class weights q(y)/p(y), with ``sum of w(y) p(y) = 1``, and diagnostics of their estimation.
 
-    Attributes
-    ----------
-    weights : float64, shape (C,)
-        q(y)/p(y), with ``sum of w(y) p(y) = 1``.
-    smallest_singular, condition
-        Smallest singular value and condition number of the confusion matrix; None if none was inverted.
-    clipped
-        Classes whose negative weight was set to 0.
+    Weights have shape (C,). The smallest singular value and the condition number are those of the confusion
+    matrix; None if none was inverted. ``clipped`` are the classes whose negative weight was set to 0.
     """
 
     weights: Floats
@@ -54,18 +48,11 @@ class ClassWeights:
 def bbse(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> ClassWeights:
     """Estimate class weights by black-box shift estimation (Lipton et al. 2018): solve ``C w = mu``.
 
-    Parameters
-    ----------
-    confusion : float64, shape (C, C)
-        ``C[i, j]`` is the share of source rows predicted as i with label j (hard). If soft, it is the mean
-        probability of i over rows of label j, times their share.
-    predicted : float64, shape (C,)
-        The distribution of predictions in the target.
+    ``C[i, j]`` is the share of source rows predicted as i with label j (hard). If soft, it is the mean
+    probability of i over rows of label j, times their share. ``predicted``, shape (C,), is the distribution
+    of predictions in the target.
 
-    Raises
-    ------
-    InfeasibleError
-        The matrix is singular, or all weights are negative.
+    Raises InfeasibleError if the matrix is singular, or all weights are negative.
     """
     solution, smallest, largest = solve_weights(confusion, predicted, classes)
     clipped = tuple(np.flatnonzero(solution < 0).tolist())
@@ -85,10 +72,7 @@ def solve_weights(
 ) -> tuple[Floats, float, float]:
     """Solve ``C w = mu``, with possibly negative elements; also return the extreme singular values of C.
 
-    Raises
-    ------
-    InfeasibleError
-        The matrix is singular.
+    Raises InfeasibleError if the matrix is singular.
     """
     smallest, largest = extreme_singular_values(confusion)
     if smallest <= _MIN_SINGULAR_RATIO * largest:
@@ -112,20 +96,11 @@ def em(
 ) -> ClassWeights:
     """Fit the target prior by maximum likelihood (Saerens et al. 2002), for calibrated probabilities.
 
-    Parameters
-    ----------
-    expectation
-        Function from weights to the mean over the target of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``,
-        shape (C,).
-    source_prior : float64, shape (C,)
-        All positive.
-    start : float64, shape (C,), optional
-        Initial weights, all positive; None for 1 each.
+    ``expectation`` is a function from weights to the mean over the target of ``w(y) p(y|x) / sum over k of
+    w(k) p(k|x)``, shape (C,). The source prior and the initial weights, 1 each if None, are of shape (C,) and
+    positive.
 
-    Raises
-    ------
-    InfeasibleError
-        A class is missing from the source, or the iteration does not converge.
+    Raises InfeasibleError if a class is missing from the source, or the iteration does not converge.
     """
     if (source_prior <= 0).any():
         raise _missing_class(classes[int(np.argmin(source_prior))])
@@ -160,10 +135,7 @@ def _extrapolated(start: Floats, after_one: Floats, after_two: Floats) -> Floats
 def known(target_prior: Floats, source_prior: Floats, classes: Sequence[str]) -> ClassWeights:
     """Return the class weights of a given target prior.
 
-    Raises
-    ------
-    InfeasibleError
-        The target has a class that the source lacks.
+    Raises InfeasibleError if the target has a class that the source lacks.
     """
     unseen = np.flatnonzero((source_prior == 0) & (target_prior > 0))
     if len(unseen):
@@ -183,14 +155,10 @@ def _missing_class(name: str) -> InfeasibleError:
 def no_shift_p_value(source: Floats, target: Floats) -> float:
     """Compute the p-value of a G-test that predictions are distributed alike in source and target.
 
-    Classes with an expected count below five on a side are pooled. If the pooled classes still expect fewer,
-    they join the smallest class kept; if only one is kept, Fisher's exact test takes the place of the G-test.
-    The statistic is divided by Williams' correction (1976), so that the level also holds in small tables.
-
-    Parameters
-    ----------
-    source, target : float64, shape (C,)
-        Rows by predicted class.
+    Both are rows by predicted class, shape (C,). Classes with an expected count below five on a side are
+    pooled. If the pooled classes still expect fewer, they join the smallest class kept; if only one is kept,
+    Fisher's exact test takes the place of the G-test. The statistic is divided by Williams' correction
+    (1976), so that the level also holds in small tables.
     """
     total = source + target
     sides = np.array([source.sum(), target.sum()])
@@ -209,17 +177,10 @@ def no_shift_p_value(source: Floats, target: Floats) -> float:
 def contradiction_p_value(joint: Matrix, predicted: Floats, target_prior: Floats) -> float:
     """Compute the p-value of a G-test that predictions in the target agree with its estimated priors.
 
-    The priors and the confusion of the labelled rows imply shares of predicted classes. These are compared
-    with those of the target as if observed on as many rows as give the same variance. In each column of the
-    confusion one more row is divided among the classes.
-
-    Parameters
-    ----------
-    joint : float64, shape (C, C)
-        Labelled rows by predicted class and label.
-    predicted : float64, shape (C,)
-        Target rows by predicted class.
-    target_prior : float64, shape (C,)
+    ``joint``, shape (C, C), are labelled rows by predicted class and label, and ``predicted``, shape (C,),
+    target rows by predicted class. The priors and the confusion of the labelled rows imply shares of
+    predicted classes. These are compared with those of the target as if observed on as many rows as give the
+    same variance. In each column of the confusion one more row is divided among the classes.
     """
     mass = joint + 1 / len(joint)
     rows = mass.sum(axis=0)
@@ -234,10 +195,7 @@ def contradiction_p_value(joint: Matrix, predicted: Floats, target_prior: Floats
 def _exact_p_value(rare: Floats, sides: Floats) -> float:
     """Compute the p-value of Fisher's exact test, two-sided: all tables that are not more likely.
 
-    Parameters
-    ----------
-    rare, sides : float64, shape (2,)
-        Rows of the rare class and all rows, in source and target; rounded to integers.
+    Rows of the rare class and all rows are those in source and target, rounded to integers.
     """
     (first, second), (rows, other_rows) = (np.rint(side).astype(int).tolist() for side in (rare, sides))
     rows_of_both = first + second
@@ -323,13 +281,7 @@ class KnownPrior:
 
 @dataclass(frozen=True, kw_only=True)
 class PredictedClasses:
-    """Source rows by predicted class and label, and target rows by predicted class.
-
-    Attributes
-    ----------
-    joint : int64, shape (C, C)
-    target : int64, shape (C,)
-    """
+    """Source rows by predicted class and label, shape (C, C), and target rows by predicted class."""
 
     joint: Ints
     target: Ints
@@ -457,14 +409,7 @@ def _solved(confusion: Matrix, predicted: Floats, classes: Sequence[str]) -> Dra
 
 
 def _draw_shares(count: Ints, unseen: float, random: np.random.Generator) -> Floats:
-    """Draw shares from a Dirichlet distribution.
-
-    Parameters
-    ----------
-    count : int64, shape (C,)
-    unseen
-        Rows added to each count.
-    """
+    """Draw shares from a Dirichlet distribution, with ``unseen`` rows added to each count."""
     mass = random.standard_gamma(count + unseen)
     shares: Floats = mass / mass.sum()
     return shares
@@ -476,13 +421,7 @@ def _draw_labels(count: Ints, random: np.random.Generator) -> Floats:
 
 
 def _draw_confusion(joint: Ints, random: np.random.Generator) -> Matrix:
-    """Draw the joint distribution of prediction and label.
-
-    Parameters
-    ----------
-    joint : int64, shape (C, C)
-        Rows by prediction and label.
-    """
+    """Draw the joint distribution of prediction and label, from the rows of each, shape (C, C)."""
     size = len(joint)
     mass = random.standard_gamma(joint + 1 / size)
     confusion: Matrix = mass / mass.sum(axis=0) * _draw_labels(joint.sum(axis=0), random)
@@ -494,10 +433,7 @@ def _draw_mean_confusion(
 ) -> Matrix:
     """Draw the joint distribution if rows count for all classes in proportion to their probabilities (soft).
 
-    Parameters
-    ----------
-    probability : float64, shape (m, C)
-    label, count : int64, shape (m,)
+    Probabilities have shape (m, C), labels and counts (m,).
     """
     weight = random.standard_gamma(count)
     mass = random.standard_gamma(1 / classes, (classes, classes))
@@ -510,17 +446,7 @@ def _draw_mean_confusion(
 
 
 def exact_sums(values: Matrix, weight: Ints) -> Floats:
-    """Compute the weighted column sums of numbers in [0, 1], added as integers.
-
-    Parameters
-    ----------
-    values : float64, shape (n, C)
-    weight : int64, shape (n,)
-
-    Returns
-    -------
-    float64, shape (C,)
-    """
+    """Compute the weighted column sums, shape (C,), of numbers in [0, 1], shape (n, C), added as integers."""
     total = [0] * values.shape[1]
     for start in range(0, len(values), _ROWS_PER_PART):
         part, times = values[start : start + _ROWS_PER_PART], weight[start : start + _ROWS_PER_PART]
@@ -536,11 +462,7 @@ def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callabl
     """Build the function from w to the mean over rows of ``w(y) p(y|x) / sum over k of w(k) p(k|x)``.
 
     Sums are in the order of the rows; sorted rows give the same result for any order of the inputs.
-
-    Parameters
-    ----------
-    probability : float64, shape (n, C)
-    weight : int64 or float64, shape (n,)
+    Probabilities have shape (n, C), weights (n,).
     """
     share = weight / weight.sum()
 
@@ -553,24 +475,12 @@ def mean_responsibilities(probability: Matrix, weight: Ints | Floats) -> Callabl
 
 
 def _require_identified(probability: Matrix, weight: Ints, source_prior: Floats, weights: Floats) -> None:
-    """Refuse a maximum of the likelihood that the rows hardly determine.
+    """Refuse a maximum of the likelihood that the target rows hardly determine, by an InfeasibleError.
 
-    There are two conditions on the target rows. Their probabilities must differ, unless they all name one
-    class. The information about the free priors must be at least a millionth of that of as many observed
-    labels, in every direction.
-
-    Parameters
-    ----------
-    probability : float64, shape (n, C)
-        Class probabilities of the target rows.
-    weight : int64, shape (n,)
-    source_prior, weights : float64, shape (C,)
-        ``weights`` at the maximum of the likelihood.
-
-    Raises
-    ------
-    InfeasibleError
-        The target rows do not identify the priors.
+    There are two conditions on the target rows, whose probabilities have shape (n, C). They must differ,
+    unless they all name one class. The information about the free priors must be at least a millionth of that
+    of as many observed labels, in every direction. The class weights are those at the maximum of the
+    likelihood.
     """
     shares = weight / weight.sum()
     mean = (shares[:, None] * probability).sum(axis=0)

@@ -55,16 +55,9 @@ _NEGLIGIBLE: Final = 1e-12
 class MixtureTest:
     """Test of label shift.
 
-    Attributes
-    ----------
-    p_value
-        Of the hypothesis that the new rows are a mixture of the classes; None if the test has no answer.
-    reason
-        Why it has none; empty if it has one.
-    statistic
-        Distance from the nearest mixture; 0 without an answer.
-    units
-        Smaller number of days or clusters of both files; None if rows are taken as independent.
+    The p-value is of the hypothesis that the new rows are a mixture of the classes; None, for a reason, if
+    the test has no answer. The statistic is the distance from the nearest mixture. ``units`` is the smaller
+    number of days or clusters of both files; None if rows are taken as independent.
     """
 
     p_value: float | None
@@ -80,14 +73,9 @@ class MixtureTest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitCounts:
-    """Rows by unit (a day or a cluster), class and cell; entries may repeat.
+    """Rows by unit (a day or a cluster), class and cell; int64, shape (k,) each, and entries may repeat.
 
-    Attributes
-    ----------
-    unit, class_index, cell, count : int64, shape (k,)
-        A single unit 0 if rows are independent.
-    shape
-        Number of units, classes and cells.
+    There is a single unit 0 if rows are independent. ``shape`` is the number of units, classes and cells.
     """
 
     unit: Ints
@@ -120,14 +108,10 @@ class UnitCounts:
         return len(np.unique(self.unit[self.count > 0]))
 
     def covariance(self) -> Tensor:
-        """Compute the covariance between units of the cell shares of the classes.
+        """Compute the covariance between units of the cell shares of the classes; shape (C, C, M, M).
 
-        Sums over units are of integers, so that their order has no effect.
-
-        Returns
-        -------
-        float64, shape (C, C, M, M)
-            Element (c, k) is the covariance of the shares of class c with those of class k.
+        Element (c, k) is the covariance of the shares of class c with those of class k. Sums over units are
+        of integers, so that their order has no effect.
         """
         (_, classes, cells), by_class = self.shape, self.by_class()
         rows = by_class.sum(axis=1)
@@ -166,17 +150,10 @@ class UnitCounts:
 class _Distance:
     """Distance of the target's cell shares from a mixture of the classes, and its covariance.
 
-    The covariance of a mixture q is ``constant + sum_c q_c linear_c + sum_ck q_c q_k square_ck``.
-
-    Attributes
-    ----------
-    classes : float64, shape (C, m)
-        Cell shares of the classes, without the last cell.
-    target : float64, shape (m,)
-    constant : float64, shape (m, m)
-    linear : float64, shape (C, m, m)
-    square : float64, shape (C, C, m, m)
-        Symmetric under the exchange of both pairs of axes.
+    The covariance of a mixture q is ``constant + sum_c q_c linear_c + sum_ck q_c q_k square_ck``. Cell shares
+    are without the last of m + 1 cells: those of the classes have shape (C, m), those of the target (m,). The
+    terms have shapes (m, m), (C, m, m) and (C, C, m, m), the last symmetric under the exchange of both pairs
+    of axes.
     """
 
     classes: Matrix
@@ -244,16 +221,9 @@ class _Distance:
 
 
 def mixture_test(source: UnitCounts, target: UnitCounts, *, by_unit: bool) -> MixtureTest:
-    """Test whether the target is a mixture of the classes of the source.
+    """Test whether the target, whose rows are of a single class, is a mixture of the classes of the source.
 
-    Parameters
-    ----------
-    source
-        Labelled rows by class.
-    target
-        New rows, of a single class.
-    by_unit
-        Whether the rows of a unit depend on each other; otherwise all rows are taken as independent.
+    ``by_unit`` if the rows of a unit depend on each other; otherwise all rows are taken as independent.
     """
     classes, rows = source.by_class(), target.by_class()[0]
     size, fewest = len(classes), int(classes.sum(axis=1).min())
@@ -293,14 +263,8 @@ def _test_between_units(units: int, degrees: int, distance: Callable[[], float])
 def same_shares(old: Ints, covariance: Matrix, units: int, new: UnitCounts) -> MixtureTest:
     """Test whether new rows have the cell shares of old rows, by the covariance between units.
 
-    Parameters
-    ----------
-    old : int64, shape (M,)
-        Old rows by cell.
-    covariance : float64, shape (M, M)
-        Of the shares of the old rows, between their ``units`` units.
-    new
-        New rows, of a single class.
+    ``old``, shape (M,), are old rows by cell; ``covariance``, shape (M, M), is that of their shares between
+    their ``units`` units. New rows are of a single class.
     """
     cell_of = merged_cells([old, new.by_class()[0]])
     degrees, units = int(cell_of.max()), min(units, new.present)
@@ -330,12 +294,8 @@ def _few_rows(cells: int, size: int) -> str:
 def hotelling_p_value(statistic: float, degrees: int, freedom: int) -> float:
     """Return the upper tail of Hotelling's distribution of a distance whose covariance is estimated.
 
-    Parameters
-    ----------
-    degrees
-        Dimension of the distance.
-    freedom
-        Degrees of freedom of the covariance, at least ``degrees``.
+    ``degrees`` is the dimension of the distance, ``freedom`` the degrees of freedom of the covariance, at
+    least as many.
     """
     from scipy.special import fdtrc
 
@@ -346,19 +306,8 @@ def hotelling_p_value(statistic: float, degrees: int, freedom: int) -> float:
 def merged_cells(needed: Sequence[Ints]) -> Ints:
     """Merge neighbouring cells, from the lowest up, until each holds enough rows of each kind.
 
-    The rest joins the last.
+    The rest joins the last. Rows of each kind are by cell; the merged cell of each cell is returned.
 
-    Parameters
-    ----------
-    needed : int64, shape (cells,) each
-
-    Returns
-    -------
-    int64, shape (cells,)
-        The merged cell of each cell.
-
-    Examples
-    --------
     >>> merged_cells([np.array([9, 2, 3, 7, 1])]).tolist()
     [0, 1, 1, 2, 2]
     """
@@ -403,15 +352,10 @@ def _between_units(source: UnitCounts, target: UnitCounts) -> _Distance:
 
 
 def quadratic_forms(matrices: Tensor, vectors: Matrix) -> Floats:
-    """Compute ``v' A^-1 v`` for symmetric positive definite matrices; infinite for others.
+    """Compute ``v' A^-1 v`` for n symmetric positive definite matrices; infinite for others.
 
-    Parameters
-    ----------
-    matrices : float64, shape (n, m, m)
-    vectors : float64, shape (n, m)
+    Matrices have shape (n, m, m), vectors (n, m).
 
-    Examples
-    --------
     >>> quadratic_forms(np.array([[[2.0, 0.0], [0.0, 4.0]]]), np.array([[2.0, 2.0]])).tolist()
     [3.0]
     """
@@ -430,13 +374,7 @@ def quadratic_forms(matrices: Tensor, vectors: Matrix) -> Floats:
 def simplex_minimum(hessian: Matrix, linear: Floats, start: Floats) -> Floats:
     """Minimise ``p' H p / 2 + linear' p`` over shares p that add up to 1, by an active set.
 
-    Parameters
-    ----------
-    hessian : float64, shape (C, C)
-        Positive definite.
-    linear : float64, shape (C,)
-    start : float64, shape (C,)
-        Shares that add up to 1.
+    H, shape (C, C), is positive definite. The start, shape (C,), adds up to 1.
     """
     shares, size = start.copy(), len(start)
     free = shares > 0
@@ -469,19 +407,8 @@ UNIT_BINS: Final = 5
 
 
 def weighted_ranks(value: Floats, weight: Ints, bins: int) -> Floats:
-    """Return the edges of bins of equal weight: the values at ranks ``r*rows//bins``.
+    """Return the edges of bins of equal weight: the values at ranks ``r*rows//bins``; none without rows.
 
-    Parameters
-    ----------
-    value : float64, shape (n,)
-    weight : int64, shape (n,)
-
-    Returns
-    -------
-    float64, shape (bins-1,); empty without rows
-
-    Examples
-    --------
     >>> weighted_ranks(np.array([0.3, 0.1, 0.2]), np.array([1, 2, 1]), 2).tolist()
     [0.2]
     """
@@ -497,15 +424,8 @@ def cells_of(probability: Matrix, weight: Ints, bins: int) -> tuple[Ints, int]:
     """Return the cell of each row, and the number of cells.
 
     Two classes: bins of equal weight of the second one's probability. More classes: the most probable one,
-    each in two halves by its probability.
-
-    Parameters
-    ----------
-    probability : float64, shape (n, C)
-        Of source and target together, since edges are those of all rows.
-    weight : int64, shape (n,)
-    bins
-        Bins for two classes.
+    each in two halves by its probability. Probabilities, shape (n, C), are of source and target together,
+    since edges are those of all rows.
     """
     classes = probability.shape[1]
     if classes == 2:
@@ -521,13 +441,9 @@ def cells_of(probability: Matrix, weight: Ints, bins: int) -> tuple[Ints, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class UnitRows:
-    """Rows of source or target.
+    """Rows of source or target: probabilities of shape (n, C), the others of int64, shape (n,).
 
-    Attributes
-    ----------
-    probability : float64, shape (n, C)
-    label, unit, weight : int64, shape (n,)
-        Labels are 0 for the target. ``unit`` is the day or cluster of each row, 0 if rows are independent.
+    Labels are 0 for the target. ``unit`` is the day or cluster of each row, 0 if rows are independent.
     """
 
     probability: Matrix
@@ -552,13 +468,7 @@ class UnitRows:
 
 
 def mixture_of(source: UnitRows, target: UnitRows, *, by_unit: bool) -> MixtureTest:
-    """Test whether the target rows are a mixture of the classes of the source rows.
-
-    Parameters
-    ----------
-    by_unit
-        Whether rows of a unit depend on each other.
-    """
+    """Test whether the target rows are a mixture of the classes of the source rows; see ``mixture_test``."""
     classes = source.probability.shape[1]
     probability = np.concatenate([source.probability, target.probability])
     weight = np.concatenate([source.weight, target.weight])

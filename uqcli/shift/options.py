@@ -17,12 +17,8 @@ if TYPE_CHECKING:
 class ShiftRequest:
     """Labelled source rows, unlabelled target rows, and the estimator of the class weights.
 
-    Attributes
-    ----------
-    target
-        Optional only for estimator known.
-    day, cluster
-        Of source and target; at most one.
+    The target is optional only for estimator known. At most one of ``day`` and ``cluster``, of source and
+    target, is given.
     """
 
     panel: ClassVar = "Class weights"

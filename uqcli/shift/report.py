@@ -61,21 +61,12 @@ ClassShare = tuple[str, Estimate, Estimate]
 class ShiftReport(OneResult):
     """Class weights, or why there are none.
 
-    Attributes
-    ----------
-    shift_p
-        P-value of a test that source and target data have the same predicted classes; None without target.
-    mixture
-        Test whether the target data are a mixture of the classes of the source data.
-    confidence
-        Confidence of all intervals.
-    calibration
-        Mean over the classes of the ECE on the source data; for EM of its calibrated probabilities, each
-        from labelled rows without that row.
-    source_shares
-        Prior of each class in the source data, with its exact interval.
-    failed_draws
-        Bootstrap draws without an estimate, which the intervals leave out.
+    ``shift_p`` is of a test that source and target data have the same predicted classes; None without target.
+    ``mixture`` tests whether the target data are a mixture of the classes of the source data. ``confidence``
+    is that of all intervals. ``calibration`` is the mean over the classes of the ECE on the source data; for
+    EM of its calibrated probabilities, each from labelled rows without that row. ``source_shares`` are the
+    priors in the source data, with their exact intervals. ``failed_draws`` are bootstrap draws without an
+    estimate, which the intervals leave out.
     """
 
     source: Source
@@ -341,8 +332,6 @@ _FRACTIONS: Final = {1: "", 2: "half", 3: "a third", 4: "a quarter", 5: "a fifth
 def _times(weight: float) -> str:
     """Describe a class weight in words.
 
-    Examples
-    --------
     >>> _times(0.34), _times(2.04), _times(1.004)
     ('a third as frequent', '2 times as frequent', 'as frequent')
     """

@@ -110,13 +110,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return None if fine else "a draw is not a finite weight for each class"
 
     def weights_for(self, classes: Sequence[str]) -> list[float]:
-        """Return the class weights in a given class order.
-
-        Raises
-        ------
-        UsageError
-            The weights are for other classes.
-        """
+        """Return the class weights in a given class order; refuse other classes."""
         by_class = dict(zip(self.classes, self.weights, strict=True))
         if set(by_class) != set(classes):
             raise UsageError(
@@ -170,13 +164,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return Document(title=title, tables=[self.table()], notes=[f"{self.made_from()}."])
 
     def table(self, source_shares: Sequence[Estimate] | None = None) -> Table:
-        """Tabulate the weights, one line per class.
-
-        Parameters
-        ----------
-        source_shares
-            Source priors with their intervals, if known.
-        """
+        """Tabulate the weights, one line per class, with intervals of source priors if known."""
         rows = []
         priors = [f"{share:.4f}" for share in self.source_prior]
         shares = priors if source_shares is None else [interval(share) for share in source_shares]
@@ -193,13 +181,7 @@ SavedShift = str | ShiftArtifact
 
 
 def load_shift(shift: SavedShift) -> ShiftArtifact:
-    """Load class weights given as a path or an object.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The rule file is missing or of another kind.
-    """
+    """Load class weights given as a path or an object."""
     loaded = load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
     inherit_doubts(loaded)
     return loaded
@@ -208,15 +190,8 @@ def load_shift(shift: SavedShift) -> ShiftArtifact:
 def target_weights_of(shift: ShiftArtifact, positive: str | None) -> BinaryWeights:
     """Return the weights of the positive and the other class.
 
-    Parameters
-    ----------
-    positive
-        Text of the positive label, or None for 0/1.
-
-    Raises
-    ------
-    UsageError
-        The class weights are for other classes.
+    ``positive`` is the text of the positive label, or None for 0/1. Raises UsageError if the weights are for
+    other classes.
     """
     positive_class = BINARY[1] if tuple(shift.classes) == BINARY else positive
     if len(shift.classes) != 2 or positive_class not in shift.classes:
@@ -242,14 +217,9 @@ DRAWS = 2000
 class BinaryWeights:
     """Class weights of target data for two classes: w = q/p.
 
-    Attributes
-    ----------
-    refuted
-        Why nothing about the target data can be stated with them; empty if nothing is against it.
-    error
-        Largest distance of a weight from the ends of its interval; None without intervals.
-    draws : float64, shape (B, 2), or None
-        Bootstrap draws of the weights (negative, positive).
+    ``refuted`` says why nothing about the target data can be stated with them; empty if nothing is against
+    it. ``error`` is the largest distance of a weight from the ends of its interval; None without intervals.
+    ``draws``, shape (B, 2), are bootstrap draws of the weights of negatives and positives.
     """
 
     positive: float
@@ -275,13 +245,8 @@ def precision_interval(
     """Compute the interval of the precision if negatives and positives are w times as frequent.
 
     The ends of the exact interval of the precision among the selected rows are percentiles of two Beta
-    distributions. Draws from these are transformed to the target by drawn weights; the interval is exact if
-    the weights are.
-
-    Parameters
-    ----------
-    weights : float64, shape (B, 2)
-        Draws of the weights of negatives and positives; negative values count as 0.
+    distributions. Draws from these are transformed to the target by drawn weights, shape (B, 2), of which
+    negative values count as 0; the interval is exact if the weights are.
     """
     if true_positives + false_positives == 0:
         return 0.0, 1.0
@@ -307,17 +272,10 @@ def _in_target(share: Floats, negative: Floats, positive: Floats) -> Floats:
 def coverage_draws(weights: Matrix, rows: Ints, covered: Ints, random: np.random.Generator) -> Floats:
     """Draw the coverage if classes are w times as frequent as among the rows.
 
-    Parameters
-    ----------
-    weights : float64, shape (B, C)
-        Draws of the class weights; negative values count as 0.
-    rows, covered : int64, shape (C,)
-        Rows of each class, and those covered by their prediction sets.
-
-    Returns
-    -------
-    float64, one element for each of at least 2000 draws with a positive total weight
-        Class priors are drawn by resampling rows, coverages from Beta(c + 1/2, n - c + 1/2).
+    Draws of the class weights have shape (B, C), and negative values count as 0; the rows of each class, and
+    those covered by their prediction sets, have shape (C,). Class priors are drawn by resampling rows,
+    coverages from Beta(c + 1/2, n - c + 1/2). There is one for each of at least 2000 draws with a positive
+    total weight.
     """
     repeats = -(-DRAWS // len(weights))
     draws = np.repeat(np.maximum(weights, 0.0), repeats, axis=0)

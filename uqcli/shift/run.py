@@ -49,14 +49,9 @@ _MIN_REPORTED = 1e-6
 
 @dataclass(frozen=True, kw_only=True)
 class _Side:
-    """Rows of source or target.
+    """Rows of source or target, and the most probable class of each, the first of ties.
 
-    Attributes
-    ----------
-    rows
-        Their labels are all 0 for the target, which has none.
-    predicted : int64, shape (n,)
-        Most probable class, the first of ties.
+    Labels are all 0 for the target, which has none.
     """
 
     rows: UnitRows
@@ -90,13 +85,7 @@ class _Side:
 
 @keeps_doubts
 def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
-    """Estimate class weights q/p.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is missing or out of range, or rows cannot be read.
-    """
+    """Estimate class weights q/p."""
     _check(request)
     _require_memory(request)
     data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)

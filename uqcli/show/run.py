@@ -34,13 +34,7 @@ _MAX_CHARACTERS: Final = 28
 
 @dataclass(frozen=True, kw_only=True)
 class ShowTwoReport(OneResult):
-    """Two rule files of one kind.
-
-    Attributes
-    ----------
-    counts
-        Numbers of rows by the rules that flag them; empty if none were decided.
-    """
+    """Two rule files of one kind, and numbers of rows by the rules that flag them, if any were decided."""
 
     names: tuple[str, str]
     rules: tuple[Saved, Saved]
@@ -222,20 +216,7 @@ def show_one(artifact: str) -> Result[ShowReport, None]:
 def show_two(
     artifact: str, second_artifact: str | None, data: DataRequest | None
 ) -> Result[ShowTwoReport, None]:
-    """Load two rule files, and count the rows on which they decide differently.
-
-    Parameters
-    ----------
-    data
-        Rows to decide; None to compare only the rules.
-
-    Raises
-    ------
-    UsageError
-        There is one rule file only, or the kinds differ, or ``data`` is given for rules that flag no rows.
-    DataError, ArtifactError
-        Files cannot be read.
-    """
+    """Load two rule files, and count the rows on which they decide differently, if there are any rows."""
     if second_artifact is None:
         raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
     rules = load(artifact), load(second_artifact)

@@ -42,19 +42,12 @@ class Uncertainties:
 
 
 def beta_entropy(alpha1: Floats, alpha0: Floats) -> Floats:
-    """Compute the differential entropy of Beta(alpha1, alpha0) in nats.
+    """Compute the differential entropy of Beta(alpha1, alpha0), positive and of shape (n,), in nats.
 
     ln B(a0, a1) - (a0-1) psi(a0) - (a1-1) psi(a1) + (a0+a1-2) psi(a0+a1); the paper has the sign of the last
     term wrong. Digamma terms are computed as differences, which avoids cancellation for a large parameter. If
     both exceed 1e7 the entropy of the normal distribution of equal variance is used.
 
-    Parameters
-    ----------
-    alpha1, alpha0 : float64, shape (n,)
-        Positive.
-
-    Examples
-    --------
     >>> beta_entropy(np.array([1.0]), np.array([1.0])).tolist()
     [0.0]
     """
@@ -134,16 +127,11 @@ _MARGIN = 1e-6
 
 
 def from_members(members: Sequence[Floats]) -> Uncertainties:
-    """Compute score and uncertainties from members' probabilities.
+    """Compute score and uncertainties from two or more members' probabilities, shape (n,) each.
 
     The Beta distribution has the mean and the population variance of the members. Members that all agree, or
-    all predict 0 or 1, have no such distribution. Its mean is therefore kept 1e-6 away from 0 and 1.
-    Its standard deviation is at least 1e-6, its variance at most 0.999 of the Bernoulli variance.
-
-    Parameters
-    ----------
-    members : M arrays of float64, shape (n,)
-        Probabilities; M is at least 2.
+    all predict 0 or 1, have no such distribution. Its mean is therefore kept 1e-6 away from 0 and 1. Its
+    standard deviation is at least 1e-6, its variance at most 0.999 of the Bernoulli variance.
     """
     mean, variance, expected = _moments(members)
     entropy = binary_entropy(mean)

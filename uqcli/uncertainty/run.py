@@ -30,13 +30,7 @@ _MEANINGS: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class UncertaintyReport(OneResult):
-    """Rows written with a score and its uncertainties.
-
-    Attributes
-    ----------
-    added_from
-        The columns from which the added ones are computed, in words.
-    """
+    """Rows written with a score and its uncertainties, and the columns that these are from, in words."""
 
     command: ClassVar = "uncertainty"
 
@@ -84,13 +78,7 @@ _NAMES = {
 
 
 def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
-    """Add score and uncertainties to every row of the inputs.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is invalid, or the output cannot be written.
-    """
+    """Add score and uncertainties to every row of the inputs."""
     roles = uncertainty_roles(alpha1=request.alpha1, alpha0=request.alpha0, members=request.members)
     names = {f"{request.output.prefix}{name}": attribute for name, attribute in _NAMES.items()}
 
@@ -118,13 +106,7 @@ def _column_source(request: UncertaintyRequest) -> str:
 
 
 def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | None) -> Roles:
-    """Return the columns of the Beta parameters or the ensemble members.
-
-    Raises
-    ------
-    UsageError
-        Not exactly one of the two is given.
-    """
+    """Return the columns of the Beta parameters or the ensemble members; one of the two is given."""
     if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
             "the Beta parameters or the members must be given, and not both",

@@ -20,13 +20,7 @@ FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
 
 
 def format_of(name: str) -> Format:
-    """Return the format of a report file.
-
-    Raises
-    ------
-    UsageError
-        No format has the ending of its name.
-    """
+    """Return the format of a report file by the ending of its name."""
     report_format = FORMATS.get(Path(name).suffix.lower())
     if report_format is None:
         raise UsageError(f"--report '{name}' has no known ending", expected="one of " + ", ".join(FORMATS))
