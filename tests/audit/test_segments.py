@@ -42,7 +42,7 @@ def test_segments_are_sets_of_rows_counted_once(columns, weight):
     """Weights are rows, so that 50 may be 25 rows of weight 2."""
     repeated = {name: [value for value in values for _ in range(weight)] for name, values in columns.items()}
     weights = np.full(len(columns["c0"]), weight, dtype=np.int64)
-    values = [values_of(feature_of(column), weights) for column in columns.values()]
+    values = [values_of(feature_of(column), weights)[1] for column in columns.values()]
     result = []
     for division in divisions(values, weights):
         for segment, rows in enumerate(division.rows.tolist()):

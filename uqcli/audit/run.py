@@ -15,7 +15,6 @@ from uqcli.audit.segments import (
     MIN_ROWS,
     Division,
     Segmented,
-    Values,
     detectable_gaps,
     divisions,
     two_sided_p,
@@ -26,7 +25,6 @@ from uqcli.base.counts import Bools, Feature, Floats, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import ranges
 from uqcli.engines.memory import Need, require_memory
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import BoundedRate, clopper_pearson, holm
@@ -207,18 +205,16 @@ def _audit(
     outcomes: Outcomes, tested: Callable[[Division], _Tested], level: float, words: tuple[str, str]
 ) -> Audit:
     """Test all segments, corrected for their number."""
-    columns = {name: values_of(feature, outcomes.weight) for name, feature in outcomes.columns.items()}
-    names = {column: _names(values) for column, values in columns.items()}
-    parts = [
-        tested(division)
-        for division in divisions(list(columns.values()), outcomes.weight)
-        if len(division.rows)
-    ]
+    names, indices = {}, []
+    for column, feature in outcomes.columns.items():
+        names[column], index = values_of(feature, outcomes.weight)
+        indices.append(index)
+    parts = [tested(division) for division in divisions(indices, outcomes.weight) if len(division.rows)]
     number = sum(len(part.p_value) for part in parts)
     level_of_one = level / max(number, 1)
     segments = []
     for part in parts:
-        of_columns = [list(columns)[column] for column in part.division.columns]
+        of_columns = [list(names)[column] for column in part.division.columns]
         lines = zip(
             part.division.values.tolist(),
             part.division.rows.tolist(),
@@ -247,7 +243,7 @@ def _audit(
     adjusted = holm({index: segment.p_value for index, segment in enumerate(segments)})
     corrected = [replace(segment, p_holm=adjusted[index]) for index, segment in enumerate(segments)]
     return Audit(
-        columns=tuple(columns),
+        columns=tuple(names),
         segments=tuple(sorted(corrected, key=lambda segment: segment.order)),
         level=level,
         what=words[0],
@@ -255,20 +251,6 @@ def _audit(
         min_rows=MIN_ROWS,
         min_clusters=0 if outcomes.cluster is None else MIN_CLUSTERS,
     )
-
-
-def _names(values: Values) -> list[str | None]:
-    """Return the texts of the values; the last is that of missing ones, at index -1."""
-    if values.levels is not None:
-        return [*values.levels, "(other)", None]
-    numbers = values.numbers.tolist()
-    texts = ranges(numbers) if values.is_cut else [_shortest(number) for number in numbers]
-    return [*texts, None]
-
-
-def _shortest(number: float) -> str:
-    """Format a number with the digits that it needs."""
-    return str(int(number)) if number.is_integer() else repr(number)
 
 
 def pooled_outcomes(

@@ -19,6 +19,7 @@ from scipy.special import log_ndtr, ndtri
 from uqcli.base.counts import Bools, Feature, Floats, Ints, bin_of
 from uqcli.base.draws import hashes
 from uqcli.base.records import dataclass
+from uqcli.base.wording import ranges
 from uqcli.estimates.proportion import POWER
 from uqcli.kernels.poisson_binomial import distribution
 from uqcli.kernels.sums import indices_of_ranks
@@ -30,21 +31,6 @@ MAX_NUMBERS: Final = 10
 """Distinct numbers of a column that are values; more are cut at their quartiles."""
 
 MISSING: Final = -1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Values:
-    """Values of a column, and that of each row.
-
-    ``levels`` are the texts of a text column; None for numbers. These are m distinct numbers, or if they are
-    cut the quartiles. The index of each row, int64, shape (n,), is that of a level or of a number, or the
-    number of quartiles at or below it; MISSING for none.
-    """
-
-    levels: tuple[str, ...] | None
-    numbers: Floats
-    is_cut: bool
-    index: Ints
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,41 +48,47 @@ class Division:
     rows: Ints
 
 
-def values_of(feature: Feature, weight: Ints) -> Values:
-    """Return the values of a column; more than ``MAX_NUMBERS`` numbers are cut at their quartiles.
+def values_of(feature: Feature, weight: Ints) -> tuple[list[str | None], Ints]:
+    """Return the texts of a column's values, and the index of each row's value, int64, shape (n,).
 
-    Weights, shape (n,), are positive.
+    More than ``MAX_NUMBERS`` numbers are cut at their quartiles. The last text, None, is that of missing
+    values, whose index is MISSING. Weights, shape (n,), are positive.
     """
     value = feature.value
-    none = np.empty(0)
     if feature.levels is not None:
-        return Values(levels=feature.levels, numbers=none, is_cut=False, index=value.astype(np.int64))
+        return [*feature.levels, "(other)", None], value.astype(np.int64)
     missing = np.isnan(value)
     numbers, inverse = np.unique(value[~missing] + 0.0, return_inverse=True)
     index = np.full(len(value), MISSING, dtype=np.int64)
     if len(numbers) <= MAX_NUMBERS:
         index[~missing] = inverse
-        return Values(levels=None, numbers=numbers, is_cut=False, index=index)
+        return [*map(_shortest, numbers.tolist()), None], index
     count = np.zeros(len(numbers), dtype=np.int64)
     np.add.at(count, inverse, weight[~missing])
     ranks = int(count.sum()) * np.array([1, 2, 3]) // 4
     quartiles = np.unique(numbers[indices_of_ranks(count, ranks)])
     quartiles = quartiles[quartiles > numbers[0]]
     index[~missing] = bin_of(value[~missing], quartiles)
-    return Values(levels=None, numbers=quartiles, is_cut=True, index=index)
+    return [*ranges(quartiles.tolist()), None], index
 
 
-def divisions(columns: Sequence[Values], weight: Ints) -> Iterator[Division]:
+def _shortest(number: float) -> str:
+    """Format a number with the digits that it needs."""
+    return str(int(number)) if number.is_integer() else repr(number)
+
+
+def divisions(columns: Sequence[Ints], weight: Ints) -> Iterator[Division]:
     """Divide the rows by each column, then by each pair, into segments of at least ``MIN_ROWS``.
 
-    A segment with the same rows as an earlier one is left out. Weights, shape (n,), are positive.
+    Columns are given by the index of each row's value. A segment with the same rows as an earlier one is left
+    out. Weights, shape (n,), are positive.
     """
     seen: set[tuple[int, int]] = set()
     identity = hashes([np.arange(len(weight))])
     large = []
-    for column, values in enumerate(columns):
-        division = _division((column,), values.index[:, None], weight)
-        large.append(np.where(division.segment >= 0, values.index, MISSING - 1))
+    for column, index in enumerate(columns):
+        division = _division((column,), index[:, None], weight)
+        large.append(np.where(division.segment >= 0, index, MISSING - 1))
         yield _unseen(division, identity, seen)
     for first, second in combinations(range(len(columns)), 2):
         pair = np.stack([large[first], large[second]], axis=1)
