@@ -2,7 +2,7 @@
 
 import os
 
-from uqcli.cli.resources import round_alike
+from uqcli.cli.process import round_alike
 
 round_alike()  # as the commands do
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):  # numpy reads them when it is loaded

@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, settings  # noqa: E402
 
 from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.cli import commands  # noqa: E402
-from uqcli.cli.resources import round_alike  # noqa: E402
+from uqcli.cli.process import round_alike  # noqa: E402
 
 round_alike()  # as child processes do
 import numpy  # noqa: E402, F401  before warnings are errors

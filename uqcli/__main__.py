@@ -35,8 +35,14 @@ def main() -> NoReturn:
     from uqcli.base.files import open_missing_streams
 
     open_missing_streams()
-    from uqcli.cli.resources import collect_seldom, keep_freed_memory, set_environment
-    from uqcli.cli.signals import ignore_signals, install_handlers, mark_ended
+    from uqcli.cli.process import (
+        collect_seldom,
+        ignore_signals,
+        install_handlers,
+        keep_freed_memory,
+        mark_ended,
+        set_environment,
+    )
 
     set_environment()
     find_reports(sys.argv[1:])

@@ -11,7 +11,7 @@ from uqcli.base.running import cores
 
 POOLS = """
 import json, sys, threading
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process import limit_threads
 limit_threads(int(sys.argv[1]))
 import numba, polars, pyarrow
 from uqcli.engines.local.count import cached

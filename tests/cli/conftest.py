@@ -102,7 +102,7 @@ def prepared(tmp_path, tmp_path_factory, prepared_folders):
 
 ONE_BY_ONE = """
 import json, os, sys
-from uqcli.cli.resources import set_environment
+from uqcli.cli.process import set_environment
 set_environment()
 from uqcli.cli.app import run
 folder, codes = sys.argv[1], []

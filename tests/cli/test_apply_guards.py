@@ -172,8 +172,8 @@ def test_reports_say_it(uqcli, rule):
 
 
 WITHOUT_PROGRESS = """
-from uqcli.cli import progress
-progress._DELAY_SECONDS = float("inf")  # on a slow machine the bar would appear
+from uqcli.cli import process
+process._DELAY_SECONDS = float("inf")  # on a slow machine the bar would appear
 from uqcli.__main__ import main
 main()
 """

@@ -12,7 +12,7 @@ import pytest
 
 from uqcli.base.running.progress import set_receiver, with_progress
 
-RUN = "from uqcli.cli import progress as p; p._DELAY_SECONDS = 0; from uqcli.__main__ import main; main()"
+RUN = "from uqcli.cli import process as p; p._DELAY_SECONDS = 0; from uqcli.__main__ import main; main()"
 
 
 @pytest.fixture

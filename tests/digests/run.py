@@ -50,7 +50,7 @@ def record(keep):
 
 def start():
     """Prepare a worker: a terminal's width, and arithmetic as in a process of its own."""
-    from uqcli.cli.resources import set_environment
+    from uqcli.cli.process import set_environment
 
     os.environ.update(COLUMNS=WIDTH, GRPC_ENABLE_FORK_SUPPORT="0", PYTHONWARNINGS="ignore")
     set_environment()

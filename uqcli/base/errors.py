@@ -12,7 +12,7 @@
     └── ClosedPipeError       0   the reader closed our output: no error.
 
 A signal of ``TERMINATION_SIGNALS`` ends the run with 128 plus its number. Code below the command line
-raises; only ``uqcli.__main__`` and ``uqcli.cli.signals`` exit.
+raises; only ``uqcli.__main__`` and ``uqcli.cli.process`` exit.
 """
 
 from __future__ import annotations

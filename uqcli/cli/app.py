@@ -37,9 +37,7 @@ from uqcli.cli.help import (
     with_examples,
 )
 from uqcli.cli.option_groups import with_fast_conversion, with_groups
-from uqcli.cli.progress import hide_progress
-from uqcli.cli.resources import check_limits
-from uqcli.cli.signals import mark_ended
+from uqcli.cli.process import check_limits, hide_progress, mark_ended
 from uqcli.stores.folders import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})

@@ -262,7 +262,6 @@ def _parameter(option: str) -> str:
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
-    """Return the configurable options by name."""
     return {
         str(parameter.name): parameter
         for parameter in context.command.params

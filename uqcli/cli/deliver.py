@@ -19,7 +19,7 @@ from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.inputs import Reads, check_conflicts
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
-from uqcli.cli.progress import hide_progress, show_progress
+from uqcli.cli.process import hide_progress, show_progress
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.format import MAX_NAMED, Failure, RunContext
 from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes

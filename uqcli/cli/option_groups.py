@@ -179,7 +179,6 @@ class _FastConversion:
         return self._typer_conversion().coerce(value, param=param, ctx=ctx)
 
     def _in_range(self, value: Any) -> bool:
-        """Whether a value is in the parameter's range, if it has one."""
         low, high = self._range.min, self._range.max
         return (low is None or value >= low) and (high is None or value <= high)
 

@@ -15,7 +15,7 @@ from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
 from uqcli.base.running.memory import limit_kept
 from uqcli.cli.command_line import is_typed
-from uqcli.cli.resources import limit_threads
+from uqcli.cli.process import limit_threads
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS = "Bins"

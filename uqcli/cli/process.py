@@ -1,16 +1,41 @@
-"""Environment variables of a run, set before libraries read them, and its threads, open files and memory."""
+"""The process of a run: its environment, limits and threads, progress on the terminal, and signals.
+
+Environment variables are set before libraries read them. Signals end a run at once, without leaving temporary
+files. A Python-level handler would wait until the compiled (numba or polars) call returns. The interpreter
+therefore writes the signal's number to a wake-up file descriptor. A daemon thread reads it, removes temporary
+files and ends the process.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import gc
 import os
+import signal
+import sys
+import threading
+import time
 import warnings
-from typing import Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
 
-from uqcli.base.errors import DataError
-from uqcli.base.operating_system import IS_WINDOWS, limits, raise_limit
+from uqcli.base.errors import TERMINATION_SIGNALS, DataError
+from uqcli.base.files import STDIO
+from uqcli.base.operating_system import IS_WINDOWS, limits, mask_signals, never_wait, raise_limit
 from uqcli.base.running import cores
+from uqcli.base.running.interruption import (
+    changing,
+    pending_files,
+    register_cleanup,
+    remove_temporaries,
+    replaced_files,
+    run_cleanup,
+)
+from uqcli.base.running.progress import set_receiver
+from uqcli.cli.failed_run import write_signal_failure
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 _NARROWEST, _WIDEST = 20, 10_000
 """Columns of a terminal; other numbers are ignored."""
@@ -104,3 +129,144 @@ def limit_threads(threads: int | None) -> int | None:
     for name in cores.POOL_VARIABLES:
         os.environ[name] = size if threads else os.environ.get(name, size)
     return threads
+
+
+_DELAY_SECONDS: Final = 2.0
+"""Seconds of a run before progress is shown."""
+
+
+class TerminalProgress:
+    """Progress bar of the latest task: amount done, speed and remaining time."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+        self._bar: Progress | None = None
+        self._task = ""
+        self._task_started = self._started
+
+    def update(self, task: str, done: int, unit: str, share: float | None) -> None:
+        """Show a progress event (see uqcli.base.running.progress)."""
+        now = time.monotonic()
+        if task != self._task or done == 0:
+            self._task, self._task_started = task, now
+            if self._bar is not None:
+                self._bar.reset(self._bar.task_ids[0])
+        if now - self._started < _DELAY_SECONDS:
+            return
+        if self._bar is None:
+            self._bar = _bar()
+            self._bar.start()
+        speed = done / max(now - self._task_started, 1e-3)
+        description = f"{task}: {done:,} {unit}, {speed:,.0f} a second"
+        total = None if share is None else 1.0
+        self._bar.update(self._bar.task_ids[0], description=description, total=total, completed=share or 0)
+
+    def stop(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _bar() -> Progress:
+    """Create a bar with one task; it hides the cursor, so a cleanup restores it after a signal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    text, width = TextColumn("{task.description}", markup=False), BarColumn(bar_width=24)
+    bar = Progress(text, width, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+    bar.add_task("", total=None)
+    register_cleanup(_show_cursor)
+    return bar
+
+
+def _show_cursor() -> None:
+    """Clear the line and show the cursor; takes no lock."""
+    with suppress(OSError):
+        os.write(2, b"\r\x1b[2K\x1b[?25h")
+
+
+_displays: list[TerminalProgress] = []
+
+
+def show_progress(output: str | None) -> None:
+    """Start showing progress if standard error is a terminal, and no rows go to the same terminal."""
+    if not sys.stderr.isatty() or (output == STDIO and sys.stdout.isatty()):
+        return
+    _displays[:] = [TerminalProgress()]
+    set_receiver(_displays[0].update)
+
+
+def hide_progress() -> None:
+    """Stop showing progress."""
+    set_receiver(None)
+    while _displays:
+        _displays.pop().stop()
+
+
+_TIMEOUT_SECONDS = 2.0
+"""Seconds to wait for a rename, an error line or the end of the process before a signal ends it."""
+
+_ended = threading.Event()
+
+
+def install_handlers() -> None:
+    """Install the handlers; a signal that the parent ignores (nohup, background jobs) stays ignored."""
+    read_end, write_end = os.pipe()
+    never_wait(write_end)
+    mask_signals(TERMINATION_SIGNALS, block=True)  # lose none while handlers change
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
+    handled = {
+        signal_number
+        for signal_number in TERMINATION_SIGNALS
+        if signal.getsignal(signal_number) is not signal.SIG_IGN
+    }
+    for signal_number in handled:
+        signal.signal(signal_number, _do_nothing)
+    # ignored signals stay blocked, since polars replaces SIG_IGN with its own handler
+    mask_signals(handled, block=False)
+
+
+def mark_ended() -> None:
+    """Mark the run as ended: a later signal does not change its message or exit code."""
+    with changing:
+        _ended.set()
+
+
+def ignore_signals() -> None:
+    """Ignore signals while the interpreter exits; it would restore the defaults, which kill silently."""
+    for signal_number in TERMINATION_SIGNALS:
+        signal.signal(signal_number, signal.SIG_IGN)
+
+
+def _do_nothing(_number: int, _frame: object) -> None:
+    """Do nothing; the interpreter writes to the wake-up descriptor only if a Python handler exists."""
+
+
+def _watch(read_end: int) -> None:
+    while True:
+        signal_number = os.read(read_end, 1)[0]
+        if signal_number in TERMINATION_SIGNALS:
+            _end(128 + signal_number, TERMINATION_SIGNALS[signal.Signals(signal_number)])
+
+
+def _end(code: int, outcome: str) -> None:
+    """Clean up and end the process, while no file is renamed and no other error is printed."""
+    changing.acquire(timeout=_TIMEOUT_SECONDS)
+    if _ended.is_set():
+        time.sleep(_TIMEOUT_SECONDS)  # the process ends by itself unless something blocks it
+    else:
+        remove_temporaries()
+        os.write(2, f"error: {outcome}; {_state_of_outputs()}\n".encode("utf-8", "backslashreplace"))
+        write_signal_failure(code, outcome)
+        run_cleanup()
+    os._exit(code)
+
+
+def _state_of_outputs() -> str:
+    changes = [
+        f"{verb}: {', '.join(map(repr, names))}"
+        for verb, names in (("written before", replaced_files()), ("may be written", pending_files()))
+        if names
+    ]
+    return " ".join("; ".join(changes or ["no output file was changed"]).split())

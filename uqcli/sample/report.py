@@ -106,7 +106,6 @@ class SampleReport(OneResult):
         )
 
     def _title(self) -> str:
-        """State how many rows to label."""
         goal, plan = self.goal, self.plan
         if plan is None:
             if goal == "precision":
@@ -227,14 +226,12 @@ class CertificateSampleReport(OneResult):
 
     @property
     def _target(self) -> str:
-        """What to certify."""
         if self.below:
             return f"a false omission rate of {self.max_omission} or less"
         return f"precision {self.precision}"
 
     @property
     def _option(self) -> str:
-        """Option of the target, without its value."""
         return "--max-omission" if self.below else "--precision"
 
     def payload(self) -> dict[str, Any]:
@@ -273,7 +270,6 @@ class CertificateSampleReport(OneResult):
         )
 
     def _title(self) -> str:
-        """State how many rows to label, and which."""
         drawn = f"Drew {count(self.labels)} of {rows_of(self.rows)} to be labelled"
         if self.pilot is None and self.below:
             return f"{drawn}: a pilot, at random from all rows."

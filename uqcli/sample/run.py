@@ -108,7 +108,6 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
 
 
 def _check(request: SampleRequest) -> None:
-    """Refuse options that exclude each other or are out of range."""
     check_seed(request.intervals.seed)
     check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)

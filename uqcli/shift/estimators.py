@@ -398,7 +398,6 @@ class Likelihood:
 
 
 def _sums(index: Ints, weight: Ints | Floats, size: int) -> Floats:
-    """Sum weights by an index below ``size``."""
     return np.bincount(index, weight, size).astype(np.float64)
 
 

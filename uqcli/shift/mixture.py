@@ -339,7 +339,6 @@ def _independent(classes: Ints, rows: Ints) -> _Distance:
 
 
 def _between_units(source: UnitCounts, target: UnitCounts) -> _Distance:
-    """Return the distance whose covariance is that between units."""
     classes, rows = source.by_class(), target.by_class()[0]
     constant = target.covariance()[0, 0, :-1, :-1]
     return _Distance(

@@ -118,7 +118,6 @@ class ShowTwoReport(OneResult):
         return tables
 
     def _fields(self) -> Table:
-        """Other fields that differ."""
         rows = [
             (field, *(printable(_text(value), _MAX_CHARACTERS) for value in values))
             for field, values in self._differences.items()
@@ -161,7 +160,6 @@ def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> st
 
 
 def _of_group(saved: BoundaryArtifact, name: str) -> str:
-    """The rule of a boundary in a group, in short."""
     group = saved.group_rules.get(name)
     return "as all rows" if group is None else rule_in_short(group.thresholds)
 

@@ -1,6 +1,6 @@
 """Cleanup when a signal ends the run: temporary files, outputs being renamed, other work.
 
-Temporary files are registered so that a signal can remove them (see uqcli.cli.signals), and locked
+Temporary files are registered so that a signal can remove them (see uqcli.cli.process), and locked
 while their process lives. The next run that writes the same file removes those of a killed run: they are
 unlocked, on any host that shares the directory. Other work registers its own cleanup.
 """

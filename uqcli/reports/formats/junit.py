@@ -44,7 +44,6 @@ def to_junit(
 
 
 def _properties(digests: Mapping[str, str]) -> str:
-    """Build the properties: digests of what the run read."""
     if not digests:
         return ""
     lines = "".join(

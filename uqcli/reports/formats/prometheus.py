@@ -118,7 +118,6 @@ def _escaped(text: str) -> str:
 
 
 def _up(command: str, *, is_up: bool) -> str:
-    """Build the Prometheus metric for whether the last run had a result."""
     return (
         "# HELP uqcli_up whether the last run came to a result\n# TYPE uqcli_up gauge\n"
         f'uqcli_up{{command="{_escaped(command)}"}} {int(is_up)}\n'
