@@ -62,10 +62,8 @@ def class_rows(
 ) -> DataRequest:
     """Build the data request of class probabilities, or of a single score if there is one column.
 
-    Parameters
-    ----------
-    classes
-        Class names in the order of the columns; None for the names of a frame's columns, or numbers from 0.
+    ``classes`` are the names in the order of the columns; None for the names of a frame's columns, or numbers
+    from 0.
     """
     columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
     if _frame_of(probability) is not None:
@@ -112,10 +110,7 @@ def is_frame(columns: Any) -> bool:
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Return the columns of a mapping or a data frame, by name as text; names may be numbers.
 
-    Raises
-    ------
-    DataError
-        Two names are equal as text.
+    Raises DataError if two names are equal as text.
     """
     if columns is None:
         return {}
@@ -138,13 +133,7 @@ def _frame_of(values: Any) -> nw.DataFrame[Any] | None:
 
 
 def _with_more_columns(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
-    """Add further columns; a name may not be used twice.
-
-    Raises
-    ------
-    DataError
-        A name refers to two different columns.
-    """
+    """Add further columns; a name may not refer to two different ones."""
     added = by_name(more)
     for name in columns.keys() & added.keys():
         if columns[name] is not added[name]:
@@ -160,15 +149,8 @@ def _roles(columns: Mapping[str, Column], numeric_roles: Mapping[str, str]) -> R
 def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
     """Put class probabilities into the rule's class order, by name if they have names.
 
-    Parameters
-    ----------
-    columns, classes
-        The rule's column names and class names.
-
-    Raises
-    ------
-    DataError
-        A data frame lacks a class, or has others.
+    ``columns`` and ``classes`` are the names of the rule. Raises DataError if a data frame lacks a class, or
+    has others.
     """
     if _frame_of(probability) is None:
         return probability
@@ -183,13 +165,7 @@ def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str
 
 
 def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
-    """Combine columns into a data frame.
-
-    Raises
-    ------
-    DataError
-        A column has more than one dimension, mixed types, or another length than the first.
-    """
+    """Combine columns into a data frame; refuse those of different lengths."""
     series = [series_of(name, values) for name, values in columns.items()]
     for column in series:
         if len(column) != len(series[0]):
@@ -203,8 +179,6 @@ def table_of(columns: Mapping[str, Column]) -> pl.DataFrame:
 def unused(name: str, used: Collection[str]) -> str:
     """Return the name, with a number after it if a column uses it.
 
-    Examples
-    --------
     >>> unused("weight", ["score"]), unused("weight", ["weight"])
     ('weight', 'weight_0')
     """
@@ -224,13 +198,7 @@ def add_columns(columns: dict[str, Any], further: Iterable[tuple[str, Column | N
 
 
 def series_of(name: str, values: Column) -> pl.Series:
-    """Convert a column of any library.
-
-    Raises
-    ------
-    DataError
-        It has more than one dimension, or mixed types.
-    """
+    """Convert a column of any library; refuse more than one dimension, and mixed types."""
     if isinstance(values, np.ma.MaskedArray):
         values = values.tolist() if np.ma.is_masked(values) else values.data  # None if masked
     column = nw.from_native(values, series_only=True, pass_through=True)
@@ -265,13 +233,7 @@ def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
 
 
 def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
-    """Build options from keywords, converting texts to choices.
-
-    Raises
-    ------
-    UsageError
-        An option or a choice does not exist.
-    """
+    """Build options from keywords, converting texts to choices; refuse unknown ones."""
     types = get_type_hints(kind)
     hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
     for name in options:
@@ -291,18 +253,9 @@ def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
 def decimal_text(name: str, value: Decimal) -> str:
     """Convert a number to decimal text, the form that is parsed exactly and saved.
 
-    Parameters
-    ----------
-    value
-        Text is unchanged; a float is read as it prints, 0.7 as seven tenths.
+    Text is unchanged; a float is read as it prints, 0.7 as seven tenths. Raises UsageError for a fraction
+    without a finite decimal expansion.
 
-    Raises
-    ------
-    UsageError
-        A fraction has no finite decimal expansion.
-
-    Examples
-    --------
     >>> decimal_text("precision", 0.7), decimal_text("precision", Fraction(1, 8))
     ('0.7', '0.125')
     """

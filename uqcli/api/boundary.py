@@ -336,17 +336,10 @@ class Boundary(Fitted[BoundaryArtifact]):
         others: Mapping[str, Column | None],
         more: Mapping[str, str],
     ) -> Inputs | None:
-        """Return the table of all rows, if given.
+        """Return the table of all rows, if given; ``more`` names further columns that it must have.
 
-        Parameters
-        ----------
-        more
-            Names in the table of further columns that it must have.
-
-        Raises
-        ------
-        UsageError
-            A column is of another name, or an argument is given that all rows would need also.
+        Raises UsageError if a column is of another name, or an argument is given that all rows would need
+        also.
         """
         if unlabelled is None:
             return None

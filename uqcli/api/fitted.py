@@ -179,13 +179,7 @@ class Fitted(Generic[ModelT]):
         return dict(zip(names, frame.iter_columns(), strict=True))
 
     def _added(self, columns: Mapping[str, Column | None], **form: Any) -> dict[str, np.ndarray]:
-        """Compute the columns that the rule adds.
-
-        Parameters
-        ----------
-        columns
-            Columns by the names that the rule file uses.
-        """
+        """Compute the columns that the rule adds, from columns by the names that the rule file uses."""
         roles = self.artifact.reads(ColumnOverrides())
         column_names = roles.columns()
         missing = [name for name in column_names if columns.get(name) is None]
@@ -212,12 +206,7 @@ class Fitted(Generic[ModelT]):
     ) -> Evaluation:
         """Evaluate the rule on labelled rows.
 
-        Parameters
-        ----------
-        inputs
-            As in ``_added``.
-        **options
-            Attributes of ``EvaluateRequest``.
+        ``inputs`` are as in ``_added``, ``options`` attributes of ``EvaluateRequest``.
         """
         if cluster is not None and day is not None:
             raise UsageError("cluster and day cannot be combined", remedy="leave one of them out")
@@ -275,14 +264,8 @@ class Fitted(Generic[ModelT]):
     ) -> Watched:
         """Watch the rule on new labelled rows.
 
-        Parameters
-        ----------
-        inputs
-            As in ``_added``.
-        state
-            Path of the state file, which is locked, read and replaced; None to remember nothing.
-        **options
-            Attributes of ``WatchRequest``.
+        ``inputs`` are as in ``_added``, ``options`` attributes of ``WatchRequest``. The state file is locked,
+        read and replaced; without one nothing is remembered.
         """
         frame, overrides, names = self._labelled(inputs, label, weight, [("day", day), (CLUSTER, cluster)])
         request = WatchRequest(

@@ -66,13 +66,7 @@ Shift = ShiftWeights | str
 
 
 def shift_artifact(shift: Shift | None) -> ShiftArtifact | None:
-    """Load class weights given as an object or a path, if any.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        It cannot be read, or is of another kind.
-    """
+    """Load class weights given as an object or a path, if any."""
     if shift is None:
         return None
     return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
