@@ -44,8 +44,7 @@ from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.engines.protocol import Partition, Table
-from uqcli.estimates.confusion import Confusion
-from uqcli.reports.dependent_rows import ClusterNumbers
+from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.result import Result
 
 
@@ -221,7 +220,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         if expected is not None:
             expected = expected_over_clusters(expected, in_groups, request.units)
         if delta is None:
-            clusters = ClusterNumbers.of(in_groups)
+            clusters = cluster_numbers(in_groups)
     chosen = Candidate(algorithm=algorithm, boundary=boundary, expected=expected)
     cells = calibration_set.one_row
     report = BoundaryReport(

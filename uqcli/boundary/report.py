@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
@@ -48,8 +48,8 @@ from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.estimate import Estimate
-from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
+from uqcli.estimates.estimate import Estimate, unreliable
+from uqcli.estimates.survey import few_clusters
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -145,7 +145,7 @@ class BoundaryReport(OneResult):
         Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
         without groups.
     clusters
-        Numbers of clusters, or days; None if rows are independent, or with a certificate.
+        Numbers of clusters, or days, by metric; None if rows are independent, or with a certificate.
     alike
         Caution that rows of one day or customer are alike, though taken as independent; empty for none.
     alike_option
@@ -183,7 +183,7 @@ class BoundaryReport(OneResult):
     flagged_of_all: tuple[int, int] | None = None
     groups: GroupRules | None = None
     other_direction: str = ""
-    clusters: ClusterNumbers | None = None
+    clusters: Mapping[str, int] | None = None
     alike: str = ""
     alike_option: str = ""
     lacks_uncertainty: bool = False
@@ -556,8 +556,8 @@ class BoundaryReport(OneResult):
             return []
         cautions = []
         for subject, estimate, number, whose in (
-            ("expected precision", expected.precision, clusters.clusters_flagged, "flagged rows"),
-            ("expected recall", expected.recall, clusters.clusters_positive, "positive rows"),
+            ("expected precision", expected.precision, clusters["clusters_flagged"], "flagged rows"),
+            ("expected recall", expected.recall, clusters["clusters_positive"], "positive rows"),
         ):
             few = few_clusters(subject, number, whose, self._units)
             cautions += few or unreliable(subject, estimate)
@@ -761,7 +761,7 @@ class BoundaryReport(OneResult):
     def _notes(self) -> list[str]:
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         by_weight = "" if self.rows == self.source.rows else f" ({count(self.rows)} by weight)"
-        within = "" if self.clusters is None else f" in {count(self.clusters.clusters)} {self._units}"
+        within = "" if self.clusters is None else f" in {count(self.clusters['clusters'])} {self._units}"
         notes = [
             f"Calibration set: {count(self.source.rows)} rows{by_weight}{within}, "
             f"{count(self.source.positives)} positive{dropped}.",

@@ -53,9 +53,8 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.protocol import Table
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.proportion import proportion_estimate
-from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
@@ -235,7 +234,7 @@ def _find_boundary(
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.limit,
         expected_share=None if counts is not None else expected_share(constraint, best.boundary, cells.total),
-        clusters=None if counts is None else ClusterNumbers.of(counts),
+        clusters=None if counts is None else cluster_numbers(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
         lacks_uncertainty=request.data.roles.lacks_uncertainty,
         safer_options=safer_options(request),

@@ -148,3 +148,12 @@ class Confusion(Generic[Number]):
             selected=self.selected - other.selected,
             true_positives=self.true_positives - other.true_positives,
         )
+
+
+def cluster_numbers(counts: Confusion[Ints]) -> dict[str, int]:
+    """Count clusters by metric: all, and those with flagged and with positive rows."""
+    return {
+        "clusters": len(counts.rows),
+        "clusters_flagged": int(np.count_nonzero(counts.selected)),
+        "clusters_positive": int(np.count_nonzero(counts.positives)),
+    }

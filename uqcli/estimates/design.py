@@ -24,7 +24,7 @@ from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
 from uqcli.estimates.confusion import Confusion, Number, Rate
 from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
-from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
 from uqcli.estimates.proportion import BoundedRate, clopper_pearson, proportion_estimate
 from uqcli.estimates.survey import (
@@ -56,8 +56,6 @@ FLAGGED, CLEARED = 0, 2
 MIN_UNFLAGGED: Final = 100
 """Least unflagged rows with a label for recall and the false-positive rate, if some rows have no label."""
 
-UNKNOWN: Final = Estimate(value=None)
-"""A rate without enough labels."""
 
 SHARE_CHANGES: Final = "the labelled share still changes with the score among rows of similar scores"
 SHARE_DOUBLES: Final = f"{SHARE_CHANGES}, by more than a factor of two"

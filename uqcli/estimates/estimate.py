@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from typing import Final
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import share_in_range
@@ -51,6 +52,10 @@ class Estimate:
         return replace(self, value=value, low=low, high=high)
 
 
+UNKNOWN: Final = Estimate(value=None)
+"""A rate without enough labels."""
+
+
 def money_change(estimate: Estimate) -> str:
     """Format a change of an amount, with its interval if it has one.
 
@@ -87,3 +92,11 @@ def ends_of(estimate: Estimate, form: str) -> str:
     if estimate.low is None or estimate.high is None:
         return ""
     return f" [{estimate.low:{form}}, {estimate.high:{form}}]"
+
+
+def unreliable(subject: str, rate: Estimate) -> list[str]:
+    """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
+    if not rate.reason or rate == UNKNOWN:
+        return []
+    state = "no interval" if rate.low is None else "an unreliable interval"
+    return [f"{subject} has {state}: {rate.reason}."]

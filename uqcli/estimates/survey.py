@@ -387,3 +387,13 @@ def _squares(values: NDArray[Any]) -> float:
 def _total(sums: Sums) -> float:
     """Add up exactly, so that the order of clusters does not matter."""
     return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
+
+
+def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[str]:
+    """Caution that an interval rests on few clusters, or that too few give none; ``unit`` is their name."""
+    if clusters >= FEW_CLUSTERS:
+        return []
+    having = f"{count(clusters)} {unit} have {whose}"
+    if clusters < MIN_CLUSTERS:
+        return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
+    return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]

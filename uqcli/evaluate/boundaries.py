@@ -23,11 +23,10 @@ from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.request import PREDICTED, DataRequest
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.design import (
     FLAGGED,
     SHARE_CHANGES,
-    UNKNOWN,
     Chooses,
     ClusteredRows,
     Design,
@@ -39,7 +38,7 @@ from uqcli.estimates.design import (
     reviews,
     unknown,
 )
-from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.proportion import BoundedRate
 from uqcli.estimates.weighted_rows import with_sampling_weights
@@ -65,7 +64,6 @@ from uqcli.evaluate.labelled_part import (
 )
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
-from uqcli.reports.dependent_rows import ClusterNumbers
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
@@ -511,7 +509,7 @@ def _measure(
         target_precision=None if target is None else _in_target(target, confusion, request),
         zones=zones,
         net_benefit=net_benefit(),
-        clusters=ClusterNumbers.of(labelled.confusion_by_cluster(index))
+        clusters=cluster_numbers(labelled.confusion_by_cluster(index))
         if isinstance(labelled, ClusteredRows)
         else None,
         omission=omission(),

@@ -18,13 +18,11 @@ from uqcli.base.wording import capitalised, count, number_in_words, percent, row
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.design import UNKNOWN
-from uqcli.estimates.estimate import Estimate, direction, interval
-from uqcli.estimates.survey import MIN_CLUSTERS
+from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, interval, unreliable
+from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
 from uqcli.evaluate.groups import GroupEvaluation, rates_figure
 from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
-from uqcli.reports.dependent_rows import ClusterNumbers, few_clusters, unreliable
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -129,7 +127,7 @@ class MeasuredBoundary:
     zones: MeasuredZones | None = None
     value: MeasuredValue | None = None
     net_benefit: Estimate | None = None
-    clusters: ClusterNumbers | None = None
+    clusters: Mapping[str, int] | None = None
     weighted: Confusion[int] | None = None
     omission: Estimate | None = None
     promised: tuple[Rate | None, ...] = ()
@@ -185,7 +183,7 @@ class MeasuredBoundary:
             **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
             **({} if self.prevalence is None else {"prevalence": self.prevalence}),
             **({} if self.omission is None else {"omission": self.omission}),
-            **({} if self.clusters is None else vars(self.clusters)),
+            **(self.clusters or {}),
             **({} if self.zones is None else vars(self.zones)),
             **({} if self.value is None else self.value.metrics()),
         }
@@ -445,9 +443,9 @@ class EvaluateReport(Evaluated):
         _, artifact, first = self.results[0]
         confusion = first.confusion
         dropped = f"; {count(self.source.dropped)} rows were dropped" if self.source.dropped else ""
-        within = (
-            "" if first.clusters is None else f" in {count(first.clusters.clusters)} {self.parameters.units}"
-        )
+        within = ""
+        if first.clusters is not None:
+            within = f" in {count(first.clusters['clusters'])} {self.parameters.units}"
         rows, positives = rows_of(confusion.rows), f"{count(confusion.positives)} positives"
         if len(self.results) > 1:
             sentences = [
@@ -680,8 +678,8 @@ class EvaluateReport(Evaluated):
                 cautions += unreliable(f"{name}: recall", measured.recall)
                 continue
             for rate, estimate, having, whose in (
-                ("precision", measured.precision, clusters.clusters_flagged, "flagged rows"),
-                ("recall", measured.recall, clusters.clusters_positive, "positive rows"),
+                ("precision", measured.precision, clusters["clusters_flagged"], "flagged rows"),
+                ("recall", measured.recall, clusters["clusters_positive"], "positive rows"),
             ):
                 if having >= MIN_CLUSTERS:
                     cautions += unreliable(f"{name}: {rate}", estimate)

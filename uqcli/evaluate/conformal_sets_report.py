@@ -12,10 +12,10 @@ from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_text, percent, rows_of
 from uqcli.conformal.rule import ConformalArtifact
-from uqcli.estimates.estimate import Estimate, interval
+from uqcli.estimates.estimate import Estimate, interval, unreliable
+from uqcli.estimates.survey import few_clusters
 from uqcli.evaluate.boundaries_report import OWN_DATA_CAUTION, Evaluated, apply_command
 from uqcli.evaluate.difference_report import HEADER, SetDifference
-from uqcli.reports.dependent_rows import few_clusters, unreliable
 from uqcli.reports.document import (
     Claim,
     Document,
