@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.conftest import sample_frame
 from uqcli.base.errors import DataError, GateError
 from uqcli.base.escaping import visible
-from uqcli.reports.checks import Check, CheckResult
+from uqcli.reports.checks import Check
 from uqcli.reports.document import Claim, Document, Table
 from uqcli.reports.format import Failure
 from uqcli.reports.formats import FORMATS
@@ -107,11 +107,11 @@ def test_names_on_markdown_pages_are_escaped(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_names_in_junit_reports_are_visible(name):
-    check = Check(path=name, operator="<", value=1.0, text=f"{name} < 1")
+    check = Check(path=name, operator="<", value=1.0, text=f"{name} < 1", artifact=name, actual=0.5)
     claims = [Claim(name=name, met=met, sentence=name) for met in (True, False, None)]
     document = Document(title=name, tables=(), claims=claims)
     failure = Failure(command=name, exit_code=3, found=name)
-    text = to_junit("tce", document, [CheckResult(check=check, artifact=name, actual=0.5)], failure)
+    text = to_junit("tce", document, [check], failure)
     assert not control_characters(text)
     (suite,) = JUnitXml.fromstring(text.encode())
     shown = NAMES[name]

@@ -6,6 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
@@ -31,12 +32,52 @@ _MAX_NAMES = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A condition: the dotted path of a metric, an operator, a number."""
+    """A condition on a metric, and once it is tested the value of the metric.
+
+    ``path`` is that of the metric, dotted. ``artifact`` is the name of the rule file with the metric; '' for
+    a single result or for all together. An undefined value, None, also fails the check; ``reason`` says why
+    it is undefined, if that is known.
+    """
 
     path: str
     operator: str
     value: float
     text: str
+    artifact: str = ""
+    actual: float | None = None
+    reason: str = ""
+
+    @property
+    def fails(self) -> bool:
+        """Whether the check failed."""
+        return self.actual is None or _OPERATORS[self.operator](self.actual, self.value)
+
+    @property
+    def message(self) -> str:
+        """Error line of a failed check."""
+        where = f" in {self.artifact}" if self.artifact else ""
+        if self.actual is None:
+            why = f" ({self.reason})" if self.reason else ""
+            unknown = f"{self.path} is undefined{why}"
+            return f"gate: check failed{where}: {self.text} cannot be tested, since {unknown}"
+        found = f"{self.path} is {self.actual:.6g}"
+        return f"gate: check failed{where}: {self.text} must not hold, but {found}"
+
+    @property
+    def in_words(self) -> str:
+        """Sentence on pages for a failed check."""
+        where = f" of {self.artifact}" if self.artifact else ""
+        undefined = f"undefined: {self.reason}" if self.reason else "undefined"
+        value = undefined if self.actual is None else f"{self.actual:.6g}"
+        condition, path = self.text, self.path
+        return f"Check failed: {condition}{where} ({path} is {value}). No rule file was written."
+
+    @property
+    def result(self) -> Literal["passed", "failed", "undefined"]:
+        """Result of the check for the table."""
+        if self.actual is None:
+            return "undefined"
+        return "failed" if self.fails else "passed"
 
 
 def parse_check(text: str) -> Check:
@@ -62,77 +103,25 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-@dataclass(frozen=True, kw_only=True)
-class CheckResult:
-    """A check and the metric that it tests.
-
-    ``artifact`` is the name of the rule file with the metric; '' for a single result or for all together. An
-    undefined value, None, also fails the check; ``reason`` says why it is undefined, if that is known.
-    """
-
-    check: Check
-    artifact: str
-    actual: float | None
-    reason: str = ""
-
-    @property
-    def fails(self) -> bool:
-        """Whether the check failed."""
-        return self.actual is None or _OPERATORS[self.check.operator](self.actual, self.check.value)
-
-    @property
-    def message(self) -> str:
-        """Error line of a failed check."""
-        where = f" in {self.artifact}" if self.artifact else ""
-        if self.actual is None:
-            why = f" ({self.reason})" if self.reason else ""
-            unknown = f"{self.check.path} is undefined{why}"
-            return f"gate: check failed{where}: {self.check.text} cannot be tested, since {unknown}"
-        found = f"{self.check.path} is {self.actual:.6g}"
-        return f"gate: check failed{where}: {self.check.text} must not hold, but {found}"
-
-    @property
-    def in_words(self) -> str:
-        """Sentence on pages for a failed check."""
-        where = f" of {self.artifact}" if self.artifact else ""
-        undefined = f"undefined: {self.reason}" if self.reason else "undefined"
-        value = undefined if self.actual is None else f"{self.actual:.6g}"
-        condition, path = self.check.text, self.check.path
-        return f"Check failed: {condition}{where} ({path} is {value}). No rule file was written."
-
-    @property
-    def result(self) -> Literal["passed", "failed", "undefined"]:
-        """Result of the check for the table."""
-        if self.actual is None:
-            return "undefined"
-        return "failed" if self.fails else "passed"
-
-
 def _format(actual: float | None) -> str:
     return "-" if actual is None else f"{actual:.6g}"
 
 
-def checks_table(results: Sequence[CheckResult]) -> Table:
+def checks_table(checks: Sequence[Check]) -> Table:
     """Build the table of the checks."""
-    rows = [
-        (result.check.text, result.artifact or "all", _format(result.actual), result.result)
-        for result in results
-    ]
+    rows = [(check.text, check.artifact or "all", _format(check.actual), check.result) for check in checks]
     header = ("fail if", "of", "value", "result")
     return Table(title="Checks", header=header, rows=rows, left=2, text_last=True)
 
 
-def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[CheckResult]:
+def apply_checks(checks: Sequence[Check], by_artifact: Mapping[str, Metrics]) -> list[Check]:
     """Test the checks on all metrics, which are by rule file, or under '' for one result or all together.
 
     Raises UsageError if a check names a metric that does not exist.
     """
     return [
-        CheckResult(
-            check=check,
-            artifact=artifact,
-            actual=_look_up(check, metrics),
-            reason=_reason(check.path, metrics),
+        replace(
+            check, artifact=artifact, actual=_look_up(check, metrics), reason=_reason(check.path, metrics)
         )
         for check in checks
         for artifact, metrics in _metrics_to_check(check, by_artifact).items()

@@ -12,7 +12,7 @@ from uqcli.base.escaping import visible
 from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
-    from uqcli.reports.checks import CheckResult
+    from uqcli.reports.checks import Check
     from uqcli.reports.document import Report
 
 
@@ -102,7 +102,7 @@ class RunContext:
     inputs: Mapping[str, str] = field(default_factory=dict)
     unwritten: str = ""
     rows_to: str = ""
-    checks: Sequence[CheckResult] = ()
+    checks: Sequence[Check] = ()
     failure: Failure | None = None
     heading: str = ""
     step: str = ""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from uqcli.reports.format import Failure, Format, RunContext, escaped
 
 if TYPE_CHECKING:
-    from uqcli.reports.checks import CheckResult
+    from uqcli.reports.checks import Check
     from uqcli.reports.document import Claim, Document, Report
 
 
@@ -25,7 +25,7 @@ _Case = tuple[Literal["gate", "promise", "run"], str, _Result, str]
 def to_junit(
     command: str,
     document: Document,
-    checks: Sequence[CheckResult],
+    checks: Sequence[Check],
     failure: Failure | None,
     digests: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
@@ -52,11 +52,11 @@ def _properties(digests: Mapping[str, str]) -> str:
     return f"<properties>\n{lines}</properties>\n"
 
 
-def _check_case(result: CheckResult) -> _Case:
-    where = f" ({result.artifact})" if result.artifact else ""
-    name = f"--fail-if {result.check.text}{where}"
-    if result.fails:
-        return "gate", name, "failure", result.message
+def _check_case(check: Check) -> _Case:
+    where = f" ({check.artifact})" if check.artifact else ""
+    name = f"--fail-if {check.text}{where}"
+    if check.fails:
+        return "gate", name, "failure", check.message
     return "gate", name, "passed", ""
 
 
