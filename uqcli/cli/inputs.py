@@ -233,7 +233,8 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
             "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
-    others = (*reads.rules, *filter(None, [reads.labels]), *_configuration(running), *streams)
+    configuration = map(str, configuration_files()) if running.config is None else [running.config]
+    others = (*reads.rules, *filter(None, [reads.labels]), *configuration, *streams)
     read = {_identity(name): name for name in (*files, *others)}
     read.pop(None, None)
     _refuse_output_as_input(read)
@@ -281,10 +282,6 @@ def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
         raise UsageError(
             f"standard output goes to '{read[stdout]}', which is also an input", expected="another file"
         )
-
-
-def _configuration(running: RunOptions) -> list[str]:
-    return [running.config] if running.config is not None else list(map(str, configuration_files()))
 
 
 def _identity(name: str) -> Hashable | None:

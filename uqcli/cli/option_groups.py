@@ -68,9 +68,7 @@ def _parameters_of(group: Any, options: list[Field[Any]], command: str) -> list[
     panel, parameters = None, []
     for declared in options:
         panel = panels.get(declared.name, panel)
-        given = _typer_option(
-            declared.metadata["panel"] or panel, declared.name, **_metadata(declared, command)
-        )
+        given = _typer_option(declared, panel, command)
         parameters.append(
             inspect.Parameter(
                 declared.name,
@@ -88,17 +86,13 @@ def _hints(group: Any, options: list[Field[Any]]) -> dict[str, Any]:
     hints: dict[str, Any] = {}
     for owner in reversed(group.__mro__):
         own = {
-            name: _typed(declared[name]) or hint
+            name: declared[name]["typed"] or (str | None if declared[name]["parse"] else hint)
             for name, hint in vars(owner).get("__annotations__", {}).items()
             if name in declared
         }
         stand_in = type(owner.__name__, (), {"__annotations__": own, "__module__": owner.__module__})
         hints |= get_type_hints(stand_in, include_extras=True)
     return hints
-
-
-def _typed(metadata: Any) -> Any:
-    return metadata["typed"] or (str | None if metadata["parse"] else None)
 
 
 def _default(declared: Field[Any]) -> Any:
@@ -121,15 +115,18 @@ def _parsed(declared: Field[Any], value: Any) -> Any:
     return value if parse is None else parse(_name(declared.name), value)
 
 
-def _metadata(declared: Field[Any], command: str) -> dict[str, Any]:
-    text, more = declared.metadata["help"], {**declared.metadata}
-    for name in ("panel", "papers", "typed", "parse", "stated"):
+def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
+    more = {**declared.metadata}
+    for name in ("papers", "typed", "parse", "stated"):
         del more[name]
-    return {**more, "help": text if isinstance(text, str) else text[command.rstrip("_")]}
-
-
-def _typer_option(panel: str | None, name: str, *, also: str, **more: Any) -> Any:
-    return typer.Option(_name(name), *([also] if also else []), rich_help_panel=panel, **more)
+    text, also, panel = more.pop("help"), more.pop("also"), more.pop("panel") or panel
+    return typer.Option(
+        _name(declared.name),
+        *([also] if also else []),
+        help=text if isinstance(text, str) else text[command.rstrip("_")],
+        rich_help_panel=panel,
+        **more,
+    )
 
 
 def _name(name: str) -> str:

@@ -209,28 +209,15 @@ def _as_integers(weights: Sequence[float]) -> list[int]:
     return [int(fraction * scale) for fraction in fractions]
 
 
-def _marginal(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
-    return [rows.threshold(alphas[0])] * len(alphas)
-
-
-def _label_conditional(rows: LabelScores, alphas: Sequence[Fraction], _: object) -> list[float]:
-    return label_conditional_thresholds(rows, alphas)
-
-
-def _label_shift(
-    rows: LabelScores, alphas: Sequence[Fraction], weights: Sequence[float] | None
-) -> list[float]:
-    assert weights is not None  # the mode has weights
-    return label_shift_thresholds(rows, weights, alphas[0])
-
-
 _Thresholds = Callable[[LabelScores, Sequence[Fraction], Sequence[float] | None], list[float]]
 
 THRESHOLDS: Final[Mapping[ConformalMode, _Thresholds]] = MappingProxyType(
     {
-        ConformalMode.MARGINAL: _marginal,
-        ConformalMode.LABEL_CONDITIONAL: _label_conditional,
-        ConformalMode.LABEL_SHIFT: _label_shift,
+        ConformalMode.MARGINAL: lambda rows, alphas, _: [rows.threshold(alphas[0])] * len(alphas),
+        ConformalMode.LABEL_CONDITIONAL: lambda rows, alphas, _: label_conditional_thresholds(rows, alphas),
+        ConformalMode.LABEL_SHIFT: lambda rows, alphas, weights: label_shift_thresholds(
+            rows, weights or (), alphas[0]
+        ),
     }
 )
 """Functions from scores, the alpha of each class, and its weight q(y)/p(y) if the mode has weights.

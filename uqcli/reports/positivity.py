@@ -37,6 +37,12 @@ _MAX_DRAWN_SCORE: Final = 1e300
 
 _EMPTY_COLOUR: Final = "#eceef0"
 
+_STYLES: Final[Sequence[dict[str, Any]]] = (
+    {"color": RED, "linewidth": 2.4},
+    {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))},
+)
+"""Styles of the lines of two boundaries."""
+
 REVIEW: Final = "review threshold"
 """Name of the line between reviewed and cleared rows."""
 
@@ -134,7 +140,7 @@ def draw_map(axes: Axes, cells: Cells, boundaries: Boundaries, *, narrow: bool =
     span = _span(cells, boundaries)
     levels = _levels(cells, span)
     _draw_rates(axes, levels, span, _names(cells.uncertainty_edges.tolist()), narrow=narrow)
-    for (name, thresholds), style in zip(boundaries.items(), _styles(), strict=False):
+    for (name, thresholds), style in zip(boundaries.items(), _STYLES, strict=False):
         _draw_boundary(axes, name, thresholds, len(levels), style)
     if boundaries:
         columns = 1 if narrow else 2
@@ -159,10 +165,6 @@ def _caption(boundaries: Boundaries, levels: int) -> str:
         "The darker a cell, the more of its rows are positive; faint cells have few rows, grey ones "
         f"none.{flagged}{f' {compared}' if levels > 1 else ''}"
     )
-
-
-def _styles() -> list[dict[str, Any]]:
-    return [{"color": RED, "linewidth": 2.4}, {"color": INK, "linewidth": 1.6, "linestyle": (0, (4, 2))}]
 
 
 def _span(cells: Cells, boundaries: Boundaries) -> tuple[float, float]:

@@ -76,6 +76,7 @@ class SampleReport(OneResult):
         """Return the readable form."""
         title, goal = self._title(), self.goal
         level = f"{100 * self.confidence:g} % CI"
+        uniform = "more than all" if self.uniform is None else count(self.uniform)
         table = Table(
             title="",
             header=("", ""),
@@ -85,7 +86,7 @@ class SampleReport(OneResult):
                 *self._with_labels(),
                 (f"expected {goal}", share(self.expected)),
                 (f"expected width of its {level}", share(self.width)),
-                ("labels needed by a plain random sample", self._uniform()),
+                ("labels needed by a plain random sample", uniform),
             ],
         )
         return Document(
@@ -166,9 +167,6 @@ class SampleReport(OneResult):
         which = "flagged, with a label" if self.goal == "precision" else "with a label"
         written = ", written with weight 1" if self.kept else ", not drawn"
         return [(f"{which}{written}", count(self.labelled))]
-
-    def _uniform(self) -> str:
-        return "more than all" if self.uniform is None else count(self.uniform)
 
 
 def certificate_keys(*, below: bool) -> tuple[str, ...]:

@@ -113,7 +113,8 @@ def boundary(
         constraint=constraints[0] if constraints else request.constraint,
         limit=review_limit(review=request.review, miss=request.miss, max_omission=max_omission),
         by=by,
-        algorithm=_algorithm(request),
+        # a certificate has its own algorithm
+        algorithm=request.algorithm if request.certify is None or is_typed("algorithm") else None,
         compared=names("--uncertainty", columns.uncertainty) if request.compare else (),
     )
     if columns.uncertainty == UNCERTAINTY and not is_typed("uncertainty"):
@@ -168,11 +169,6 @@ def _frontier_file(name: str | None) -> str | None:
             f"--frontier '{name}' has no known ending", expected="an ending such as .csv or .parquet"
         )
     return name
-
-
-def _algorithm(request: BoundaryRequest) -> AlgorithmChoice | None:
-    """Return the algorithm; None with ``--certify`` unless one was typed, since a certificate has its own."""
-    return request.algorithm if request.certify is None or is_typed("algorithm") else None
 
 
 def _outputs(output: str | None, constraints: tuple[Constraint, ...]) -> str | tuple[str, ...] | None:
