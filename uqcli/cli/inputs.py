@@ -1,4 +1,4 @@
-"""Checks on inputs and outputs: no file is both, and no file is written twice."""
+"""Inputs of a command: requests of jobs from its options, and checks that no file is read and written too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``uqcli conformal``: find prediction sets with guaranteed coverage."""
+"""``uqcli conformal``: find prediction sets with guaranteed coverage, and report their thresholds."""
 
 from __future__ import annotations
 
@@ -54,6 +54,7 @@ METHODS: Final[Mapping[str, str]] = MappingProxyType(
         ConformalMethod.LAC: "every class above a probability",
     }
 )
+"""Methods in words."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,10 +1,11 @@
-"""Data for each estimator of class weights, with its estimate and bootstrap draws.
+"""Estimators of class weights w(y) = q(y)/p(y) under label shift, and the data of each [LS sec. 2-3].
 
-Drawing rows with replacement never yields a class or an error that the sample lacks by chance. Intervals from
-it have far too little coverage if few rows of a class are expected. Shares are therefore drawn from Dirichlet
-distributions with some mass on unseen outcomes. In the target this is half a row per class (Jeffreys). Among
-the predictions of each label, and among the labels, it is one row in total (Perks). With many classes the
-added mass therefore does not outweigh the data.
+Each gives its estimate, and estimates from bootstrap draws. Drawing rows with replacement never yields a
+class or an error that the sample lacks by chance. Intervals from it have far too little coverage if few rows
+of a class are expected. Shares are therefore drawn from Dirichlet distributions with some mass on unseen
+outcomes. In the target this is half a row per class (Jeffreys). Among the predictions of each label, and
+among the labels, it is one row in total (Perks). With many classes the added mass therefore does not outweigh
+the data.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from uqcli.base.choices import ShiftEstimator
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, p_text, percent
-from uqcli.estimates.estimate import Estimate, ends_of
+from uqcli.estimates.estimate import UNKNOWN, Estimate, ends_of
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.reports.document import (
     Document,
@@ -41,7 +41,6 @@ _LEVEL = 0.05
 _MAX_CALIBRATION_ERROR = 0.05
 _MAX_NAMED = 20
 _MAX_CONDITION = 100
-_UNKNOWN = Estimate(value=None)
 _MAX_CLASSES: Final = 40
 """Most classes in the figure; those whose priors differ most are shown."""
 
@@ -52,6 +51,7 @@ ESTIMATORS: Final[Mapping[str, str]] = MappingProxyType(
         ShiftEstimator.KNOWN: "as given",
     }
 )
+"""Estimators in words."""
 
 ClassShare = tuple[str, Estimate, Estimate]
 """Name of a class, its prior in the source data, and its estimate in the target data."""
@@ -108,7 +108,7 @@ class ShiftReport(OneResult):
     @property
     def class_shares(self) -> list[ClassShare]:
         """Priors of each class in source and target data."""
-        targets = [_UNKNOWN] * len(self.classes)
+        targets = [UNKNOWN] * len(self.classes)
         if self.artifact is not None:
             targets = self.artifact.target_shares()
         return list(zip(self.classes, self.source_shares, targets, strict=True))

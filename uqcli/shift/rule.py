@@ -1,4 +1,4 @@
-"""Kind ``shift``: class weights, the ratio of target to source priors, and what rules of two classes use."""
+"""Kind ``shift``: class weights, the ratio of target to source priors, and metrics in target data by them."""
 
 from __future__ import annotations
 
