@@ -18,7 +18,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import join
 from uqcli.base.options import RUN
 from uqcli.cli.config import Settings, parse_flag, read_layers
-from uqcli.cli.failed_run import record_options
+from uqcli.cli.failed_run import record_options, texts_of
 from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
 from uqcli.cli.option_groups import with_fast_conversion
 from uqcli.stores.address import safe_address
@@ -130,7 +130,7 @@ def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: s
 
 
 _OMITTED: Final = frozenset(
-    [
+    {
         "output",
         "report",
         "title",
@@ -143,7 +143,7 @@ _OMITTED: Final = frozenset(
         "engine",
         "spark",
         "debug",
-    ]
+    }
 )
 """Options for outputs and for running the program."""
 
@@ -193,5 +193,4 @@ def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]
 
 
 def _words_of(value: Any) -> list[str]:
-    texts = [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
-    return [safe_address(text) for text in texts]
+    return [safe_address(text) for text in texts_of(value)]

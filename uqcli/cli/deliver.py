@@ -276,11 +276,8 @@ def _with_outputs(
         return replace(context, rows_to="", unwritten="none was written: the run failed")
     if is_fitted and not saved:
         return replace(context, unwritten="none was written: --output was not given")
-    outputs = (
-        {}
-        if stopped
-        else {"standard output" if is_stdout(name) else name: content for name, content in saved.items()}
-    )
+    names = {name: "standard output" if is_stdout(name) else name for name in saved}
+    outputs = {} if stopped else {names[name]: content for name, content in saved.items()}
     written = {name: sha256(content).hexdigest() for name, content in outputs.items()}
     rules = {name: _stated_digest(content) or "" for name, content in outputs.items()}
     return replace(context, digests={**context.digests, **written}, rules={**context.rules, **rules})

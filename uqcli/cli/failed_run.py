@@ -71,11 +71,12 @@ def record_options(command: str, typed: Mapping[str, Any], configured: Mapping[s
     if str(options.get("output", "")) == "-":  # standard output has the results
         _run.json = False
     _run.possible_names += tuple(
-        text for name, value in options.items() if name != "report" for text in _texts(value)
+        text for name, value in options.items() if name != "report" for text in texts_of(value)
     )
 
 
-def _texts(value: Any) -> list[str]:
+def texts_of(value: Any) -> list[str]:
+    """Return the value of an option, or the values of a repeated one, as texts."""
     return [str(item) for item in value] if isinstance(value, list | tuple) else [str(value)]
 
 
