@@ -10,22 +10,22 @@ import typer
 from uqcli.apply.options import ApplyRequest
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import RowOutput
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
-from uqcli.cli.options import InputOptions, ModelColumns, ReportOptions, RunOptions, StreamedInputs
 
 
 def apply(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
-    inputs: StreamedInputs = None,
+    inputs: options.StreamedInputs = None,
     rows: RowOutput,
     request: ApplyRequest,
-    columns: ModelColumns,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    columns: options.ModelColumns,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Add a saved rule's decisions, probabilities or sets to files."""
     refuse_swapped(artifact, inputs)

@@ -11,19 +11,10 @@ from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.errors import UsageError
 from uqcli.bin.options import BinRequest
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import (
-    ROW_OPTIONS,
-    BlockBounds,
-    FitColumns,
-    InputOptions,
-    PlotOutput,
-    ReportOptions,
-    RuleOutput,
-    RunOptions,
-)
 
 
 def bin_(
@@ -34,14 +25,14 @@ def bin_(
             metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
         ),
     ] = None,
-    columns: FitColumns,
+    columns: options.FitColumns,
     request: BinRequest,
-    sizes: BlockBounds,
-    output: RuleOutput = None,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    sizes: options.BlockBounds,
+    output: options.RuleOutput = None,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), request.edges]) if request.merge else (inputs, [request.edges])
@@ -59,7 +50,9 @@ def bin_(
         raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
     data = labelled_data(inputs, columns, reading, running)
     if request.merge:
-        refuse_typed(ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts")
+        refuse_typed(
+            options.ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts"
+        )
     result = run(replace(request, data=data))
     deliver(result, reporting, context=context, output=output, plot=plot)
 

@@ -14,20 +14,10 @@ from uqcli.base.files import OutputQueue, is_stdout
 from uqcli.base.options import names, option
 from uqcli.base.records import dataclass
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.cli import options
 from uqcli.cli.command_line import current_line, is_typed, refuse_typed
 from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import (
-    ROW_OPTIONS,
-    ClassProbabilities,
-    DependenceColumns,
-    FitColumns,
-    InputOptions,
-    PlotOutput,
-    ReportOptions,
-    RuleOutput,
-    RunOptions,
-)
 
 if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
@@ -66,15 +56,15 @@ def boundary(
         ),
     ] = None,
     constraint: ConstraintOptions,
-    columns: FitColumns,
-    clusters: DependenceColumns,
-    probabilities: ClassProbabilities,
-    output: RuleOutput = None,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
+    columns: options.FitColumns,
+    clusters: options.DependenceColumns,
+    probabilities: options.ClassProbabilities,
+    output: options.RuleOutput = None,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
     request: BoundaryRequest,
-    reading: InputOptions,
-    running: RunOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
     from uqcli.boundary.search.constraint import constraints_from, with_margin
@@ -131,7 +121,10 @@ def boundary(
 
 
 def _needs_constraint(
-    request: BoundaryRequest, output: str | None, reporting: ReportOptions, probabilities: ClassProbabilities
+    request: BoundaryRequest,
+    output: str | None,
+    reporting: options.ReportOptions,
+    probabilities: options.ClassProbabilities,
 ) -> bool:
     """Whether a constraint must be given: to save or check a rule, or for options that are about one."""
     about_one = (request.certify, request.margin, request.review, request.miss, request.by, request.shift)
@@ -187,15 +180,17 @@ def _refuse_row_options(inputs: list[str] | None, request: BoundaryRequest) -> N
     """Refuse inputs and binning options with a saved grid, which replaces rows and bins."""
     if request.grid is None:
         return
-    options = {
+    unused = {
         "INPUT": inputs or None,
         "--binning": request.binning,
         "--uncertainty-bins": request.uncertainty_bins,
         "--score-bins": request.score_bins,
     }
-    for name, value in options.items():
+    for name, value in unused.items():
         if value is not None:
             raise UsageError(
                 f"{name} and --grid cannot be combined", remedy="the saved grid sets rows and bins"
             )
-    refuse_typed(ROW_OPTIONS, "with --grid", "no options for rows: the saved grid already holds counts")
+    refuse_typed(
+        options.ROW_OPTIONS, "with --grid", "no options for rows: the saved grid already holds counts"
+    )

@@ -10,20 +10,10 @@ from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMet
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data, refuse_shared_files
-from uqcli.cli.options import (
-    ClassProbabilities,
-    ClusterColumn,
-    FitColumns,
-    InputOptions,
-    LabelledInputs,
-    PlotOutput,
-    ReportOptions,
-    RuleOutput,
-    RunOptions,
-)
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -31,18 +21,18 @@ if TYPE_CHECKING:
 
 def calibrate(
     *,
-    inputs: LabelledInputs = None,
-    columns: FitColumns,
-    clusters: ClusterColumn,
+    inputs: options.LabelledInputs = None,
+    columns: options.FitColumns,
+    clusters: options.ClusterColumn,
     request: CalibrateRequest,
-    output: RuleOutput = None,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    probabilities: ClassProbabilities,
+    output: options.RuleOutput = None,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    probabilities: options.ClassProbabilities,
     parts: PartOptions,
     resampling: OptionalResampling,
-    reading: InputOptions,
-    running: RunOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Fit and test a map from scores to calibrated probabilities."""
     context = check_outputs(

@@ -6,19 +6,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.base.choices import ConformalMode
+from uqcli.cli import options
 from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import (
-    ClassProbabilities,
-    ClusterColumn,
-    FitColumns,
-    InputOptions,
-    LabelledInputs,
-    ReportOptions,
-    RuleOutput,
-    RunOptions,
-)
 from uqcli.conformal.options import ConformalRequest
 
 _MODE_OPTIONS: Final = {
@@ -31,15 +22,15 @@ _MODE_OPTIONS: Final = {
 
 def conformal(
     *,
-    inputs: LabelledInputs = None,
-    probabilities: ClassProbabilities,
-    columns: FitColumns,
-    clusters: ClusterColumn,
+    inputs: options.LabelledInputs = None,
+    probabilities: options.ClassProbabilities,
+    columns: options.FitColumns,
+    clusters: options.ClusterColumn,
     request: ConformalRequest,
-    output: RuleOutput = None,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    output: options.RuleOutput = None,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Build prediction sets with guaranteed coverage."""
     reads = Reads.from_options(

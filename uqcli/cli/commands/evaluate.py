@@ -8,19 +8,9 @@ from typing import Annotated
 import typer
 
 from uqcli.base.options import ResamplingOptions
+from uqcli.cli import options
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, column_overrides, data_without_columns
-from uqcli.cli.options import (
-    RULE_ENDING,
-    DependenceColumns,
-    InputOptions,
-    LabelColumns,
-    ModelColumns,
-    PlotOutput,
-    ReportOptions,
-    RunOptions,
-    ValueOptions,
-)
 from uqcli.evaluate.options import EvaluateRequest
 
 
@@ -33,19 +23,19 @@ def evaluate(
         ),
     ] = None,
     request: EvaluateRequest,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    columns: ModelColumns,
-    labels: LabelColumns,
-    clusters: DependenceColumns,
-    worth: ValueOptions,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    columns: options.ModelColumns,
+    labels: options.LabelColumns,
+    clusters: options.DependenceColumns,
+    worth: options.ValueOptions,
     resampling: ResamplingOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Measure saved rules on a labelled test set."""
     names = arguments or []
-    artifacts = tuple(name for name in names if name.lower().endswith(RULE_ENDING))
+    artifacts = tuple(name for name in names if name.lower().endswith(options.RULE_ENDING))
     inputs = tuple(name for name in names if name not in artifacts)
     reads = Reads.from_options(
         inputs,

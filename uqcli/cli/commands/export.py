@@ -12,10 +12,10 @@ import typer
 from uqcli.base.choices import ExportTarget
 from uqcli.base.errors import UsageError
 from uqcli.base.files import STDIO, OutputQueue
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows, queued
 from uqcli.cli.inputs import Reads, data_without_columns
-from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 from uqcli.export.options import ExportRequest
 from uqcli.stores.output import write_bytes
 
@@ -24,9 +24,9 @@ def export(
     *,
     artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
     request: ExportRequest,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Write a rule as SQL, Python or ONNX."""
     to, output, inputs = request.to, request.output, tuple(request.check or ())

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
+from uqcli.cli import options
 from uqcli.cli.command_line import current_line, is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import FitColumns, InputOptions, LabelledInputs, PlotOutput, ReportOptions, RunOptions
 from uqcli.overview.options import OverviewRequest
 
 _NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
@@ -19,13 +19,13 @@ _NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
 
 def overview(
     *,
-    inputs: LabelledInputs = None,
-    columns: FitColumns,
+    inputs: options.LabelledInputs = None,
+    columns: options.FitColumns,
     request: OverviewRequest,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Show what a file of scores and labels holds, and what to do next."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
@@ -56,7 +56,7 @@ def overview(
     deliver(replace(result, report=report), reporting, context=context, plot=plot)
 
 
-def _is_named(role: str, columns: FitColumns) -> bool:
+def _is_named(role: str, columns: options.FitColumns) -> bool:
     """Whether the user named the column of a role, on the command line or in a configuration."""
     return is_typed(role) or getattr(columns, role) != role
 

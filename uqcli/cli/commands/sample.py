@@ -11,17 +11,10 @@ from uqcli.base.choices import SampleGoal
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Intervals, RowOutput
+from uqcli.cli import options
 from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
-from uqcli.cli.options import (
-    RULE_ENDING,
-    InputOptions,
-    ModelColumns,
-    ReportOptions,
-    RunOptions,
-    StreamedInputs,
-)
 from uqcli.sample.options import SampleRequest
 
 _WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
@@ -32,14 +25,14 @@ def sample(
     artifact: Annotated[
         str, typer.Argument(metavar="ARTIFACT", help="A saved boundary; leave it out for a certificate.")
     ],
-    inputs: StreamedInputs = None,
+    inputs: options.StreamedInputs = None,
     request: SampleRequest,
     rows: RowOutput,
-    columns: ModelColumns,
-    reporting: ReportOptions,
-    reading: InputOptions,
+    columns: options.ModelColumns,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
     intervals: Intervals,
-    running: RunOptions,
+    running: options.RunOptions,
 ) -> None:
     """Draw the rows to label, with their sampling weights."""
     from uqcli.sample.report import KEYS, certificate_keys
@@ -87,7 +80,7 @@ def sample(
 
 def _without_rule(first: str, inputs: list[str] | None) -> list[str]:
     """Return all arguments as inputs."""
-    if first.lower().endswith(RULE_ENDING):
+    if first.lower().endswith(options.RULE_ENDING):
         raise UsageError(
             f"'{first}' with --for certificate", expected="inputs alone", remedy="leave out the rule file"
         )

@@ -9,19 +9,10 @@ import typer
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.options import OptionalResampling
+from uqcli.cli import options
 from uqcli.cli.command_line import is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import (
-    ClassProbabilities,
-    ClusterColumn,
-    FitColumns,
-    InputOptions,
-    PlotOutput,
-    ReportOptions,
-    RuleOutput,
-    RunOptions,
-)
 from uqcli.shift.options import ShiftRequest
 
 
@@ -32,15 +23,15 @@ def shift(
         typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
     ] = None,
     request: ShiftRequest,
-    probabilities: ClassProbabilities,
-    columns: FitColumns,
-    clusters: ClusterColumn,
-    output: RuleOutput = None,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    reading: InputOptions,
+    probabilities: options.ClassProbabilities,
+    columns: options.FitColumns,
+    clusters: options.ClusterColumn,
+    output: options.RuleOutput = None,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
     resampling: OptionalResampling,
-    running: RunOptions,
+    running: options.RunOptions,
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.from_options(inputs, request.target, reading=reading, labels=columns.labels)

@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from uqcli.cli import options
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, data_without_columns
-from uqcli.cli.options import InputOptions, ReportOptions, RunOptions
 
 
 def show(
@@ -26,9 +26,9 @@ def show(
             rich_help_panel="Input",
         ),
     ] = None,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Explain a saved rule in words, or how two differ."""
     reads = Reads.from_options(on, rules=[artifact, other], reading=reading)

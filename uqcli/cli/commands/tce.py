@@ -6,39 +6,28 @@ from dataclasses import replace
 
 from uqcli.base.choices import Binning
 from uqcli.base.options import ResamplingOptions
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
-from uqcli.cli.options import (
-    BlockBounds,
-    ClassProbabilities,
-    ClusterColumn,
-    FitColumns,
-    InputOptions,
-    LabelledInputs,
-    PlotOutput,
-    ReportOptions,
-    RunOptions,
-    SamplingWeights,
-)
 from uqcli.tce.options import MeasureOptions, TceRequest
 
 
 def tce(
     *,
-    inputs: LabelledInputs = None,
-    columns: FitColumns,
-    clusters: ClusterColumn,
-    weights: SamplingWeights,
-    probabilities: ClassProbabilities,
+    inputs: options.LabelledInputs = None,
+    columns: options.FitColumns,
+    clusters: options.ClusterColumn,
+    weights: options.SamplingWeights,
+    probabilities: options.ClassProbabilities,
     measure: MeasureOptions,
     request: TceRequest,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    sizes: BlockBounds,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    sizes: options.BlockBounds,
     resampling: ResamplingOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)

@@ -6,20 +6,20 @@ from dataclasses import replace
 
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import RowOutput
+from uqcli.cli import options
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import Reads, data_without_columns, rows_output
-from uqcli.cli.options import InputOptions, ReportOptions, RunOptions, StreamedInputs
 from uqcli.uncertainty.options import UncertaintyRequest
 
 
 def uncertainty(
     *,
-    inputs: StreamedInputs = None,
+    inputs: options.StreamedInputs = None,
     request: UncertaintyRequest,
     rows: RowOutput,
-    reporting: ReportOptions,
-    reading: InputOptions,
-    running: RunOptions,
+    reporting: options.ReportOptions,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Add scores and uncertainties from a model's raw outputs."""
     context = check_outputs(

@@ -9,18 +9,10 @@ from typing import Annotated
 import typer
 
 from uqcli.base.errors import UsageError
+from uqcli.cli import options
 from uqcli.cli.command_line import refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped
-from uqcli.cli.options import (
-    ClusterColumn,
-    InputOptions,
-    LabelColumns,
-    ModelColumns,
-    PlotOutput,
-    ReportOptions,
-    RunOptions,
-)
 from uqcli.watch.options import WatchRequest
 
 
@@ -32,13 +24,13 @@ def watch(
         typer.Argument(metavar="INPUT...", help="New labelled files, globs, directories, or -."),
     ] = None,
     request: WatchRequest,
-    plot: PlotOutput = None,
-    reporting: ReportOptions,
-    columns: ModelColumns,
-    labels: LabelColumns,
-    clusters: ClusterColumn,
-    reading: InputOptions,
-    running: RunOptions,
+    plot: options.PlotOutput = None,
+    reporting: options.ReportOptions,
+    columns: options.ModelColumns,
+    labels: options.LabelColumns,
+    clusters: options.ClusterColumn,
+    reading: options.InputOptions,
+    running: options.RunOptions,
 ) -> None:
     """Test whether a rule still meets its target, as labels arrive."""
     refuse_swapped(artifact, inputs)
