@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.escaping import visible
 from uqcli.reports.format import Failure, Format, RunContext
@@ -41,13 +41,9 @@ _ESTIMATE_FIELDS: Final = (("", "value", ""), ("_low", "low", ", lower end of th
                 ("_high", "high", ", upper end of the interval"))  # fmt: skip
 
 
-class _Sample(NamedTuple):
-    """A value with its name, help text and labels."""
-
-    name: str
-    help_text: str
-    labels: tuple[tuple[str, str], ...]
-    value: float | None
+_Labels = tuple[tuple[str, str], ...]
+_Sample = tuple[str, _Labels, float | None]
+"""Help text, labels and value of a sample."""
 
 
 def to_prometheus(
@@ -60,18 +56,18 @@ def to_prometheus(
     """
     families: dict[str, list[_Sample]] = {}
     for name, digest in rules.items():
-        sample = _Sample("artifact_info", "the digest", (("artifact", name), ("digest", digest)), 1.0)
-        families.setdefault(f"uqcli_{command}_artifact_info", []).append(sample)
+        info: _Sample = ("the digest", (("artifact", name), ("digest", digest)), 1.0)
+        families.setdefault(f"uqcli_{command}_artifact_info", []).append(info)
     for artifact, metrics in by_artifact.items():
         labels = ((_RESULT_LABELS.get(command, "artifact"), artifact),) if artifact else ()
-        for sample in _samples(metrics, (), labels):
-            families.setdefault(f"uqcli_{command}_{sample.name}", []).append(sample)
+        for name, sample in _samples(metrics, (), labels):
+            families.setdefault(f"uqcli_{command}_{name}", []).append(sample)
     return "".join(_family(command, name, samples) for name, samples in families.items())
 
 
 def _samples(
-    metrics: Mapping[str, Any], path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
-) -> Iterator[_Sample]:
+    metrics: Mapping[str, Any], path: tuple[str, ...], labels: _Labels
+) -> Iterator[tuple[str, _Sample]]:
     for name, metric in metrics.items():
         metric_path = (*path, name)
         if isinstance(metric, Mapping) and name in _LABELS:
@@ -84,32 +80,30 @@ def _samples(
             yield from _metric_samples(metric, metric_path, labels)
 
 
-def _metric_samples(
-    metric: Any, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
-) -> Iterator[_Sample]:
+def _metric_samples(metric: Any, path: tuple[str, ...], labels: _Labels) -> Iterator[tuple[str, _Sample]]:
     return _samples(metric, path, labels) if isinstance(metric, Mapping) else _numbers(metric, path, labels)
 
 
 def _numbers(
-    metric: Estimate | float | None, path: tuple[str, ...], labels: tuple[tuple[str, str], ...]
-) -> Iterator[_Sample]:
+    metric: Estimate | float | None, path: tuple[str, ...], labels: _Labels
+) -> Iterator[tuple[str, _Sample]]:
     from uqcli.estimates.estimate import Estimate
 
     name, key = re.sub(r"\W", "_", "_".join(path), flags=re.ASCII), ".".join(path)
     if not isinstance(metric, Estimate):
-        yield _Sample(name, key, labels, metric)
+        yield name, (key, labels, metric)
         return
     for ending, end, description in _ESTIMATE_FIELDS:
-        yield _Sample(f"{name}{ending}", f"{key}{description}", labels, getattr(metric, end))
+        yield f"{name}{ending}", (f"{key}{description}", labels, getattr(metric, end))
 
 
 def _family(command: str, name: str, samples: list[_Sample]) -> str:
-    help_text = visible(samples[0].help_text).replace("\\", "\\\\")
+    help_text = visible(samples[0][0]).replace("\\", "\\\\")
     lines = [f"# HELP {name} {help_text} (uqcli {command})", f"# TYPE {name} gauge"]
-    for sample in samples:
-        labels = ",".join(f'{label}="{_escaped(value)}"' for label, value in sample.labels)
-        value = "NaN" if sample.value is None else repr(sample.value)
-        lines.append(f"{name}{{{labels}}} {value}" if labels else f"{name} {value}")
+    for _, pairs, value in samples:
+        labels = ",".join(f'{label}="{_escaped(text)}"' for label, text in pairs)
+        number = "NaN" if value is None else repr(value)
+        lines.append(f"{name}{{{labels}}} {number}" if labels else f"{name} {number}")
     return "\n".join(lines) + "\n"
 
 
