@@ -23,8 +23,8 @@ from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.run_classes import CLASS_FITS
 from uqcli.calibrate.tree import LEARNERS
 from uqcli.cli.config import COMMANDS
+from uqcli.conformal.coverage import SCORES, THRESHOLDS
 from uqcli.conformal.run import METHODS
-from uqcli.conformal.scores import SCORES, THRESHOLDS
 from uqcli.engines.open import ENGINES
 from uqcli.estimates.binning import BINNING_RULES, BINNINGS
 from uqcli.estimates.calibration_error import TESTS

@@ -22,7 +22,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.isotonic import fit_isotonic
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import learn_trees
-from uqcli.conformal.scores import SCORES, marginal_threshold
+from uqcli.conformal.coverage import SCORES, marginal_threshold
 from uqcli.kernels.nonconformity import true_label_scores
 
 SINGLE_TESTS = 400

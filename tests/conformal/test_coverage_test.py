@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from uqcli.conformal.coverage_test import coverage_p_value, effective_rows, rank_of
+from uqcli.conformal.coverage import coverage_p_value, effective_rows, rank_of
 from uqcli.estimates.proportion import holm
 
 ALPHAS = st.sampled_from([Fraction(1, 10), Fraction(1, 20), Fraction(1, 3), Fraction(1, 100)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.oracles import conformal as oracle
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior, problems
 from uqcli.base.choices import ConformalMethod
-from uqcli.conformal.scores import (
+from uqcli.conformal.coverage import (
     SCORES,
     LabelScores,
     clustered_threshold,

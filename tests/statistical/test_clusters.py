@@ -21,7 +21,7 @@ from uqcli.boundary.search.constraint import constraint_from
 from uqcli.calibrate.fit import cross_validated
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
-from uqcli.conformal.coverage_test import clustered_p_value, coverage_p_value, rank_of
+from uqcli.conformal.coverage import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.dependence import dependence_path

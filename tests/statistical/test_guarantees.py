@@ -11,8 +11,7 @@ from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, poster
 from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.counts import ValueCounts
 from uqcli.calibrate.maps.histogram import fit_histogram
-from uqcli.conformal.coverage_test import coverage_p_value, effective_rows
-from uqcli.conformal.scores import SCORES, THRESHOLDS, LabelScores
+from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, coverage_p_value, effective_rows
 from uqcli.evaluate.calibrators import error_p_values
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.conformal.coverage_test import rank_of
+from uqcli.conformal.coverage import rank_of
 from uqcli.watch.evidence import is_alarm, log_change_evidence, log_e_values, rate_intervals
 from uqcli.watch.promises import coverage_bound
 

@@ -180,7 +180,7 @@ class ReportFormat(StrEnum):
 class ConformalMethod(StrEnum):
     """Non-conformity scores."""
 
-    # each has a line in conformal/scores.py
+    # each has a line in conformal/coverage.py
 
     APS = "aps"
     LAC = "lac"

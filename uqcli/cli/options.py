@@ -58,8 +58,6 @@ class LabelsOptions:
 class FitColumns(LabelsOptions):
     """Columns of a fit or a test."""
 
-    panel: ClassVar = _COLUMNS
-
     score: str = option("COL", "Score column.", defaults.SCORE)
     uncertainty: str = option("COL", "Uncertainty; =-COL if low is uncertain.", defaults.UNCERTAINTY)
     label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
@@ -93,8 +91,6 @@ class SamplingWeights:
 @dataclass(frozen=True, kw_only=True)
 class DependenceColumns(ClusterColumn):
     """Column of rows that depend on each other, or of the days within which they do."""
-
-    panel: ClassVar = _COLUMNS
 
     day: str | None = option("COL", "Column of dates or times, if rows of a day are dependent.")
 
@@ -163,8 +159,6 @@ class ModelColumns:
 @dataclass(frozen=True, kw_only=True)
 class LabelColumns(LabelsOptions):
     """Label and weight columns that replace those of the rule."""
-
-    panel: ClassVar = _COLUMNS
 
     label: str | None = option("COL", "Label column. (default: as in the rule)")
     weight: str | None = option(

@@ -18,7 +18,7 @@ from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count
-from uqcli.conformal.scores import SCORES
+from uqcli.conformal.coverage import SCORES
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles

@@ -21,9 +21,9 @@ from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.cautions import doubt
 from uqcli.base.wording import count
+from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
-from uqcli.conformal.scores import SCORES, THRESHOLDS, LabelScores
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.reports.document import (

@@ -15,7 +15,7 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.conformal.coverage_test import (
+from uqcli.conformal.coverage import (
     CoveredClusters,
     clustered_p_value,
     coverage_p_value,

@@ -1,4 +1,4 @@
-"""What all formats of report files share: what a format is, the error of a run, escaping, an empty page."""
+"""What formats of report files share: what a format is, what a run says, escaping, the frame of a page."""
 
 from __future__ import annotations
 

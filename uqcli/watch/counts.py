@@ -23,7 +23,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
 from uqcli.boundary.search.constraint import PROMISED
-from uqcli.conformal.coverage_test import CoveredClusters
+from uqcli.conformal.coverage import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine

@@ -16,7 +16,7 @@ from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
 from uqcli.boundary.search.constraint import PROMISED, listed
-from uqcli.conformal.coverage_test import rank_of
+from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
