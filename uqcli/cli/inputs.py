@@ -182,18 +182,14 @@ def _delimiter(text: str) -> str:
 class Reads:
     """Inputs of a command: tables of rows, rule files, and a file of labels that are not in the tables."""
 
-    tables: tuple[str, ...] = ()
-    rules: tuple[str, ...] = ()
-    reading: InputOptions | None = None
-    labels: str | None = None
+    tables: tuple[str, ...]
+    rules: tuple[str, ...]
+    reading: InputOptions
+    labels: str | None
 
     @classmethod
     def from_options(
-        cls,
-        *tables: object,
-        rules: Iterable[object] = (),
-        reading: InputOptions | None = None,
-        labels: str | None = None,
+        cls, *tables: object, rules: Iterable[object] = (), reading: InputOptions, labels: str | None = None
     ) -> Reads:
         """Collect the names among the values of options and arguments; None for those not set."""
         return cls(
@@ -209,9 +205,8 @@ class Reads:
         An address that cannot be read raises at once, since reading it again would wait again.
         """
         from uqcli.engines.inputs import resolve_inputs
-        from uqcli.engines.request import ReadOptions
 
-        options = ReadOptions() if self.reading is None else read_options(self.reading)
+        options = read_options(self.reading)
         files: list[str] = []
         for name in self.tables:
             try:
