@@ -41,10 +41,10 @@ _TITLES: Final = {
 }
 
 
-LEVEL: Final = 0.999
+_LEVEL: Final = 0.999
 """Level of the range of flagged rows, and of the limit on rows outside the range of the calibration rows."""
 
-MOST_OUTSIDE: Final = 0.01
+_MOST_OUTSIDE: Final = 0.01
 """Share of rows outside the range of the calibration rows up to which there is no caution."""
 
 
@@ -144,10 +144,10 @@ class ApplyReport(OneResult):
             rate, low, high = (_percent(number / self._decided) for number in numbers)
             warnings.append(
                 f"the alert rate is {rate}. For rows like the calibration set, "
-                f"its {100 * LEVEL:g} % range is {low} to {high}. Check the columns, or fit the rule again."
+                f"its {100 * _LEVEL:g} % range is {low} to {high}. Check the columns, or fit the rule again."
             )
         share = self._share_outside
-        if share is not None and share > MOST_OUTSIDE and (self.outside or 0) > self.most_outside:
+        if share is not None and share > _MOST_OUTSIDE and (self.outside or 0) > self.most_outside:
             numbers_outside = "a score or an uncertainty" if len(self.ranges) > 1 else "a score"
             warnings.append(
                 f"{_percent(share)} of rows have {numbers_outside} outside the range of the calibration set. "
@@ -372,8 +372,8 @@ def _likeness(
     (selected, calibrated), rows = rule.fit.flagged, summary.rows - summary.undecided
     explained = None
     if by_threshold and not rule.has_target and rule.region is None:
-        explained = flagged_interval(selected, calibrated, rows, LEVEL)
+        explained = flagged_interval(selected, calibrated, rows, _LEVEL)
     # the range of k numbers leaves out at most the share that 2 k calibration rows have
     extremes = min(2 * len(rule.ranges), calibrated)
-    most_outside = flagged_interval(max(extremes - 1, 0), calibrated, rows, LEVEL)[1]
+    most_outside = flagged_interval(max(extremes - 1, 0), calibrated, rows, _LEVEL)[1]
     return explained, summary.outside if rule.ranges else None, most_outside, tuple(rule.ranges)

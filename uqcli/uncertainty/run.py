@@ -18,6 +18,16 @@ from uqcli.rules.rows_output import WrittenRows, stream
 from uqcli.uncertainty.beta import Uncertainties, from_beta, from_members
 from uqcli.uncertainty.options import UncertaintyRequest
 
+_MIN_ALPHA = 1e-100
+_NAMES = {
+    "score": "score",
+    "uncertainty": "beta_entropy",
+    "uncertainty_std": "std",
+    "uncertainty_entropy": "entropy",
+    "uncertainty_mutual_information": "mutual_information",
+}
+"""Attributes of the uncertainties by the names of the added columns."""
+
 _MEANINGS: Final = (
     "the predicted probability of a positive",
     "entropy of the probability's Beta distribution, nats",
@@ -65,16 +75,6 @@ class UncertaintyReport(OneResult):
             notes=[f"Columns added: {', '.join(self.columns)}.", f"Made from {self.added_from}."],
             next="boundary {rule} --precision 0.9 --compare",
         )
-
-
-_MIN_ALPHA = 1e-100
-_NAMES = {
-    "score": "score",
-    "uncertainty": "beta_entropy",
-    "uncertainty_std": "std",
-    "uncertainty_entropy": "entropy",
-    "uncertainty_mutual_information": "mutual_information",
-}
 
 
 def run(request: UncertaintyRequest) -> Result[UncertaintyReport, None]:
