@@ -28,7 +28,7 @@ from uqcli.conformal.run import METHODS
 from uqcli.engines.open import ENGINES
 from uqcli.estimates.binning import BINNING_RULES, BINNINGS
 from uqcli.estimates.calibration_error import TESTS
-from uqcli.rules.registry import model_of
+from uqcli.rules.codec import model_of
 from uqcli.rules.saved import Saved
 from uqcli.shift.report import ESTIMATORS
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from uqcli.base.running import cores
+from uqcli.base.running import machine
 
 POOLS = """
 import json, sys, threading
@@ -51,17 +51,17 @@ def test_quotas_of_all_groups_limit_the_cores(tmp_path, monkeypatch, files, expe
     (tmp_path / "own").mkdir()
     for name, text in files.items():
         (tmp_path / name).write_text(f"{text}\n")
-    monkeypatch.setattr(cores, "group_folders", lambda _: [tmp_path / "own", tmp_path])
-    assert cores.usable_cores.__wrapped__() == expected
+    monkeypatch.setattr(machine, "group_folders", lambda _: [tmp_path / "own", tmp_path])
+    assert machine.usable_cores.__wrapped__() == expected
 
 
 def test_quotas_are_read_once(monkeypatch):
     asked = []
     monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
-    monkeypatch.setattr(cores, "group_folders", lambda controller: asked.append(controller) or [])
-    cores.usable_cores.cache_clear()
-    assert cores.threads() == cores.threads()
-    cores.usable_cores.cache_clear()
+    monkeypatch.setattr(machine, "group_folders", lambda controller: asked.append(controller) or [])
+    machine.usable_cores.cache_clear()
+    assert machine.threads() == machine.threads()
+    machine.usable_cores.cache_clear()
     assert asked == ["cpu"]
 
 
@@ -78,13 +78,13 @@ def test_quotas_are_read_once(monkeypatch):
 def test_folders_are_those_of_the_own_group_and_above(tmp_path, monkeypatch, membership, names):
     if membership is not None:
         (tmp_path / "membership").write_text(membership)
-    monkeypatch.setattr(cores, "_ROOT", tmp_path)
-    monkeypatch.setattr(cores, "_MEMBERSHIP", tmp_path / "membership")
-    assert list(cores.group_folders("cpu")) == [tmp_path / name for name in names]
+    monkeypatch.setattr(machine, "_ROOT", tmp_path)
+    monkeypatch.setattr(machine, "_MEMBERSHIP", tmp_path / "membership")
+    assert list(machine.group_folders("cpu")) == [tmp_path / name for name in names]
 
 
 def test_stated_threads_of_polars_are_those_of_all_pools(monkeypatch):
     monkeypatch.setenv("POLARS_MAX_THREADS", "5")
-    assert cores.threads() == 5
+    assert machine.threads() == 5
     monkeypatch.setenv("POLARS_MAX_THREADS", "0")
-    assert cores.threads() == cores.usable_cores()
+    assert machine.threads() == machine.usable_cores()

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from tests.oracles import calibration as oracle
 from tests.properties.class_rows import problems
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import pool
+from uqcli.base.rows import ClassCounts
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.classes import fit_class_temperature, fit_linear, fit_one_vs_rest, tuned_penalty
 from uqcli.calibrate.maps.formulas import fit_temperature

@@ -5,12 +5,12 @@ import pytest
 from msgspec.structs import replace
 
 from uqcli.base.choices import CalibrationMethod
+from uqcli.calibrate.maps.base import FeatureColumn, Node
 from uqcli.calibrate.maps.formulas import BetaMap, LogisticMap
 from uqcli.calibrate.maps.heterogeneous import GroupsMap, Leaf, Tree, TreesMap
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.maps.isotonic import IsotonicMap, UncertaintyMap
 from uqcli.calibrate.maps.score_map import IdentityMap
-from uqcli.calibrate.partition import FeatureColumn, Node
 
 LOGISTIC = LogisticMap(intercept=-0.5, slope=1.25)
 STEEP = replace(LOGISTIC, slope=1e300)

@@ -11,7 +11,7 @@ from tests.oracles import calibration as oracle
 from tests.properties.calibration_rows import PROBABILITY
 from uqcli.base.counts import pool
 from uqcli.calibrate.maps.spline import fit_by_ridge, fit_spline
-from uqcli.kernels.splines import cubic_pieces, spline
+from uqcli.kernels.interpolation import cubic_pieces, spline
 
 
 @given(st.lists(st.integers(-50, 50), min_size=2, max_size=8, unique=True), st.integers(0, 10**6))

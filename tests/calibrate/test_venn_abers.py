@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.oracles import calibration as oracle
 from tests.properties.calibration_rows import PROBABILITY, ROWS, arrays
 from uqcli.base.counts import pool
-from uqcli.calibrate.maps.venn_abers import fit_venn_abers
+from uqcli.calibrate.maps.isotonic import fit_venn_abers
 
 
 @given(ROWS, st.lists(st.floats(-0.5, 1.5), max_size=5))

@@ -17,8 +17,8 @@ import polars as pl
 import pytest
 import typer.main
 
-from uqcli.base.running import memory
-from uqcli.base.running.cores import POOL_VARIABLES
+from uqcli.base.running import machine
+from uqcli.base.running.machine import POOL_VARIABLES
 from uqcli.cli.app import run
 
 typer.main.get_command = cache(typer.main.get_command)  # made once per command, not for every command line
@@ -50,7 +50,7 @@ def _few_draws(few_draws):
 @pytest.fixture(autouse=True)
 def _own_limits(monkeypatch):
     """Forget the threads and the memory that a command line of a test set for its process."""
-    monkeypatch.setattr(memory, "_limit", [])
+    monkeypatch.setattr(machine, "_limit", [])
     before = {name: os.environ.get(name) for name in POOL_VARIABLES}
     yield
     for name, value in before.items():

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.estimates.proportion import flagged_interval
 
 RATE = "For rows like the calibration set, its 99.9 % range is"
 OUTSIDE = "outside the range of the calibration set"

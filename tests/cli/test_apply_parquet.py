@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import fit
-from uqcli.engines.local.write import plain_parquet
+from uqcli.engines.local.write import streaming
 
 ROWS, FEW = 3000, 5
 DATES = [dt.date(2020, 1, 1), None, dt.date(1900, 1, 1), dt.date(2024, 2, 29), dt.date(1, 1, 1)]
@@ -69,7 +69,7 @@ OTHERS = {
 def rule(tmp_path, monkeypatch):
     """A rule of scores and uncertainties, and rows, in a folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plain_parquet, "MIN_ROWS", 0)
+    monkeypatch.setattr(streaming, "MIN_ROWS", 0)
     random = np.random.default_rng(3)
     score = random.random(ROWS).round(2)
     frame = pl.DataFrame(
@@ -94,7 +94,7 @@ def both_ways(uqcli, monkeypatch, *line):
     for disabled in (False, True):
         with monkeypatch.context() as patch:
             if disabled:
-                patch.setattr(plain_parquet, "stream_parquet", lambda *_: None)
+                patch.setattr(streaming, "stream_parquet", lambda *_: None)
             outcome = uqcli("apply", *line, "-o", "out.parquet", "--json")
         written = pq.read_metadata("out.parquet").created_by if outcome.code == 0 else ""
         results.append((outcome, pq.read_table("out.parquet") if written else None, "olars" in written))
@@ -180,7 +180,7 @@ def test_files_of_other_schemas_and_after_an_error_are_left_to_one_thread(uqcli,
     assert not is_new
     assert table.equals(expected)
     with monkeypatch.context() as patch:
-        patch.setattr(plain_parquet, "MIN_ROWS", ROWS + 1)
+        patch.setattr(streaming, "MIN_ROWS", ROWS + 1)
         assert not both_ways(uqcli, monkeypatch, "plain.json", "rows.parquet")[2]
     with monkeypatch.context() as patch:
         patch.setattr(pl.LazyFrame, "sink_parquet", lambda *_, **__: 1 / 0)

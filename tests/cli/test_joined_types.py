@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.cli.conftest import fit
 from uqcli.cli.app import run
-from uqcli.engines.column_types import common_type
+from uqcli.engines.local.arrow import common_type
 
 NOON = dt.datetime(2026, 11, 1, 12)
 COLUMNS = {

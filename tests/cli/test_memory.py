@@ -7,8 +7,8 @@ import polars as pl
 import psutil
 import pytest
 
-from uqcli.base.running import memory as machine
-from uqcli.engines import memory
+from uqcli.base.running import machine
+from uqcli.engines import open as engines
 from uqcli.engines.local import engine as local
 
 ROWS = 3000
@@ -55,7 +55,7 @@ def rows(tmp_path):
 
 def set_large_files(monkeypatch, rows):
     """Pretend that files have this many rows, on a machine with 8 GiB of memory."""
-    monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr(engines, "available_bytes", lambda: 8 << 30)
     monkeypatch.setattr(local.LocalEngine, "expected", lambda *_: (rows, 2))
 
 
@@ -91,8 +91,8 @@ def test_few_distinct_scores_are_not_refused(uqcli, rows, tmp_path, monkeypatch)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
     expected = []
-    monkeypatch.setattr(memory, "available_bytes", lambda: 8 << 30)
-    monkeypatch.setattr(memory, "needed_bytes", lambda _, rows, __: expected.append(rows) or 0)
+    monkeypatch.setattr(engines, "available_bytes", lambda: 8 << 30)
+    monkeypatch.setattr(engines, "needed_bytes", lambda _, rows, __: expected.append(rows) or 0)
     assert uqcli("calibrate", f"d.{ending}", "--method", "mist", "-q").code == 0
     assert expected[0] == pytest.approx(ROWS, rel=0.02)
 
@@ -136,10 +136,10 @@ def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkey
 
 
 def test_many_kept_rows_add_to_the_estimate(monkeypatch):
-    monkeypatch.setattr(memory, "kept_bytes", lambda: 832_000_000)
-    least = memory.needed_bytes(memory.RANKED, 10**9, 2)
-    monkeypatch.setattr(memory, "kept_bytes", lambda: 10**11)
-    assert memory.needed_bytes(memory.RANKED, 10**9, 2) == least + 8 * 10**9 - 832_000_000
+    monkeypatch.setattr(engines, "kept_bytes", lambda: 832_000_000)
+    least = engines.needed_bytes(engines.RANKED, 10**9, 2)
+    monkeypatch.setattr(engines, "kept_bytes", lambda: 10**11)
+    assert engines.needed_bytes(engines.RANKED, 10**9, 2) == least + 8 * 10**9 - 832_000_000
 
 
 @pytest.mark.parametrize(

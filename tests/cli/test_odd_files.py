@@ -126,7 +126,7 @@ def test_a_number_has_one_decimal_mark(value, mark, form):
     from uqcli.base.errors import DataError
     from uqcli.engines.inputs import InputFrame
     from uqcli.engines.local.check.values import numbers_of
-    from uqcli.engines.local.read.source import Batch
+    from uqcli.engines.local.read.batch import Batch
 
     text = form.format(abs(value) if form.startswith("+") else value)
     for decimal, other in ((".", ","), (",", ".")):

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from uqcli.base.running.progress import set_receiver, with_progress
+from uqcli.base.running.messages import set_receiver, with_progress
 
 RUN = "from uqcli.cli import process as p; p._DELAY_SECONDS = 0; from uqcli.__main__ import main; main()"
 

@@ -3,7 +3,7 @@
 import json
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.rules.registry import model_of
+from uqcli.rules.codec import model_of
 from uqcli.rules.schemas import schema_text
 
 HEAD = """# Rule files

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
-from uqcli.estimates.proportion import clopper_pearson
+from uqcli.estimates.proportion import Chosen, clopper_pearson, mcnemar, precisions_interval, shares_interval
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.99])

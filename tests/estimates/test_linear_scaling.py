@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import pool
+from uqcli.base.rows import ClassCounts
 from uqcli.calibrate.maps.formulas import fit_platt
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import LinearScaling, scaled

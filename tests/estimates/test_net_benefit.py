@@ -12,9 +12,8 @@ from scipy.special import gammaln
 from tests.designs import independent, one_rule
 from tests.oracles.net_benefit import net_benefit as net_benefit_of_rows
 from uqcli.estimates.design import flags
-from uqcli.estimates.difference import Chosen
 from uqcli.estimates.net_benefit import net_benefit
-from uqcli.estimates.proportion import clopper_pearson
+from uqcli.estimates.proportion import Chosen, clopper_pearson
 
 ODDS = [Fraction(1, 19), Fraction(3, 10), Fraction(1), Fraction(3), Fraction(19)]
 FLAGS = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=40)

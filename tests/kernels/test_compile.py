@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
-from uqcli.base.running import cautions
+from uqcli.base.running import messages
 from uqcli.kernels import compile as compile_module
 from uqcli.kernels import machine_code
 from uqcli.kernels.compile import Kernel, cache_directory, kept_code
@@ -274,11 +274,11 @@ def test_code_that_cannot_be_loaded_runs_in_numba(cached, monkeypatch, is_cached
     function, path = cached
     if not is_cached:
         path.unlink()
-    cautions.clear()
+    messages.clear()
     monkeypatch.setattr(compile_module, "load", no_executable_memory)
     kernel = Kernel(function)
     assert [checked_total(kernel), checked_total(kernel)] == [45, 45]
-    (remark,) = cautions.remarks()
+    (remark,) = messages.remarks()
     assert "no executable memory" in remark
     assert "numba" in remark
 

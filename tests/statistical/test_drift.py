@@ -9,7 +9,7 @@ from scipy import stats
 
 import uqcli
 from tests.statistical.populations import POPULATIONS
-from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.estimates.proportion import flagged_interval
 from uqcli.shift.mixture import UnitCounts, same_shares
 from uqcli.watch.unlabelled import homogeneity, population_stability
 

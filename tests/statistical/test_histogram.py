@@ -5,8 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import bin_of, pool
+from uqcli.base.rows import ClassCounts
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.histogram import fit_class_histogram, fit_histogram
 

@@ -8,10 +8,10 @@ import pytest
 from scipy import stats
 
 from uqcli.base.choices import ShiftEstimator
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.options import OptionalResampling
+from uqcli.base.rows import ClassCounts
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 from uqcli.shift.estimators import Likelihood, MeanProbabilities, PredictedClasses, no_shift_p_value
 from uqcli.shift.options import ShiftRequest

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from tests.oracles import drift as oracle
-from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.estimates.proportion import flagged_interval
 from uqcli.watch.unlabelled import homogeneity, population_stability
 
 LEVELS = st.sampled_from([0.5, 0.9, 0.95, 0.999])

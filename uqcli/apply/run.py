@@ -25,7 +25,7 @@ from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.protocol import AddedColumns, StreamSummary
 from uqcli.engines.refusals import NoRowsError
 from uqcli.engines.request import DataRequest, FeatureRequest
-from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.estimates.proportion import flagged_interval
 from uqcli.reports.checks import apply_checks
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
 from uqcli.rules.codec import content_of, load_unedited

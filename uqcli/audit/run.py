@@ -25,7 +25,7 @@ from uqcli.base.counts import Bools, Feature, Floats, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.engines.memory import Need, require_memory
+from uqcli.engines.open import Need, require_memory
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import BoundedRate, clopper_pearson, holm
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters

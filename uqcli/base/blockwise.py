@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.cores import threads
+from uqcli.base.running.machine import threads
 
 T = TypeVar("T")
 Counts = NDArray[np.signedinteger[Any]]

@@ -278,7 +278,7 @@ class EngineName(StrEnum):
 class ArtifactKind(StrEnum):
     """Kinds of rule files."""
 
-    # each has a rule file, or a state, declared in rules/registry.py
+    # each has a rule file, or a state, declared in rules/codec.py
 
     GRID = "grid"
     BOUNDARY = "boundary"

@@ -21,6 +21,9 @@ from uqcli.base.defaults import LOWEST
 from uqcli.base.records import dataclass
 
 Floats = NDArray[np.float64]
+Matrix = NDArray[np.float64]
+"""Matrix, such as class probabilities of shape (rows, C)."""
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Numbers = NDArray[np.generic]

@@ -17,7 +17,7 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.files import STDIO, OutputQueue, is_stdout
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 
 RUN: Final = "Reading and running"
 PAPERS: Final = "From the papers"

@@ -12,7 +12,7 @@ from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Cells, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 from uqcli.bin.grid import (
     GridSpec,
     cells_from,

@@ -21,7 +21,7 @@ from uqcli.base.defaults import FOLDS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.progress import with_progress
+from uqcli.base.running.messages import with_progress
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import digest_of, folds_of
 from uqcli.boundary.search.result import as_sums

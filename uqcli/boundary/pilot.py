@@ -15,7 +15,7 @@ from uqcli.base.choices import EngineName
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 from uqcli.base.wording import percent
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Table

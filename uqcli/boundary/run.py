@@ -17,7 +17,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, Ints
 from uqcli.base.errors import DataError, InfeasibleError, UsageError
-from uqcli.base.running.cautions import doubt
+from uqcli.base.running.messages import doubt
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.artifact import artifact_of, with_all_rows, with_between
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
@@ -50,8 +50,7 @@ from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.memory import EVERY_SCORE, RANKED, require_memory
-from uqcli.engines.open import reusable_streams
+from uqcli.engines.open import EVERY_SCORE, RANKED, require_memory, reusable_streams
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.proportion import proportion_estimate

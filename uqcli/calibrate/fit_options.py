@@ -23,7 +23,7 @@ class CalibrationOptions:
     Attributes
     ----------
     method
-        None for the simplest method that fits (see calibrate/choice.py).
+        None for the simplest method that fits (see calibrate/fit.py).
     scale
         Whether scores are probabilities, and the undersampling factor of negatives.
     n_bins
@@ -34,7 +34,7 @@ class CalibrationOptions:
         Confidence of the error bound of histogram calibration.
     leaf_method, min_leaf
         Heterogeneous: method in the leaves, and the rows below which a leaf uses a larger part's map. None
-        for the default, or for a choice by cross-fitting (see calibrate/choice.py).
+        for the default, or for a choice by cross-fitting (see calibrate/fit.py).
     partitioner, max_depth, split
         Heterogeneous with trees: their options; the depth None as above.
     trees

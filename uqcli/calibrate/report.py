@@ -15,7 +15,7 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
 from uqcli.bin.isotonic_error import BinError
-from uqcli.calibrate.choice import Choice
+from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.maps.histogram import target_bound
 from uqcli.calibrate.rule import CalibratorArtifact

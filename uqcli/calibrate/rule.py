@@ -14,8 +14,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod, LeafMethod, OnInvalid, Partitioner, SplitCriterion
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
 from uqcli.base.defaults import FEW_SCORES
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count

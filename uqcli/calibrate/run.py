@@ -13,10 +13,20 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.running.cautions import collected_doubts
+from uqcli.base.running.messages import collected_doubts
 from uqcli.bin.isotonic_error import BinError, errors_of_rows
-from uqcli.calibrate.choice import Choice, chosen_for_counts, chosen_for_rows, fit_with_tree_sizes
-from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, FittedCalibration, cross_validated, fit, fit_counts
+from uqcli.calibrate.fit import (
+    ROW_FITS,
+    SCORE_FITS,
+    Choice,
+    FittedCalibration,
+    chosen_for_counts,
+    chosen_for_rows,
+    cross_validated,
+    fit,
+    fit_counts,
+    fit_with_tree_sizes,
+)
 from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.report import CalibrateReport, log_loss_of, shift_notes
@@ -26,8 +36,7 @@ from uqcli.comparison.figure import ReliabilityPanel
 from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.memory import ISOTONIC_PAIRS, TREES, require_memory
-from uqcli.engines.open import reusable_streams
+from uqcli.engines.open import ISOTONIC_PAIRS, TREES, require_memory, reusable_streams
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import TURNED, DataRequest, FeatureRequest

@@ -11,13 +11,13 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, CalibrationMethod
-from uqcli.base.class_counts import ClassCounts, Matrix
+from uqcli.base.counts import Matrix
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.rows import Rows
-from uqcli.base.running.cautions import collected_doubts
-from uqcli.calibrate.choice import Choice
+from uqcli.base.rows import ClassCounts, Rows
+from uqcli.base.running.messages import collected_doubts
+from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, folds_of, sample_of_rows, units_of
 from uqcli.calibrate.maps import ClassMap
@@ -36,7 +36,7 @@ from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
-from uqcli.engines.memory import CLASS_ROWS, require_memory
+from uqcli.engines.open import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.estimates.clustered import clusters_in, keyed_by_cluster

@@ -7,7 +7,7 @@ import math
 from uqcli.base.blockwise import elementwise
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
-from uqcli.estimates.logits import CLIP, log_odds
+from uqcli.estimates.linear_scaling import CLIP, log_odds
 from uqcli.kernels.logistic import sigmoid
 from uqcli.rules.expressions import (
     Arithmetic,

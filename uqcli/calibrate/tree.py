@@ -17,7 +17,7 @@ from uqcli.base.errors import MissingExtraError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.partition import FeatureColumn, Node
+from uqcli.calibrate.maps.base import FeatureColumn, Node
 from uqcli.kernels.logistic import logistic_fit, sigmoid
 
 Nodes = tuple[Node, ...]

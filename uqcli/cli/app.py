@@ -20,10 +20,9 @@ from typer.core import TyperGroup
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.base.files import STDIO, check_results_stream, is_stdin
-from uqcli.base.running.cautions import cautions
-from uqcli.base.running.cautions import clear as clear_remarks
 from uqcli.base.running.interruption import changing
-from uqcli.base.running.progress import clear as clear_rows
+from uqcli.base.running.messages import cautions
+from uqcli.base.running.messages import clear as clear_messages
 from uqcli.cli.command_line import Command, clear_typed, wants_debug
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
@@ -135,8 +134,7 @@ def _names_data(word: str) -> bool:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; an error is one line on standard error."""
     clear_typed()
-    clear_remarks()
-    clear_rows()
+    clear_messages()
     arguments = with_command(arguments)
     find_reports(arguments)
     first = tuple(arguments[:1])

@@ -25,7 +25,7 @@ import typer
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import user_id
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 
 Settings = dict[str, Any]
 

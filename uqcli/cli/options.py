@@ -13,7 +13,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
 from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
-from uqcli.base.running.memory import limit_kept
+from uqcli.base.running.machine import limit_kept
 from uqcli.cli.command_line import is_typed
 from uqcli.cli.process import limit_threads
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.errors import TERMINATION_SIGNALS, DataError
 from uqcli.base.files import STDIO
 from uqcli.base.operating_system import IS_WINDOWS, limits, mask_signals, never_wait, raise_limit
-from uqcli.base.running import cores
+from uqcli.base.running import machine
 from uqcli.base.running.interruption import (
     changing,
     pending_files,
@@ -31,7 +31,7 @@ from uqcli.base.running.interruption import (
     replaced_files,
     run_cleanup,
 )
-from uqcli.base.running.progress import set_receiver
+from uqcli.base.running.messages import set_receiver
 from uqcli.cli.failed_run import write_signal_failure
 
 if TYPE_CHECKING:
@@ -125,8 +125,8 @@ def limit_threads(threads: int | None) -> int | None:
     thread, since more threads change the order of sums.
     """
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    size = str(threads or cores.threads())
-    for name in cores.POOL_VARIABLES:
+    size = str(threads or machine.threads())
+    for name in machine.POOL_VARIABLES:
         os.environ[name] = size if threads else os.environ.get(name, size)
     return threads
 
@@ -145,7 +145,7 @@ class TerminalProgress:
         self._task_started = self._started
 
     def update(self, task: str, done: int, unit: str, share: float | None) -> None:
-        """Show a progress event (see uqcli.base.running.progress)."""
+        """Show a progress event (see uqcli.base.running.messages)."""
         now = time.monotonic()
         if task != self._task or done == 0:
             self._task, self._task_started = task, now

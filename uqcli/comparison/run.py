@@ -11,14 +11,13 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning, CalibrationTest
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.progress import with_progress
+from uqcli.base.running.messages import with_progress
 from uqcli.comparison.figure import ReliabilityPanel, panel_of_classes, panels
 from uqcli.comparison.report import Comparison
 from uqcli.engines.probabilities import label_indices

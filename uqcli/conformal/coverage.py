@@ -17,8 +17,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.choices import ConformalMethod, ConformalMode
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.base.records import dataclass
 from uqcli.estimates.survey import MIN_CLUSTERS, limit_of_clusters
 from uqcli.kernels.nonconformity import sets_below, true_label_scores

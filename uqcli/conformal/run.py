@@ -19,7 +19,7 @@ from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import doubt
+from uqcli.base.running.messages import doubt
 from uqcli.base.wording import count
 from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores
 from uqcli.conformal.options import ConformalRequest

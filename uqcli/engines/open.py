@@ -1,4 +1,4 @@
-"""Create engines by name; functions that need no engine."""
+"""Create engines by name, refuse runs that need more memory than is free, and write frames."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from uqcli.base.choices import EngineName
+from uqcli.base.defaults import KEPT_BYTES
+from uqcli.base.errors import DataError
+from uqcli.base.records import dataclass
+from uqcli.base.running.machine import available_bytes, kept_bytes
 from uqcli.engines.protocol import Destination, Engine
+from uqcli.engines.request import DataRequest
 
 if TYPE_CHECKING:
     import polars as pl
@@ -63,3 +70,115 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     with open_sink(output.target, output_format, table_of(empty).schema, form, output.queue) as sink:
         for frame in frames:
             sink.write(table_of(frame))
+
+
+_PROGRAM_BYTES: Final = 300 << 20
+"""Bytes that any job needs: program, libraries, read buffers."""
+
+_KEPT_BYTES_PER_ROW: Final = 8
+"""Bytes of a row in memory: score and uncertainty in 32 bits."""
+
+_GIB: Final = 1 << 30
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """Memory that a run needs for its rows.
+
+    Attributes
+    ----------
+    bytes_per_row
+        Measured on distinct rows.
+    instead
+        Alternative that works for any number of rows.
+    pooled
+        Whether rows of equal scores are pooled.
+    """
+
+    description: str
+    bytes_per_row: int
+    instead: str
+    bytes_per_class: int = 0
+    pooled: bool = False
+
+
+EVERY_SCORE: Final = Need(
+    description="a bin for every score",
+    bytes_per_row=120,
+    instead="take --score-bins 500 (the default)",
+    pooled=True,
+)
+RANKED: Final = Need(
+    description="every row with its rank",
+    bytes_per_row=200,
+    instead="draw some millions of rows, or leave out --certify",
+)
+ISOTONIC_PAIRS: Final = Need(
+    description="every row of the isotonic maps",
+    bytes_per_row=230,
+    instead="take --method isotonic or histogram, or draw some millions of rows",
+)
+TREES: Final = Need(
+    description="the features of every row",
+    bytes_per_row=500,
+    instead="name the groups with --partition, or draw some millions of rows",
+)
+CLASS_ROWS: Final = Need(
+    description="the class probabilities of every row",
+    bytes_per_row=30,
+    bytes_per_class=30,
+    instead="draw some millions of rows",
+)
+LIKELIHOOD: Final = Need(
+    description="the likelihood of every row",
+    bytes_per_row=60,
+    bytes_per_class=60,
+    instead="take --estimator bbse, or draw some millions of rows",
+)
+
+
+def require_memory(data: DataRequest, need: Need) -> None:
+    """Refuse a run that needs more memory than is free, before the system kills it midway.
+
+    Raises
+    ------
+    DataError
+        The estimated rows of the inputs need more memory than is free.
+    """
+    data = data.without("uncertainty")  # not needed here; there may be several columns or none
+    free, expected = available_bytes(), open_engine(data.engine).expected(data)
+    if free is None or expected is None or needed_bytes(need, *expected) <= free:
+        return
+    rows, classes = expected
+    if need.pooled:
+        rows = min(rows, _distinct_expected(data))
+    needed = needed_bytes(need, rows, classes)
+    if needed <= free:
+        return
+    raise DataError(
+        f"about {rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
+        f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
+        expected="fewer rows, or more memory",
+        remedy=need.instead,
+    )
+
+
+def needed_bytes(need: Need, rows: int, classes: int) -> int:
+    """Estimate the memory, within 50 % of the measured one; it was measured with few rows kept in memory."""
+    bytes_per_row = need.bytes_per_row + need.bytes_per_class * classes
+    kept = min(rows * _KEPT_BYTES_PER_ROW, kept_bytes())
+    return _PROGRAM_BYTES + rows * bytes_per_row + max(0, kept - KEPT_BYTES)
+
+
+def _distinct_expected(data: DataRequest) -> int:
+    """Estimate the number of distinct scores by the collisions among the first rows.
+
+    Of n draws from d equally frequent values, about n * n / (2 d) pairs are equal. Unequal frequencies give
+    more collisions, and hence an underestimate.
+    """
+    first = next(iter(open_engine(data.engine).batches(data)), None)
+    if first is None:
+        return 0
+    scores = first.numbers["score"]
+    collisions = len(scores) - len(np.unique(scores))
+    return len(scores) ** 2 // (2 * collisions) if collisions else (2**53)

@@ -8,8 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, texts_by_level
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
 from uqcli.engines.request import PREDICTED, PROBA, Roles

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows

@@ -17,16 +17,22 @@ from typing import Final, assert_never
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
 from uqcli.estimates.confusion import Confusion, Number, Rate
-from uqcli.estimates.difference import Chosen, mcnemar, precisions_interval, shares_interval
 from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
-from uqcli.estimates.proportion import BoundedRate, clopper_pearson, proportion_estimate
+from uqcli.estimates.proportion import (
+    BoundedRate,
+    Chosen,
+    clopper_pearson,
+    mcnemar,
+    precisions_interval,
+    proportion_estimate,
+    shares_interval,
+)
 from uqcli.estimates.survey import (
     FEW_CLUSTERS,
     RowOutcomes,

@@ -1,6 +1,7 @@
-"""Linear scaling of class probabilities with an intercept for each class, refitted to reweighted rows.
+"""Probabilities as logits, and their linear scaling with an intercept for each class.
 
-For two classes this is Platt scaling, and vector scaling for more. An intercept lets the mean probability of
+Linear scaling is Platt scaling for two classes, and vector scaling for more; it can be refitted to reweighted
+rows. An intercept lets the mean probability of
 each class be its share of the rows, which a temperature alone does not. A weak penalty pulls to the given
 probabilities, so that few rows, or classes that a threshold separates, do not change them without evidence.
 """
@@ -13,12 +14,38 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts, Matrix
-from uqcli.base.counts import Floats
+from uqcli.base.counts import Floats, Matrix
 from uqcli.base.records import dataclass
-from uqcli.estimates.logits import class_logits, softmax
+from uqcli.base.rows import ClassCounts
 from uqcli.kernels.lbfgs import minimum
 from uqcli.kernels.linear import inverse
+
+CLIP = 1e-12
+"""Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
+
+
+def class_logits(probability: Matrix) -> Matrix:
+    """Compute the logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
+    logarithm = np.log(np.clip(probability, CLIP, 1))
+    centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
+    return centred
+
+
+def softmax(logits: Matrix) -> Matrix:
+    """Return the class probabilities of shape (n, C) from logits."""
+    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def log_odds(probability: Floats) -> Floats:
+    """Compute the log-odds of probabilities clipped to [1e-12, 1 - 1e-12]."""
+    clipped = np.clip(probability, CLIP, 1 - CLIP)
+    odds: Floats = np.log(clipped)
+    np.negative(clipped, out=clipped)
+    odds -= np.log1p(clipped, out=clipped)  # in place: fresh memory takes longer than the arithmetic
+    return odds
+
 
 RIDGES: Final = (1.0, 1e-1, 1e-2, 1e-3, 1e-4)
 """Penalties that are tried, from the smoothest, per squared coefficient and mean log loss."""

@@ -17,8 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
 

@@ -18,9 +18,9 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Final
 
-from uqcli.base.class_counts import Matrix
+from uqcli.base.counts import Matrix
 from uqcli.base.records import dataclass
-from uqcli.estimates.difference import Chosen, negated_correlation
+from uqcli.estimates.proportion import Chosen, negated_correlation
 
 _MAX_SQUARED: Final = 0.95
 """Highest confidence at which margins are squared and added."""

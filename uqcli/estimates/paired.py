@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts, Matrix
-from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, run_starts
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, run_starts
 from uqcli.base.records import dataclass
+from uqcli.base.rows import ClassCounts
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import mean_with_error, resample
 from uqcli.estimates.score_metrics import CLIP, LOSSES, is_bounded

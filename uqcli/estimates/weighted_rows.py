@@ -7,7 +7,7 @@ from typing import Final
 
 from uqcli.base.counts import Floats
 from uqcli.base.rows import Rows
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 from uqcli.base.sampling_weights import as_counts, refuse_unusable
 from uqcli.engines import refusals
 from uqcli.engines.request import DataRequest

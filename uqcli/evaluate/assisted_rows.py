@@ -7,8 +7,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS
 from uqcli.boundary.rule import BoundaryArtifact, groups_of

@@ -23,9 +23,8 @@ from uqcli.estimates.design import (
     Key,
     WeightedRows,
 )
-from uqcli.estimates.value import Moments
+from uqcli.estimates.value import Amounts, ClusterAmounts, Moments, RowAmounts
 from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, check_weights
-from uqcli.estimates.worth import Amounts, ClusterAmounts, RowAmounts
 from uqcli.kernels.ranges import count_rows
 from uqcli.reports.document import in_order
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.base.operating_system import user_caches, user_id
-from uqcli.base.running.cautions import remark
+from uqcli.base.running.messages import remark
 from uqcli.kernels.machine_code import Signature, cache_name, load, object_code, signature_of
 
 _DIGEST_BYTES: Final = 32

@@ -10,8 +10,7 @@ from math import sqrt
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats
+from uqcli.base.counts import Floats, Matrix
 
 _FEW = 8
 """Unknowns up to which a system is solved without numpy."""

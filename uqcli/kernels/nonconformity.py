@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.kernels.compile import kernel
 
 _SCORE_STEPS, _SET_STEPS = 5, 16

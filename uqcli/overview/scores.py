@@ -22,7 +22,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.progress import with_progress
+from uqcli.base.running.messages import with_progress
 from uqcli.base.wording import count, rows_of, share
 from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions

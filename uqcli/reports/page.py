@@ -16,8 +16,7 @@ from typing import Any, Final
 from uqcli.base.defaults import VERSION
 from uqcli.base.files import is_stdin
 from uqcli.base.operating_system import join, quote, split
-from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
-from uqcli.base.running.progress import rows_by_input
+from uqcli.base.running.messages import cautions, remarks, repeated_doubts, rows_by_input, suspicions
 from uqcli.base.wording import capitalised, count, rows_of, short_names
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.checks import checks_table

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.base.escaping import visible
-from uqcli.base.running.cautions import cautions, remarks, repeated_doubts, suspicions
-from uqcli.base.running.memory import memory_notes
+from uqcli.base.running.machine import memory_notes
+from uqcli.base.running.messages import cautions, remarks, repeated_doubts, suspicions
 from uqcli.base.wording import capitalised
 from uqcli.reports.document import Document, Table
 

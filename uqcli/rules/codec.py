@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Mapping
+from importlib import import_module
+from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -13,11 +16,28 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.errors import ArtifactError, DataError
 from uqcli.base.files import is_stdin, stdin_bytes
 from uqcli.base.operating_system import quote
-from uqcli.base.running.cautions import repeat_doubts
+from uqcli.base.running.messages import repeat_doubts
 from uqcli.engines.inputs import inferred_format
-from uqcli.rules.registry import model_of
 from uqcli.rules.saved import Saved, Seal
 from uqcli.stores.output import read_bytes
+
+_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
+    {
+        ArtifactKind.GRID: "bin.rule",
+        ArtifactKind.BOUNDARY: "boundary.rule",
+        ArtifactKind.CALIBRATOR: "calibrate.rule",
+        ArtifactKind.CONFORMAL: "conformal.rule",
+        ArtifactKind.SHIFT: "shift.rule",
+        ArtifactKind.WATCH: "watch.state",
+    }
+)
+
+
+def model_of(kind: ArtifactKind) -> type[Saved]:
+    """Import the struct of a kind."""
+    module = import_module(f"uqcli.{_MODULES[kind]}")
+    model: type[Saved] = getattr(module, f"{kind.title()}Artifact")
+    return model
 
 
 def encode(artifact: Saved) -> bytes:

@@ -8,8 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from uqcli.base.choices import OnInvalid
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Ints
+from uqcli.base.counts import Ints, Matrix
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows

@@ -11,7 +11,7 @@ import msgspec
 
 from uqcli.base.errors import UqcliError
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import collected_doubts, doubt
+from uqcli.base.running.messages import collected_doubts, doubt
 from uqcli.reports.document import Report
 from uqcli.rules.saved import Saved
 

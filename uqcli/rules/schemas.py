@@ -21,7 +21,7 @@ def derived_schema(kind: ArtifactKind) -> dict[str, Any]:
 
     import msgspec
 
-    from uqcli.rules.registry import model_of  # printing a shipped schema does not import the structs
+    from uqcli.rules.codec import model_of  # printing a shipped schema does not import the structs
 
     model = model_of(kind)
     (reference,), components = msgspec.json.schema_components([model])

@@ -16,11 +16,11 @@ from typing import Protocol
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts, Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.rows import ClassCounts
 from uqcli.base.wording import p_text
 from uqcli.estimates.linear_scaling import LinearScaling, scaled
 from uqcli.kernels.linear import extreme_singular_values, is_positive_definite, solved

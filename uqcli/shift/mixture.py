@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, bin_of
+from uqcli.base.counts import Floats, Ints, Matrix, bin_of
 from uqcli.base.records import dataclass
 from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning import equal_ranks

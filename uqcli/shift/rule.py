@@ -11,8 +11,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass

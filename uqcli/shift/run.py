@@ -9,15 +9,14 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, ConfusionForm, ShiftEstimator
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import doubt
-from uqcli.base.running.progress import with_progress
-from uqcli.engines.memory import CLASS_ROWS, LIKELIHOOD, require_memory
+from uqcli.base.rows import ClassCounts
+from uqcli.base.running.messages import doubt, with_progress
+from uqcli.engines.open import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.binning import even_edges

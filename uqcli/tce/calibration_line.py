@@ -11,7 +11,7 @@ import numpy as np
 from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.records import dataclass
-from uqcli.estimates.logits import log_odds
+from uqcli.estimates.linear_scaling import log_odds
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, logistic_fit, pool_adjacent, separates, sigmoid
 

@@ -12,12 +12,12 @@ from hashlib import blake2b
 
 import numpy as np
 
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.base.running.progress import with_progress
+from uqcli.base.rows import ClassCounts
+from uqcli.base.running.messages import with_progress
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import (
     MIN_CLASS_ROWS,

@@ -18,8 +18,8 @@ from uqcli.base.draws import Purpose, generator, hashes
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.base.running.progress import with_progress
-from uqcli.engines.memory import ISOTONIC_PAIRS, require_memory
+from uqcli.base.running.messages import with_progress
+from uqcli.engines.open import ISOTONIC_PAIRS, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BINNING_RULES

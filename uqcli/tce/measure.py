@@ -10,7 +10,7 @@ from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
-from uqcli.base.running.cores import threads
+from uqcli.base.running.machine import threads
 from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.calibration_error import (
     Rejected,

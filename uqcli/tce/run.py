@@ -13,12 +13,11 @@ from uqcli.audit.report import Audit
 from uqcli.audit.run import audit_scores, pooled_outcomes, with_audited
 from uqcli.base import defaults
 from uqcli.base.choices import ScoreBinning
-from uqcli.base.class_counts import ClassCounts
 from uqcli.base.counts import Ints, ValueCounts, merge, pool
 from uqcli.base.errors import UsageError
 from uqcli.base.options import caution_confidence, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
-from uqcli.base.rows import Rows
+from uqcli.base.rows import ClassCounts, Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.sampling_weights import as_counts
 from uqcli.engines.probabilities import label_indices, require_probabilities

@@ -12,8 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
 from uqcli.base.draws import Purpose, digest, generator
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate

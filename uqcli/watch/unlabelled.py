@@ -21,7 +21,7 @@ from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import outside as outside_of
-from uqcli.estimates.flagged_rows import flagged_interval
+from uqcli.estimates.proportion import flagged_interval
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved, given

@@ -12,7 +12,7 @@ from queue import Empty, Full, Queue
 from threading import Condition, Event, Thread
 from typing import Final, TypeVar
 
-from uqcli.base.running.cores import threads
+from uqcli.base.running.machine import threads
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -6,16 +6,15 @@ is in ``base``.
 
 from __future__ import annotations
 
+from uqcli.calibrate.maps.base import FeatureColumn
 from uqcli.calibrate.maps.classes import ClassLinearMap, ClassTemperatureMap, OneVsRestMap
 from uqcli.calibrate.maps.formulas import BetaMap, LogisticMap
 from uqcli.calibrate.maps.heterogeneous import GroupsMap, TreesMap
 from uqcli.calibrate.maps.histogram import ClassHistogramMap, HistogramMap
-from uqcli.calibrate.maps.isotonic import IsotonicMap, UncertaintyMap
+from uqcli.calibrate.maps.isotonic import IsotonicMap, UncertaintyMap, VennAbersMap
 from uqcli.calibrate.maps.score_map import IdentityMap, ScoreMap
 from uqcli.calibrate.maps.spline import SplineMap
 from uqcli.calibrate.maps.surface import SurfaceMap
-from uqcli.calibrate.maps.venn_abers import VennAbersMap
-from uqcli.calibrate.partition import FeatureColumn
 
 __all__ = [
     "BetaMap",

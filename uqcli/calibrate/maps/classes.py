@@ -13,17 +13,24 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.class_counts import ClassCounts, Matrix
-from uqcli.base.counts import Floats
+from uqcli.base.counts import Floats, Matrix
 from uqcli.base.escaping import printable
+from uqcli.base.rows import ClassCounts
 from uqcli.base.wording import number
 from uqcli.calibrate.maps.base import BaseClassMap, Interval, finite, first, formula_table
 from uqcli.calibrate.maps.formulas import at_bound, best_slope
-from uqcli.calibrate.maps.isotonic import IsotonicMap, fit_isotonic
-from uqcli.calibrate.maps.venn_abers import VennAbersMap, fit_venn_abers
+from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap, fit_isotonic, fit_venn_abers
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.linear_scaling import MIDDLE, RIDGES, Penalty, fit_coefficients, scaled
-from uqcli.estimates.logits import CLIP, class_logits, softmax
+from uqcli.estimates.linear_scaling import (
+    CLIP,
+    MIDDLE,
+    RIDGES,
+    Penalty,
+    class_logits,
+    fit_coefficients,
+    scaled,
+    softmax,
+)
 from uqcli.estimates.score_metrics import CLIP as LEAST_PROBABILITY
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import (

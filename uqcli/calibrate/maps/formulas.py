@@ -12,7 +12,7 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.calibrate.maps.base import BaseScoreMap, Fit, finite
 from uqcli.calibrate.scale import Scale
-from uqcli.estimates.logits import CLIP
+from uqcli.estimates.linear_scaling import CLIP
 from uqcli.kernels.logistic import fit_in_parts, likelihood_has_maximum, logistic_fit, negative_log_likelihood
 from uqcli.kernels.logistic import sigmoid as logistic
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus, sigmoid

@@ -19,9 +19,19 @@ from uqcli.base.counts import Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError
 from uqcli.base.escaping import printable
 from uqcli.base.wording import count, share
-from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Count, Features, Parts, first
+from uqcli.calibrate.maps.base import (
+    BaseRowMap,
+    Calibrated,
+    Count,
+    FeatureColumn,
+    Features,
+    Node,
+    Parts,
+    first,
+    group_of,
+    leaf_of,
+)
 from uqcli.calibrate.maps.score_map import ScoreMap
-from uqcli.calibrate.partition import FeatureColumn, Node, group_of, leaf_of
 from uqcli.calibrate.scale import Scale
 from uqcli.kernels.logistic import sigmoid
 from uqcli.reports.document import Table

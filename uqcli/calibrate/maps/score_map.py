@@ -9,9 +9,8 @@ from uqcli.base.counts import Floats, ValueCounts
 from uqcli.calibrate.maps.base import BaseScoreMap, Fit, formula_table
 from uqcli.calibrate.maps.formulas import BetaMap, LogisticMap
 from uqcli.calibrate.maps.histogram import HistogramMap
-from uqcli.calibrate.maps.isotonic import IsotonicMap
+from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap
 from uqcli.calibrate.maps.spline import SplineMap
-from uqcli.calibrate.maps.venn_abers import VennAbersMap
 from uqcli.calibrate.scale import Scale
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression

@@ -9,15 +9,14 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
 from uqcli.calibrate.maps.base import BaseScoreMap, Fit, finite, not_ascending
 from uqcli.calibrate.maps.formulas import PENALTY, penalty_note
 from uqcli.calibrate.scale import Scale
+from uqcli.kernels.interpolation import cubic_pieces, spline
 from uqcli.kernels.linear import least_solution, solved
 from uqcli.kernels.logistic import likelihood_has_maximum, loss_at, pooled_values
 from uqcli.kernels.logistic import sigmoid as logistic
-from uqcli.kernels.splines import cubic_pieces, spline
 from uqcli.kernels.sums import indices_of_ranks
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Steps, let, minus, sigmoid
 

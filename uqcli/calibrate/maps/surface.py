@@ -10,8 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.class_counts import Matrix
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.defaults import FOLDS
 from uqcli.base.rows import Rows
 from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Features, finite, formula_table

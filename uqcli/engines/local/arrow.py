@@ -1,8 +1,12 @@
-"""Convert between Arrow and polars; polars creates arrays, since pyarrow would import pandas."""
+"""Convert between Arrow and polars, and find the types that columns of several inputs share.
+
+polars creates arrays, since pyarrow would import pandas.
+"""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any, Final, cast
 
 import numpy as np
 import polars as pl
@@ -67,3 +71,122 @@ def _is_foreign(kind: pa.DataType) -> bool:
     return any(is_type(kind) for is_type in foreign) or any(
         _is_foreign(kind.field(index).type) for index in range(kind.num_fields)
     )
+
+
+_SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_UNSIGNED: Final = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+_FLOATS: Final = (pa.float16(), pa.float32(), pa.float64())
+_UNITS: Final = ("s", "ms", "us", "ns")
+_TEXTS: Final = (pa.string(), pa.large_string(), pa.string_view())
+_BINARIES: Final = (pa.binary(), pa.large_binary(), pa.binary_view())
+_MAX_DIGITS_128, _MAX_DIGITS_256 = 38, 76
+
+
+def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    """Return the narrowest type that holds all values of both types; None if there is none.
+
+    An integer is no floating-point number: beyond 2**53 it would lose digits, and 10 would become 10.0.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> common_type(pa.int32(), pa.uint32()), common_type(pa.int64(), pa.float64())
+    (DataType(int64), None)
+    """
+    if left.equals(right):
+        return left
+    if pa.types.is_null(left) or pa.types.is_null(right):
+        return right if pa.types.is_null(left) else left
+    if pa.types.is_dictionary(left) or pa.types.is_dictionary(right):
+        return common_type(
+            *(kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (left, right))
+        )
+    answers = (join(left, right) for join in _JOINS)
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def joined_type(name: str, kinds: Sequence[tuple[str, pa.DataType]]) -> pa.DataType:
+    """Return the type of a column that several inputs have, from their names and its types there.
+
+    Raises
+    ------
+    DataError
+        Two types cannot be joined without loss.
+    """
+    source, joined = kinds[0]
+    for other_source, kind in kinds[1:]:
+        answer = common_type(joined, kind)
+        if answer is None:
+            raise DataError(
+                f"column '{name}' is {joined} in {source} and {kind} in {other_source}",
+                expected="types that can be joined without loss",
+                remedy="cast the column to one type, or use the command on one input at a time",
+            )
+        if answer != joined and answer.equals(kind):
+            source = other_source
+        joined = answer
+    return joined
+
+
+def _wider(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    for family in (_SIGNED, _UNSIGNED, _FLOATS):
+        if left in family and right in family:
+            return max(left, right, key=family.index)
+    for signed, unsigned in ((left, right), (right, left)):
+        if signed in _SIGNED and unsigned in _UNSIGNED:
+            bits = max(signed.bit_width, 2 * unsigned.bit_width)
+            return next((kind for kind in _SIGNED if kind.bit_width == bits), None)
+    return None
+
+
+def _text(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    if left in _TEXTS and right in _TEXTS:
+        return pa.large_string()
+    return pa.large_binary() if left in _BINARIES and right in _BINARIES else None
+
+
+def _decimal(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    if not (pa.types.is_decimal(left) and pa.types.is_decimal(right)):
+        return None
+    scale = max(left.scale, right.scale)
+    digits = max(left.precision - left.scale, right.precision - right.scale) + scale
+    if digits <= _MAX_DIGITS_128:
+        return pa.decimal128(digits, scale)
+    return pa.decimal256(digits, scale) if digits <= _MAX_DIGITS_256 else None
+
+
+def _time(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    """Join times of the finer unit; an instant is no time without a zone, and a zone is not dropped."""
+    if pa.types.is_date(left) and pa.types.is_date(right):
+        return pa.date64()
+    kinds: tuple[tuple[Callable[[pa.DataType], bool], Callable[[str], pa.DataType]], ...] = (
+        (pa.types.is_timestamp, lambda unit: pa.timestamp(unit, left.tz)),
+        (pa.types.is_duration, pa.duration),
+        (pa.types.is_time, lambda unit: pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)),
+    )
+    for is_kind, of_unit in kinds:
+        if is_kind(left) and is_kind(right) and getattr(left, "tz", None) == getattr(right, "tz", None):
+            return of_unit(max(left.unit, right.unit, key=_UNITS.index))
+    return None
+
+
+def _nested(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
+    if _is_list(left) and _is_list(right):
+        inner = common_type(left.value_type, right.value_type)
+        return None if inner is None else pa.large_list(inner)
+    if not (pa.types.is_struct(left) and pa.types.is_struct(right)):
+        return None
+    pairs = list(zip(left, right, strict=False))
+    if left.num_fields != right.num_fields or any(one.name != other.name for one, other in pairs):
+        return None
+    kinds = [common_type(one.type, other.type) for one, other in pairs]
+    if any(kind is None for kind in kinds):
+        return None
+    return pa.struct([(one.name, kind) for (one, _), kind in zip(pairs, kinds, strict=True)])
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+_JOINS: Final = (_wider, _text, _decimal, _time, _nested)

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.base.counts import Feature, Ints
 from uqcli.base.rows import Rows
-from uqcli.base.running.memory import rows_per_part
+from uqcli.base.running.machine import rows_per_part
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.keys import columns_of, grouped_rows, keys_of
 from uqcli.engines.local.check.rows import CheckedRows
@@ -82,8 +82,7 @@ class LocalEngine:
 
     def stream(self, request: StreamRequest) -> StreamSummary:
         """Apply a rule to files (see uqcli.engines.local.write.streaming)."""
-        from uqcli.engines.local.write.plain_parquet import stream_parquet
-        from uqcli.engines.local.write.streaming import stream_through
+        from uqcli.engines.local.write.streaming import stream_parquet, stream_through
 
         with opened(request.data) as (sources, roles):
             resolved = replace(request, data=replace(request.data, roles=roles))

@@ -17,7 +17,7 @@ from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import caution, suspect
+from uqcli.base.running.messages import caution, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns
 from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
@@ -32,8 +32,17 @@ from uqcli.engines.repeated_rows import (
     shared_caution,
 )
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
-from uqcli.engines.spark.expressions import F, pairwise
-from uqcli.engines.spark.read import ClusterInput, Column, Frame, only_row, opened, quoted, together
+from uqcli.engines.spark.read import (
+    ClusterInput,
+    Column,
+    F,
+    Frame,
+    only_row,
+    opened,
+    pairwise,
+    quoted,
+    together,
+)
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import class_of, label_of, number_of, text_of, with_labels
 

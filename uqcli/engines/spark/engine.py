@@ -22,10 +22,9 @@ from uqcli.engines.protocol import (
 )
 from uqcli.engines.request import DataRequest
 from uqcli.engines.spark.check import CheckedFrame, checked
-from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import DistinctBatches, distinct_rows, groups_of, pooled_by, read_rows
 from uqcli.engines.spark.ranges import count_ranges
-from uqcli.engines.spark.read import columns_of
+from uqcli.engines.spark.read import F, columns_of
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 from uqcli.engines.spark.write import stream_through
 from uqcli.kernels.pava import isotonic_sums

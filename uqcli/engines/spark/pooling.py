@@ -20,8 +20,7 @@ from uqcli.engines.probabilities import levels_of
 from uqcli.engines.protocol import Partition, ReadRows, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
-from uqcli.engines.spark.expressions import F, pairwise
-from uqcli.engines.spark.read import Column, Frame, only_row
+from uqcli.engines.spark.read import Column, F, Frame, only_row, pairwise
 from uqcli.engines.spark.session import session_of, spark_errors
 
 MAX_VALUES: Final = 1 << 24

@@ -22,7 +22,6 @@ from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import CheckedFrame, Span
-from uqcli.engines.spark.expressions import F
 from uqcli.engines.spark.pooling import (
     MAX_VALUES,
     counting_frame,
@@ -34,7 +33,7 @@ from uqcli.engines.spark.pooling import (
     sums_of,
     totals,
 )
-from uqcli.engines.spark.read import Column, Frame
+from uqcli.engines.spark.read import Column, F, Frame
 from uqcli.engines.spark.session import spark_errors
 
 

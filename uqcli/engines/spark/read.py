@@ -21,7 +21,20 @@ from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.spark.session import session_of, spark_errors
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import SparkSession, functions
+
+    F = functions  # as everybody calls it
+else:
+
+    class _Functions:
+        """Loads Spark's functions when one is first used, since its client is an optional part."""
+
+        def __getattr__(self, name: str) -> Any:
+            from pyspark.sql import functions
+
+            return getattr(functions, name)
+
+    F = _Functions()
 
 Frame: TypeAlias = Any
 """Spark data frame."""
@@ -183,3 +196,19 @@ def together(frames: Sequence[Frame]) -> Frame:
     for frame in other_frames:
         first = first.unionAll(frame)
     return first
+
+
+def pairwise(operation: Callable[[Column, Column], Column], columns: Sequence[Column]) -> Column:
+    """Combine at least one column by an associative operation.
+
+    The expression nests little, since messages and query planners limit its depth.
+
+    Examples
+    --------
+    >>> pairwise(lambda left, right: f"({left} {right})", ["a", "b", "c"])
+    '((a b) c)'
+    """
+    while len(columns) > 1:
+        pairs = [columns[index : index + 2] for index in range(0, len(columns), 2)]
+        columns = [operation(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return columns[0]

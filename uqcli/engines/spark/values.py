@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.probabilities import class_spellings, positive_spellings
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import INPUT, DataRequest
-from uqcli.engines.spark.expressions import F
-from uqcli.engines.spark.read import ClusterInput, Column, input_of, only_row, quoted, together
+from uqcli.engines.spark.read import ClusterInput, Column, F, input_of, only_row, quoted, together
 from uqcli.engines.spark.session import spark_errors
 
 if TYPE_CHECKING:

@@ -24,15 +24,14 @@ from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.engines import refusals
-from uqcli.engines.column_types import joined_type
 from uqcli.engines.columns import require_same_columns
 from uqcli.engines.inputs import format_of
+from uqcli.engines.local.arrow import joined_type
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import Roles
 from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import Check
-from uqcli.engines.spark.expressions import F
-from uqcli.engines.spark.read import ClusterInput, Frame, only_row, opened, quoted
+from uqcli.engines.spark.read import ClusterInput, F, Frame, only_row, opened, quoted
 from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
 from uqcli.stores.address import is_stored
 

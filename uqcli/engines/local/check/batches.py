@@ -20,20 +20,19 @@ from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.running.cautions import caution, suspect
 from uqcli.base.running.concurrency import Turns, parallel_map
-from uqcli.base.running.progress import rows_read
+from uqcli.base.running.messages import caution, rows_read, suspect
 from uqcli.engines import refusals
-from uqcli.engines.column_types import common_type
 from uqcli.engines.columns import identifying_columns, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
+from uqcli.engines.local.arrow import common_type
 from uqcli.engines.local.check.joined import LabelledInput, Labels
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
 from uqcli.engines.local.check.values import number_kinds
+from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.open import Load, loads_of, open_sources
-from uqcli.engines.local.read.source import Batch, OpenedInput, report_reading
+from uqcli.engines.local.read.open import Load, OpenedInput, loads_of, open_sources, report_reading
 from uqcli.engines.probabilities import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary

@@ -13,9 +13,9 @@ from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.inputs import Origin, resolve_inputs
 from uqcli.engines.local.check.values import texts_of
+from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.open import open_sources
-from uqcli.engines.local.read.source import Batch, Block, OpenedInput
+from uqcli.engines.local.read.open import Block, OpenedInput, open_sources
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import LabelsFile, ReadOptions
 

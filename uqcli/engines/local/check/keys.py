@@ -17,7 +17,7 @@ from uqcli.engines.local.check.batches import opened, origins_of
 from uqcli.engines.local.check.values import texts_of
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.source import OpenedInput
+from uqcli.engines.local.read.open import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable
 from uqcli.engines.protocol import Columns, Keys
 from uqcli.engines.request import DataRequest, Roles

@@ -29,7 +29,7 @@ from uqcli.engines.local.check.values import (
     placeholder_in,
     unreadable,
 )
-from uqcli.engines.local.read.source import Batch
+from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 

@@ -14,8 +14,8 @@ from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.engines import refusals
+from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
-from uqcli.engines.local.read.source import Batch
 from uqcli.engines.probabilities import class_spellings, positive_spellings
 from uqcli.engines.request import FeatureRequest, Roles
 

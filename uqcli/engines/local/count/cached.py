@@ -13,8 +13,7 @@ import numpy as np
 
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
-from uqcli.base.running.cores import threads
-from uqcli.base.running.memory import kept_bytes, note_read_again, rows_per_part
+from uqcli.base.running.machine import kept_bytes, note_read_again, rows_per_part, threads
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.rows import CheckedRows

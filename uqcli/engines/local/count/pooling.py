@@ -14,7 +14,7 @@ from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums,
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.memory import kept_bytes
+from uqcli.base.running.machine import kept_bytes
 from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows

@@ -16,7 +16,7 @@ from uqcli.base.counts import Ints, RangeCounts, ValueCounts, run_starts
 from uqcli.base.defaults import ROWS_PER_PART, SORTED_ROWS
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.cores import threads
+from uqcli.base.running.machine import threads
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import between, least_keys, ranges_from, values_of

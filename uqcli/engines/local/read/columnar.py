@@ -12,18 +12,18 @@ import polars as pl
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.running.cores import threads
+from uqcli.base.running.machine import threads
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame
 from uqcli.engines.local.arrow import frame_of, table_of
-from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.partitioned import (
+from uqcli.engines.local.read.batch import (
+    Batch,
     keys_beside,
     require_equal_keys,
     rows_with_keys,
     schema_with_keys,
     with_keys,
 )
-from uqcli.engines.local.read.source import Batch
+from uqcli.engines.local.read.failures import reading
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 

@@ -16,8 +16,16 @@ from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import is_number
-from uqcli.base.running.cautions import remark
+from uqcli.base.running.messages import remark
 from uqcli.engines.inputs import InputFile, Origin
+from uqcli.engines.local.read.batch import (
+    Batch,
+    block_with_keys,
+    dialect_with_keys,
+    keys_beside,
+    require_equal_keys,
+    with_keys,
+)
 from uqcli.engines.local.read.csv_text import (
     CsvBlock,
     CsvDialect,
@@ -28,14 +36,6 @@ from uqcli.engines.local.read.csv_text import (
     read_texts,
 )
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.partitioned import (
-    block_with_keys,
-    dialect_with_keys,
-    keys_beside,
-    require_equal_keys,
-    with_keys,
-)
-from uqcli.engines.local.read.source import Batch
 from uqcli.engines.local.read.streams import bytes_of, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
 

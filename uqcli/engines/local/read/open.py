@@ -1,4 +1,8 @@
-"""Open inputs with the reader of their format and location, and read them in pieces in any thread."""
+"""Open inputs with the reader of their format and location, and read them in pieces in any thread.
+
+Fits request a few columns as polars frames. ``apply`` requests blocks that can be written again verbatim:
+text for CSV and JSON lines, Arrow record batches otherwise.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +11,21 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import MappingProxyType
-from typing import Final, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
+
+import pyarrow as pa
 
 from uqcli.base.choices import FileFormat
+from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.messages import report_progress
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
+from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.columnar import ColumnarSource, FrameSource
 from uqcli.engines.local.read.csv_source import CsvSource
-from uqcli.engines.local.read.csv_text import NumberKind
+from uqcli.engines.local.read.csv_text import CsvBlock, NumberKind
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.json_source import JsonSource
-from uqcli.engines.local.read.source import Batch, OpenedInput
+from uqcli.engines.local.read.json_lines import JsonBlock, JsonSource
 from uqcli.engines.local.read.streams import copied, open_stream, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import LocalFile, Seekable
@@ -27,11 +35,52 @@ _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyT
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
 )
 
+Block: TypeAlias = CsvBlock | JsonBlock | pa.RecordBatch
+"""Rows in the form of their input."""
+
 Load: TypeAlias = Callable[[], Iterator[Batch]]
 """Loads consecutive batches of an input."""
 
 _FEW_BYTES: Final = 1 << 18
 """Size up to which a file is read sooner than a thread has begun, as each of many files."""
+
+
+def report_reading(sources: Sequence[OpenedInput], input_index: int, rows: int) -> None:
+    """Report the progress of reading, within the input at a given index."""
+    report_progress("reading", rows, "rows", (input_index + sources[input_index].share) / len(sources))
+
+
+class OpenedInput(Protocol):
+    """An opened input."""
+
+    @property
+    def origin(self) -> Origin:
+        """The input."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Column names, in order."""
+
+    @property
+    def share(self) -> float:
+        """Approximate fraction that the last pass has read, from 0 to 1."""
+
+    def rows_expected(self) -> int | None:
+        """Estimate the number of rows; None if unknown before reading."""
+
+    def batches(
+        self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
+    ) -> Iterator[Batch]:
+        """Iterate over selected columns, from row ``start`` on.
+
+        Parameters
+        ----------
+        max_rows
+            Approximate number of rows per batch, if the format leaves a choice.
+        """
+
+    def blocks(self) -> Iterator[Block]:
+        """Iterate over all columns, in the form of the input."""
 
 
 @contextmanager

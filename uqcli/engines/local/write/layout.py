@@ -16,14 +16,12 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
-from uqcli.engines.column_types import joined_type
 from uqcli.engines.columns import require_same_columns
-from uqcli.engines.local.arrow import table_of
+from uqcli.engines.local.arrow import joined_type, table_of
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock
-from uqcli.engines.local.read.json_lines import JsonBlock
-from uqcli.engines.local.read.json_source import JsonSource
-from uqcli.engines.local.read.source import Block, OpenedInput
+from uqcli.engines.local.read.json_lines import JsonBlock, JsonSource
+from uqcli.engines.local.read.open import Block, OpenedInput
 from uqcli.engines.protocol import StreamRequest
 from uqcli.engines.request import Roles
 

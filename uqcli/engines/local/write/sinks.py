@@ -23,7 +23,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.base.files import OutputQueue
 from uqcli.base.records import dataclass
-from uqcli.base.running.cautions import caution
+from uqcli.base.running.messages import caution
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record

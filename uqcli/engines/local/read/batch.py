@@ -1,4 +1,4 @@
-"""Add the partition columns of folder names to the rows of a file."""
+"""Rows as they were read from an input, with the partition columns of its folders."""
 
 from __future__ import annotations
 
@@ -11,13 +11,74 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from uqcli.base.counts import Bools
 from uqcli.base.errors import DataError
-from uqcli.engines.inputs import InputFile
+from uqcli.base.records import dataclass
+from uqcli.engines.inputs import InputFile, Origin
 from uqcli.engines.local.arrow import arrow_of, bytes_of
 from uqcli.engines.local.read.csv_text import csv_record
 
 if TYPE_CHECKING:
     from uqcli.engines.local.read.csv_text import CsvBlock, CsvDialect
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """Rows of one input.
+
+    Attributes
+    ----------
+    short : bool, shape (rows,), or None
+        Rows with fewer fields than the header (CSV only).
+    first_row
+        Position of the first row in its input, 0-based.
+    cut
+        Whether the last row lacks a line end, as in a truncated file (CSV only).
+    decimal
+        Decimal mark of numbers (CSV only).
+    footer
+        Text of the last row if it is a line that programs write after the rows, such as ``(2000 rows)``, or
+        ``Ctrl-Z`` (CSV only).
+    """
+
+    frame: pl.DataFrame
+    short: Bools | None
+    first_row: int
+    origin: Origin
+    cut: bool = False
+    decimal: str | None = None
+    footer: str | None = None
+
+    def after(self, start: int) -> Batch:
+        """Drop the rows before a position in the input."""
+        early = start - self.first_row
+        if early <= 0:
+            return self
+        short = None if self.short is None else self.short[early:]
+        return replace(self, frame=self.frame[early:], short=short, first_row=start)
+
+    def before(self, end: int) -> Batch:
+        """Drop the rows from a position in the input on."""
+        rows = max(0, end - self.first_row)
+        if rows >= self.frame.height:
+            return self
+        short = None if self.short is None else self.short[:rows]
+        return replace(self, frame=self.frame[:rows], short=short, cut=False, footer=None)
+
+    def column(self, name: str) -> pl.Series:
+        """Return a column without its name, since polars reads a name such as ``^a$`` as a pattern."""
+        return self.frame.get_column(name).alias("")
+
+    def pointed(self, text: pl.Series) -> pl.Series:
+        """Return texts of numbers with a decimal point; a point in a number with a comma makes it none."""
+        if self.decimal != ",":
+            return text
+        return text.str.replace_many([",", "."], [".", ","])
+
+    def location(self, row: int) -> str:
+        """Describe the location of a row for messages."""
+        return self.origin.location(self.first_row + row)
+
 
 Keys = Mapping[str, str | None]
 Records = TypeVar("Records", pa.RecordBatch, pa.Table)

@@ -1,15 +1,16 @@
-"""Remarks, cautions and doubts on the inputs of a run.
+"""What a run says while it works: remarks, cautions and doubts on its inputs, and its progress.
 
 Remarks concern the file format. Only the readable report has them, not JSON or rule files: results have
 the same bytes for every format. Cautions concern the rows; JSON has them as well. A caution on the rows that
 a rule is fitted on is a doubt about the rule: the rule file keeps it, and whatever uses the rule repeats it.
+Progress is shown only on a terminal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
+from typing import Final, TypeVar
 
 _remarks: Final[dict[str, None]] = {}
 _cautions: Final[dict[str, None]] = {}
@@ -91,8 +92,51 @@ def repeated_doubts() -> list[str]:
 
 
 def clear() -> None:
-    """Clear remarks, cautions, suspicions and doubts for a new run."""
-    _remarks.clear()
-    _cautions.clear()
-    _suspicions.clear()
-    _doubts.clear()
+    """Forget what was said, and the rows that were read, for a new run."""
+    for forgotten in (_remarks, _cautions, _suspicions, _doubts, _rows):
+        forgotten.clear()
+
+
+T = TypeVar("T")
+
+Receiver = Callable[[str, int, str, float | None], None]
+"""Receives progress events; called often."""
+
+_receivers: list[Receiver] = []
+
+
+def set_receiver(receiver: Receiver | None) -> None:
+    """Register the receiver of progress events; None for none."""
+    _receivers[:] = [] if receiver is None else [receiver]
+
+
+def report_progress(task: str, done: int, unit: str, share: float | None) -> None:
+    """Report the progress of a task: what is done, and its share from 0 to 1, or None if unknown."""
+    for receiver in _receivers:
+        receiver(task, done, unit, share)
+
+
+def with_progress(items: Iterable[T], task: str, total: int) -> Iterator[T]:
+    """Yield the results of draws, reporting progress after each.
+
+    Examples
+    --------
+    >>> list(with_progress("ab", "drawing", 2))
+    ['a', 'b']
+    """
+    for done, item in enumerate(items, start=1):
+        yield item
+        report_progress(task, done, "draws", done / max(total, 1))
+
+
+_rows: Final[dict[str, int]] = {}
+
+
+def rows_read(name: str, rows: int) -> None:
+    """Record the rows of a completely read input."""
+    _rows[name] = rows
+
+
+def rows_by_input() -> dict[str, int]:
+    """Return the rows of each input read so far, unusable ones included."""
+    return dict(_rows)
