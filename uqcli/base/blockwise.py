@@ -54,17 +54,9 @@ def values_per_task() -> int:
 
 
 def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: int) -> list[list[float]]:
-    """Sum terms over every part of positions 0 to ``stop``-1.
+    """Sum terms over every part of positions 0 to ``stop``-1; return each array's sums by part, in order.
 
-    Parameters
-    ----------
-    terms
-        Function from positions to arrays of terms at them, called in threads.
-
-    Returns
-    -------
-    list
-        The sums of each array by part, in order.
+    The function from positions to arrays of terms at them is called in threads.
     """
 
     def sums(positions: slice) -> list[list[float]]:

@@ -78,16 +78,9 @@ class ValueCounts:
 class RangeCounts:
     """Counts of adjacent ranges of one column's values, ascending; a range may be a single value.
 
-    Attributes
-    ----------
-    value : float64, shape (m,)
-        Lower end of each range; its rows have values from here to below the next range.
-    count, positives : int64, shape (m,)
-        Rows and positive rows in each range; ``count > 0``.
-    exact : bool, shape (m,)
-        Whether all rows of a range have the value of its lower end.
-    sums : int64, shape (2, amounts, m), or None without amounts
-        As in ``ValueCounts``.
+    All have shape (m,), and ``sums`` as in ``ValueCounts``. ``value`` is the lower end of each range, whose
+    rows have values from here to below the next range; ``count > 0``. A range is ``exact`` if all its rows
+    have the value of its lower end.
     """
 
     value: Floats
@@ -178,14 +171,9 @@ class CellRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """Score x uncertainty table: one ``CellRow`` per uncertainty bin.
+    """Score x uncertainty table: one ``CellRow`` for each of K uncertainty bins, of any numbers of cells.
 
-    Attributes
-    ----------
-    uncertainty_edges : float64, shape (K-1,)
-        A row with uncertainty v is in bin ``#{edges <= v}``.
-    rows : tuple of CellRow, length K
-        The rows may have different numbers of cells.
+    A row with uncertainty v is in bin ``#{edges <= v}`` of the K-1 edges.
     """
 
     uncertainty_edges: Floats
@@ -259,15 +247,10 @@ def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """Feature column that partitions the rows.
+    """Feature column that partitions the rows, of sorted levels; None for a numeric column.
 
-    Attributes
-    ----------
-    levels
-        Levels in sorted order; None for a numeric column.
-    value : float64, shape (n,)
-        Numbers, NaN if missing; or the index of each row's level, ``len(levels)`` for other texts and -1 if
-        missing.
+    Values are float64, of shape (n,): numbers, NaN if missing; or the index of each row's level,
+    ``len(levels)`` for other texts and -1 if missing.
     """
 
     levels: tuple[str, ...] | None
@@ -300,16 +283,9 @@ def codes_of_texts(levels: Sequence[str]) -> dict[str, int]:
 
 
 def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCounts:
-    """Pool rows with equal values.
+    """Pool rows with equal values, which are finite without negative zeros; shape (n,).
 
-    Parameters
-    ----------
-    value : float64, shape (n,)
-        Finite values without negative zeros.
-    positive : bool, shape (n,)
-        Labels.
-    weight : int64, shape (n,), optional
-        Multiplicity of each row; rows of weight 0 are ignored.
+    The weight is the multiplicity of each row; rows of weight 0 are ignored.
 
     Examples
     --------
@@ -334,16 +310,8 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
 class SortedRows:
     """Rows sorted by value once, to be pooled under many weights.
 
-    Attributes
-    ----------
-    order : int64, shape (n,)
-        Row indices in ascending order of value.
-    starts : int64, shape (m,)
-        Positions in that order of the first row of each distinct value.
-    value : float64, shape (m,)
-        Distinct values.
-    positive : bool, shape (n,)
-        Labels in that order.
+    ``order`` are the row indices in ascending order of value, shape (n,), ``positive`` the labels in that
+    order, and ``starts`` the positions in it of the first row of each distinct ``value``, shape (m,).
     """
 
     order: Ints
@@ -436,15 +404,7 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
 
 
 def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
-    """Return the cells between sorted score edges.
-
-    Parameters
-    ----------
-    counts
-        Tie-pooled scores of one uncertainty bin.
-    edges : float64, shape (L-1,)
-        Ascending; duplicates give empty cells.
-    """
+    """Return the cells between L-1 ascending score edges, of which duplicates give empty cells."""
     starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
     positives = np.diff(_cumulative(counts.positives)[starts])
     nonempty = np.flatnonzero(positives)
@@ -525,10 +485,7 @@ class PooledScores:
 def power_sums(values: Ints, *, highest: Literal[2, 3]) -> list[int]:
     """Add up squares, and cubes, exactly: by parts of few bits, whose products do not overflow.
 
-    Parameters
-    ----------
-    values : int64, shape (n,)
-        At least 0; for cubes at most 2**42.
+    Values are int64, of shape (n,) and at least 0; for cubes at most 2**42.
 
     Examples
     --------

@@ -42,16 +42,9 @@ class Purpose(IntEnum):
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
-    """Return one uniform number in [0, 1) per row, independent of the other rows.
+    """Return one uniform number in [0, 1) per row, shape (n,), independent of the other rows.
 
-    Parameters
-    ----------
-    position : int64, shape (n,)
-        Row positions over all inputs, ascending.
-
-    Returns
-    -------
-    float64, shape (n,)
+    Positions of rows are those over all inputs, ascending.
     """
     result = np.empty(len(position))
     block_of = position // ROWS_PER_BLOCK
@@ -65,16 +58,8 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
 def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint64]:
     """Hash each row's values and a key, to order rows independently of their order in the file.
 
-    Parameters
-    ----------
-    columns
-        Numbers or flags, shape (n,) each.
-    key
-        Integers from 0 to 2**64 - 1.
-
-    Returns
-    -------
-    uint64, shape (n,)
+    Columns are numbers or flags of shape (n,); the key has integers from 0 to 2**64 - 1. The hashes are
+    uint64, of shape (n,).
     """
     mixed = np.zeros(len(columns[0]), dtype=np.uint64)
     for key_part in key:
@@ -86,24 +71,15 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
 
 
 def text_keys(texts: Sequence[str]) -> Ints:
-    """Compute a key of each text, by which clusters are drawn whatever other texts there are.
-
-    Returns
-    -------
-    int64, shape (n,)
-        Non-negative.
-    """
+    """Compute a key of each text, at least 0, by which clusters are drawn whatever other texts there are."""
     digests = (blake2b(text.encode(), digest_size=8).digest() for text in texts)
     return np.array([int.from_bytes(key, "little") >> 1 for key in digests], dtype=np.int64)
 
 
 def dealt(keys: Ints, parts: int, *hash_key: int) -> Ints:
-    """Deal distinct keys to parts in turn, in the order of a hash.
+    """Deal distinct keys to parts in turn, in the order of a hash; return the part of each key.
 
-    Returns
-    -------
-    int64, shape (n,)
-        Part of each key; the sizes of the parts differ by at most one.
+    The sizes of the parts differ by at most one.
     """
     part = np.empty(len(keys), dtype=np.int64)
     part[np.lexsort((keys, hashes([keys], *hash_key)))] = np.arange(len(keys)) % parts
@@ -128,13 +104,7 @@ def digest(columns: Sequence[NDArray[np.generic]]) -> int:
 
 
 def check_seed(seed: int) -> None:
-    """Refuse an invalid seed.
-
-    Raises
-    ------
-    UsageError
-        It is not a whole number from 0 to ``MAX_SEED``.
-    """
+    """Refuse a seed that is not a whole number from 0 to ``MAX_SEED``."""
     if not isinstance(seed, int | np.integer) or not 0 <= seed <= MAX_SEED:
         raise UsageError(f"seed {seed}", expected=f"a whole number from 0 to {MAX_SEED}")
 

@@ -40,14 +40,9 @@ def decimal(
     at_most: int | None = None,
     unit: str = "",
 ) -> Fraction:
-    """Parse a decimal of at least 0 as an exact fraction.
+    """Parse a decimal of at least 0 as an exact fraction, within bounds and of not too many digits.
 
     Its messages begin with ``name``; ``unit`` is what was typed after the number.
-
-    Raises
-    ------
-    UsageError
-        It is not a decimal, has too many digits, or is out of bounds.
 
     Examples
     --------
@@ -106,10 +101,7 @@ def is_number(text: str) -> bool:
 def _share_meant(text: str, *, most: Fraction) -> str:
     """Return the share that a percentage or a number with a decimal comma means; empty if it means none.
 
-    Parameters
-    ----------
-    most
-        Maximum share: a risk of 90 may as well be a confidence.
+    It is at most ``most``: a risk of 90 may as well be a confidence.
     """
     if _WITH_COMMA.fullmatch(text):
         return text.replace(",", ".")
@@ -125,26 +117,14 @@ def _shortened(text: str) -> str:
 
 
 def size(name: str, text: str) -> int:
-    """Parse a number of bins, or of rows per bin.
-
-    Raises
-    ------
-    UsageError
-        It is not a whole number from 1 to ``MAX_BINS``.
-    """
+    """Parse a number of bins, or of rows per bin: a whole number from 1 to ``MAX_BINS``."""
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
         raise UsageError(f"{name} is '{_shortened(text)}'", expected=f"a whole number from 1 to {MAX_BINS:,}")
     return check_size(name, int(text))
 
 
 def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:
-    """Refuse a number of bins, or of rows per bin, beyond what a table can have.
-
-    Raises
-    ------
-    UsageError
-        It is not from 1 to ``maximum``.
-    """
+    """Refuse a number of bins, or of rows per bin, beyond what a table can have."""
     if not 1 <= value <= maximum:
         raise UsageError(f"{name} is {value:,}", expected=f"a whole number from 1 to {maximum:,}")
     return value

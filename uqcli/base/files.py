@@ -38,13 +38,7 @@ def is_stdout(name: str) -> bool:
 
 
 def stdin_bytes() -> BinaryIO:
-    """Return standard input as bytes.
-
-    Raises
-    ------
-    DataError
-        Standard input is closed.
-    """
+    """Return standard input as bytes, unless it is closed."""
     stream: TextIO | None = sys.stdin
     if stream is None:
         raise DataError("standard input is closed", remedy=f"give a file, or redirect from {os.devnull}")
@@ -118,25 +112,13 @@ class OutputQueue:
         self._waiting.append(waiting)
 
     def commit(self) -> None:
-        """Rename all outputs into place.
-
-        Raises
-        ------
-        DataError
-            A target can no longer be written.
-        """
+        """Rename all outputs into place."""
         while self._waiting:
             self._waiting.pop(0).move_into_place()
 
 
 def check_writable(target: str) -> None:
-    """Refuse an unwritable target before any work is done.
-
-    Raises
-    ------
-    DataError
-        The directory is missing or not writable, or the target is a directory.
-    """
+    """Refuse an unwritable target before any work is done."""
     if target == STDIO:
         return
     try:
@@ -161,13 +143,7 @@ def _check_target(target: str) -> None:
 
 
 def check_results_stream(target: str | None, remedy: str = "give -o FILE") -> None:
-    """Refuse to write results to a closed standard output.
-
-    Raises
-    ------
-    DataError
-        The target is standard output, and it is closed.
-    """
+    """Refuse to write results to a closed standard output."""
     if target == STDIO and "stdout" in _closed:
         raise DataError("standard output is closed", expected="a place for the results", remedy=remedy)
 
@@ -177,11 +153,6 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
     """Open a path, or ``-``, for writing bytes; a regular file appears only if the block succeeds.
 
     It waits in a queue for ``commit``, if there is one, and else is renamed into place at once.
-
-    Raises
-    ------
-    DataError
-        The target cannot be written (missing directory, permission, full disk).
     """
     if target == STDIO:
         check_results_stream(target)

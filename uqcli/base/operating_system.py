@@ -51,10 +51,7 @@ _PLAIN_WORD: Final = re.compile(r"[\w@%+=:,./\\-]+", re.ASCII)
 def has_lock(descriptor: int) -> bool:
     """Lock an open file until its descriptor closes; return False if another run has locked it.
 
-    Raises
-    ------
-    OSError
-        Its file system has no locks.
+    It is an OSError if its file system has no locks.
     """
     if not IS_WINDOWS:
         try:
@@ -74,13 +71,7 @@ def has_lock(descriptor: int) -> bool:
 
 
 def change(work: Callable[..., None], *paths: str | Path) -> None:
-    """Replace or remove files; Windows refuses while a scanner or a library still has one open, so try again.
-
-    Raises
-    ------
-    OSError
-        The files cannot be changed.
-    """
+    """Replace or remove files, with patience, since on Windows a scanner or a library may have one open."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
         try:

@@ -86,13 +86,7 @@ def filled(default: Any = None) -> Any:
 
 
 def names(option: str, text: str) -> tuple[str, ...]:
-    """Parse column names.
-
-    Raises
-    ------
-    UsageError
-        A name is repeated or empty.
-    """
+    """Parse column names, none of which is repeated or empty."""
     columns = tuple(name.strip() for name in text.split(","))
     if not all(columns) or len(set(columns)) < len(columns):
         raise UsageError(f"{option} '{text}'", expected="different column names: A,B,...")
@@ -100,13 +94,7 @@ def names(option: str, text: str) -> tuple[str, ...]:
 
 
 def numbers(option: str, text: str) -> tuple[float, ...]:
-    """Parse numbers.
-
-    Raises
-    ------
-    UsageError
-        A part is not a number.
-    """
+    """Parse numbers."""
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
@@ -163,10 +151,7 @@ def normalize_stdout(output: str | None) -> str | None:
 class RowOutput:
     """File of the rows, and its columns.
 
-    Attributes
-    ----------
-    queue
-        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+    A regular file waits in the queue for ``commit``; without a queue it is renamed into place at once.
     """
 
     panel: ClassVar = "Output"
@@ -192,25 +177,13 @@ class RowOutput:
 
 
 def check_bootstrap(replicates: int | None) -> None:
-    """Refuse a number of resamples that gives no interval.
-
-    Raises
-    ------
-    UsageError
-        It is 1 or negative.
-    """
+    """Refuse a number of resamples that gives no interval: 1, or a negative one."""
     if replicates is not None and (replicates < 0 or replicates == 1):
         raise UsageError(f"{replicates} bootstrap replicates", expected="2 or more, or 0 for none")
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse an invalid confidence level.
-
-    Raises
-    ------
-    UsageError
-        It is not strictly between 0 and 1.
-    """
+    """Refuse a confidence level that is not strictly between 0 and 1."""
     if not 0 < confidence < 1:
         meant = f"did you mean {confidence / 100:g}?" if 2 <= confidence < 100 else ""
         raise UsageError(f"confidence {confidence:g}", expected="a number between 0 and 1", remedy=meant)

@@ -77,14 +77,7 @@ class Rows:
         return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
 
     def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
-        """Return the tie-pooled counts of one value per row.
-
-        Parameters
-        ----------
-        value : float64, shape (n,)
-        rows
-            Row indices or a mask; None for all rows.
-        """
+        """Return the tie-pooled counts of one value per row, of rows by mask or index; None for all."""
         if rows is None:
             return pool(value, self.labels, self.weight)
         return pool(value[rows], self.labels[rows], _select(self.weight, rows))
@@ -190,12 +183,8 @@ def _comparable(column: NDArray[Any]) -> NDArray[Any]:
 class ClassCounts:
     """Distinct rows of class probabilities, in an order that does not depend on the row order.
 
-    Attributes
-    ----------
-    probability : float64, shape (m, C)
-    label : int64, shape (m,)
-    count : int64, shape (m,)
-        Multiplicity of each row.
+    Probabilities are float64, of shape (m, C). Labels, and counts, which are the multiplicity of each row,
+    are int64, of shape (m,).
     """
 
     probability: Matrix
@@ -204,13 +193,7 @@ class ClassCounts:
 
     @classmethod
     def from_rows(cls, probability: Matrix, label: Ints, weight: Ints | None) -> ClassCounts:
-        """Pool equal rows.
-
-        Parameters
-        ----------
-        probability : float64, shape (n, C)
-        label, weight : int64, shape (n,); weight None for 1 each
-        """
+        """Pool equal rows; without a weight, each counts as 1."""
         multiplicity = np.ones(len(label), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(multiplicity > 0)
         order = present[np.lexsort((label[present], *probability[present].T[::-1]))]
@@ -229,12 +212,7 @@ class ClassCounts:
         return ClassCounts(probability=self.probability[rows], label=self.label[rows], count=self.count[rows])
 
     def draw_labels(self, random: np.random.Generator) -> Ints:
-        """Draw labels from the class probabilities: count of each class for each distinct row.
-
-        Returns
-        -------
-        int64, shape (m, C)
-        """
+        """Draw labels from the class probabilities: count of each class for each distinct row; (m, C)."""
         counts: Ints = random.multinomial(self.count, self.shares)
         return counts
 

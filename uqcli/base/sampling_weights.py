@@ -35,13 +35,7 @@ def units(weight: Floats) -> Ints:
 
 
 def refuse_unusable(weight: Floats) -> None:
-    """Refuse weights that are negative or too large.
-
-    Raises
-    ------
-    DataError
-        There is one.
-    """
+    """Refuse weights that are negative or too large."""
     if len(weight) and not 0 <= weight.min() <= weight.max() <= LARGEST:
         raise DataError(
             f"sampling weights from {weight.min():g} to {weight.max():g}",
@@ -58,12 +52,7 @@ def inverse(probability: Floats) -> Floats:
 def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
     """Scale weights by a power of two to numbers of rows, as many as counts allow, for metrics without tests.
 
-    Parameters
-    ----------
-    weight : float64, shape (n,)
-        At least one is above 0.
-    count : int64, shape (n,), optional
-        Number of equal rows that each stands for; None for 1.
+    At least one weight is above 0. A count is the number of equal rows that each stands for; None for 1.
     """
     total = math.fsum((weight if count is None else weight * count).tolist())
     scale = min(float(UNITS), 2.0 ** math.floor(math.log2(MAX_ROWS / 2 / total)))
@@ -73,18 +62,9 @@ def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightSums:
-    """Exact sums over some rows.
+    """Exact sums over the rows with a positive weight, in units, and in units to their power.
 
-    Attributes
-    ----------
-    rows
-        Rows with a positive weight.
-    total
-        Sum of the weights, in units.
-    squares, cubes
-        Sums of their squares and cubes, in units to that power.
-    least, largest
-        Least and largest weight, in units; 0 without rows.
+    The least and the largest weight are 0 without rows.
     """
 
     rows: int = 0
@@ -96,14 +76,9 @@ class WeightSums:
 
     @classmethod
     def of(cls, weight: Ints, mask: Bools, count: Ints | None = None) -> Self:
-        """Add up the rows of a mask.
+        """Add up the rows of a mask, with weights in units.
 
-        Parameters
-        ----------
-        weight : int64, shape (n,)
-            In units.
-        count : int64, shape (n,), optional
-            Number of equal rows that each stands for; None for 1.
+        A count is the number of equal rows that each stands for; None for 1.
         """
         chosen = mask & (weight > 0)
         if count is not None:

@@ -176,10 +176,7 @@ def ranges(edges: Sequence[float]) -> list[str]:
 def p_text(value: float | None, *, is_least: bool = False) -> str:
     """Format a p-value with its "p"; digits below 0.0001 carry no information.
 
-    Parameters
-    ----------
-    is_least
-        Whether it is the least one that the number of random draws allows.
+    ``is_least`` is whether it is the least one that the number of random draws allows.
 
     Examples
     --------

@@ -41,16 +41,10 @@ from uqcli.estimates.binning import (
 
 @dataclass(frozen=True, kw_only=True)
 class GridSpec:
-    """The shape of a grid.
+    """The shape of a grid: K uncertainty bins, and L score bins in each; None for a cell per score.
 
-    Attributes
-    ----------
-    uncertainty_bins
-        K, at least 1; with 1 the uncertainty is ignored.
-    score_bins
-        L per uncertainty bin, or None for one cell per distinct score.
-    n_min, n_max
-        Bounds on the rows per bin of pava-bc; None for the default.
+    With one uncertainty bin the uncertainty is ignored. ``n_min`` and ``n_max`` bound the rows per bin of
+    pava-bc; None for the default.
     """
 
     binning: Binning
@@ -65,13 +59,7 @@ class GridSpec:
         return BinSizes(bins=self.score_bins or 1, n_min=self.n_min, n_max=self.n_max)
 
     def check(self) -> None:
-        """Refuse a grid beyond the size limits.
-
-        Raises
-        ------
-        UsageError
-            A number of bins, or of cells, is out of range.
-        """
+        """Refuse a grid beyond the size limits."""
         cells = check_size("uncertainty bins", self.uncertainty_bins, MAX_UNCERTAINTY_BINS)
         if self.score_bins is not None:
             cells *= check_size("score bins", self.score_bins)
@@ -95,18 +83,10 @@ def uncertainty_rule(binning: Binning) -> BinningRule:
 
 
 def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: GridSpec) -> Cells:
-    """Build cells from the scores of each uncertainty bin.
+    """Build cells from the scores of each uncertainty bin, or ranges of which ``ranges_for_grid`` marks none.
 
-    Parameters
-    ----------
-    parts
-        Tie-pooled scores, or counts of ranges of which ``ranges_for_grid`` marks none.
-
-    Returns
-    -------
-    Cells
-        With the single bin rule (#{edges <= value}), so that applying the edges to the same rows reproduces
-        the counts. An empty uncertainty bin gets the score edges of all rows pooled.
+    They have the single bin rule (#{edges <= value}), so that applying the edges to the same rows reproduces
+    the counts. An empty uncertainty bin gets the score edges of all rows pooled.
     """
     if spec.score_bins is None:
         return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(distinct_cells(part) for part in parts))
@@ -122,15 +102,9 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
 
 
 def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple[Floats, list[ValueCounts]]:
-    """Merge runs of adjacent uncertainty bins into ``bins`` bins.
+    """Merge runs of adjacent uncertainty bins into ``bins`` bins, which divides their number U.
 
-    Parameters
-    ----------
-    edges : float64, shape (U-1,)
-    parts
-        Scores of each of the U bins, in common ranges.
-    bins
-        A divisor of U.
+    There are U-1 edges, and the scores of each bin, in common ranges.
     """
     bins_per_run = len(parts) // bins
     runs = [parts[first : first + bins_per_run] for first in range(0, len(parts), bins_per_run)]
@@ -169,14 +143,9 @@ def ranges_for_grid(
 ) -> list[Bools]:
     """Mark the ranges to open until ``cells_from`` is exact.
 
-    Parameters
-    ----------
-    counts
-        Counts of each uncertainty bin, then of all rows.
-    spec
-        With a number of score bins and a binning that depends on ranks.
-    counts_only
-        For a shared grid, whether the positions of positives within cells are irrelevant.
+    Counts are those of each uncertainty bin, then of all rows. The grid has a number of score bins, and a
+    binning that depends on ranks. ``counts_only`` is for a shared grid, if the positions of positives within
+    cells are irrelevant.
     """
     if spec.binning is Binning.SHARED:
         return _ranges_for_shared(counts, spec, counts_only=counts_only)
@@ -255,13 +224,9 @@ def pool_by(rows: Rows, edges: Floats) -> tuple[ValueCounts, ...]:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UncertaintyAxis:
-    """Uncertainty bins of a grid.
+    """Uncertainty bins of a grid: K-1 edges, and the smallest and largest uncertainty.
 
-    Attributes
-    ----------
-    edges : float64, shape (K-1,)
-    ends
-        Smallest and largest uncertainty; None for a single bin, for which the uncertainty is not counted.
+    The ends are None for a single bin, for which the uncertainty is not counted.
     """
 
     edges: Floats
@@ -321,13 +286,8 @@ def grid_parts(
 ) -> tuple[RangeCounts, ...]:
     """Return the scores of each uncertainty bin, then of all rows, as exact as the grid requires.
 
-    Parameters
-    ----------
-    additional_query
-        Query for additional ranges to open.
-    thresholds
-        Query for the ranges with the thresholds of a shared grid, after its cells are exact. Without it, the
-        positions of positives are exact in all cells.
+    An additional query may open further ranges. ``thresholds`` selects the ranges with the thresholds of a
+    shared grid, after its cells are exact; without it, the positions of positives are exact in all cells.
     """
     by = Partition(edges=edges)
     if spec.score_bins is None or BINNING_RULES[spec.binning].ranks is None:

@@ -16,13 +16,9 @@ from uqcli.kernels.sums import sums_from
 
 @dataclass(frozen=True, kw_only=True)
 class BinError:
-    """Errors by score bin.
+    """Errors by score bin, float64 of shape (L,): the mean over the uncertainty bins with rows in bin j.
 
-    Attributes
-    ----------
-    ece : float64, shape (L,)
-        ECE@j: mean of |mean of (score - label)| over the uncertainty bins with rows in bin j; NaN without
-        any.
+    ECE@j averages |mean of (score - label)| over them; it is NaN without any.
     """
 
     ece: Floats
@@ -50,16 +46,10 @@ def isotonic_errors(
 ) -> tuple[BinError, BinError]:
     """Compute errors by score bin of isotonic regression on the score (IST) and per uncertainty bin (MIST).
 
-    Both are measured on the rows to which the regressions were fitted.
-
-    Parameters
-    ----------
-    parts
-        Scores of each uncertainty bin, as exact as ``ranges_for_blocks`` requires.
-    blocks
-        Isotonic blocks of each uncertainty bin, then of all rows, each at its first score.
-    cells
-        Cells of the same rows, L score bins each.
+    Both are measured on the rows to which the regressions were fitted. Parts are the scores of each
+    uncertainty bin, as exact as ``ranges_for_blocks`` requires. Blocks are the isotonic ones of each
+    uncertainty bin, then of all rows, each at its first score. Cells are those of the same rows, L score bins
+    each.
     """
     *own_blocks, shared_blocks = blocks
     return _errors(parts, cells, [shared_blocks] * len(parts)), _errors(parts, cells, own_blocks)
@@ -68,12 +58,7 @@ def isotonic_errors(
 def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCounts]) -> list[Bools]:
     """Mark the ranges to open until the rows of each block and cell are known.
 
-    Parameters
-    ----------
-    counts
-        Counts of each uncertainty bin, then of all rows.
-    blocks
-        As in ``isotonic_errors``.
+    Counts are those of each uncertainty bin, then of all rows; blocks are as in ``isotonic_errors``.
     """
     *parts, total = counts
     *own_blocks, shared_blocks = blocks
@@ -107,14 +92,7 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
 def errors_of_rows(
     rows: Rows, probability: Floats, *, uncertainty_bin: Ints, uncertainty_bins: int, score_bins: int
 ) -> BinError:
-    """Compute errors by score bin of given probabilities, with bins of equal weight in each uncertainty bin.
-
-    Parameters
-    ----------
-    probability : float64, shape (n,)
-    uncertainty_bin : int64, shape (n,)
-        Uncertainty bin of each row, less than ``uncertainty_bins``.
-    """
+    """Compute errors by score bin of given probabilities, with bins of equal weight per uncertainty bin."""
     error = np.full((uncertainty_bins, score_bins), np.nan)
     for bin_index in range(uncertainty_bins):
         inside = np.flatnonzero(uncertainty_bin == bin_index)
@@ -132,10 +110,7 @@ def errors_of_rows(
 def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
     """Compute expected errors of calibrated scores: mean |rate - expectation|, by the normal approximation.
 
-    Parameters
-    ----------
-    groups
-        Adjacent score bins whose pooled rate estimates that of each of their cells.
+    Groups are adjacent score bins whose pooled rate estimates that of each of their cells.
     """
     error = np.full((len(cells.rows), len(cells.rows[0].count)), np.nan)
     for bin_index, row in enumerate(cells.rows):

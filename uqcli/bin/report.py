@@ -26,13 +26,7 @@ _ERROR_NOTES: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class BinReport(OneResult):
-    """A grid of counts, and errors of isotonic fits.
-
-    Attributes
-    ----------
-    errors
-        Calibration error by score bin of IST and MIST; None if the grid was not counted from rows.
-    """
+    """A grid of counts, and errors of isotonic fits (IST and MIST); None if it was not counted from rows."""
 
     artifact: GridArtifact
     errors: tuple[BinError, BinError] | None

@@ -62,13 +62,7 @@ def _spec(request: BinRequest) -> GridSpec:
 
 
 def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
-    """Bin rows into a new grid.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, or the rows cannot be read.
-    """
+    """Bin rows into a new grid."""
     spec.check()
     if not spec.binning.cuts_uncertainty and spec.uncertainty_bins > 1:
         raise UsageError(f"{spec.uncertainty_bins} uncertainty bins with {spec.binning}", expected="1")
@@ -87,13 +81,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
 
 @keeps_doubts
 def count_under(edges: str, data: DataRequest) -> BinResult:
-    """Count rows in the cells of a saved grid.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The grid or the rows cannot be read.
-    """
+    """Count rows in the cells of a saved grid."""
     old = load_kind(edges, GridArtifact)
     old_cells = old.cells()
     table = open_table(data, uses_uncertainty=len(old_cells.rows) > 1)
@@ -118,15 +106,7 @@ def _counted_under(table: Table, old: Cells) -> Cells:
 
 
 def merge_grids(names: Sequence[str]) -> BinResult:
-    """Add the counts of grids with equal edges.
-
-    Raises
-    ------
-    UsageError
-        Fewer than two grids, or different edges or columns.
-    DataError, ArtifactError
-        A grid cannot be read.
-    """
+    """Add the counts of at least two grids with equal edges and columns."""
     if not names:
         raise UsageError("no grid to merge", expected="rule files of kind grid")
     grids = [load_kind(name, GridArtifact) for name in names]

@@ -71,19 +71,9 @@ class FittedCalibration:
 
 
 def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) -> FittedCalibration:
-    """Fit a calibration map.
+    """Fit a calibration map to at least one row, pooled.
 
-    Parameters
-    ----------
-    rows
-        At least one row, pooled.
-    tree_rows
-        Separate rows to learn trees from; None to split the rows in halves.
-
-    Raises
-    ------
-    UsageError, MissingExtraError
-        An option is out of range, or trees cannot be learned.
+    Trees are learned from the separate ``tree_rows``; None to split the rows in halves.
     """
     options.check()
     if options.method is not None and options.method in ROW_FITS:
@@ -164,10 +154,7 @@ def _learn(rows: Rows, options: CalibrationOptions) -> tuple[Sequence[FeatureCol
 def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows | None:
     """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
 
-    Parameters
-    ----------
-    rows
-        Pooled and sorted; split into at most five folds after a random permutation.
+    The rows are pooled and sorted; they are split into at most five folds after a random permutation.
     """
     if units_of(rows, options.cluster) < 2:
         return None
@@ -191,15 +178,10 @@ LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
 def fit_trees(
     columns: Sequence[FeatureColumn], trees: Sequence[Nodes], rows: Rows, options: CalibrationOptions
 ) -> TreesMap:
-    """Calibrate the leaves of trees on rows that the trees were not learned from.
+    """Calibrate the leaves of trees on rows that the trees were not learned from, with corrected scores.
 
     The trees of a forest are calibrated separately and averaged. Boosted trees are sequential: each
     calibrates, leaf by leaf, the log-odds that the previous tree predicts.
-
-    Parameters
-    ----------
-    rows
-        With corrected scores, and all features of the trees.
     """
     calibrated, boosted = [], options.partitioner is Partitioner.BOOSTED
     values = {column.name: recoded(rows.features[column.name], column) for column in columns}
@@ -262,10 +244,7 @@ def _fit(counts: ValueCounts, options: CalibrationOptions) -> ScoreMap:
 def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     """Calibrate each combination of feature levels, and all rows for unknown combinations.
 
-    Parameters
-    ----------
-    rows
-        With corrected scores.
+    Rows have corrected scores.
     """
     columns = [
         FeatureColumn(name=name, levels=list(feature.levels or ())) for name, feature in rows.features.items()
@@ -313,13 +292,7 @@ class Tried:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """A choice among methods.
-
-    Attributes
-    ----------
-    tried
-        Methods from the simplest; empty if there are too few rows to compare them.
-    """
+    """A choice among methods; ``tried`` are those from the simplest, none if there are too few rows."""
 
     method: CalibrationMethod
     tried: tuple[Tried, ...]
@@ -369,13 +342,7 @@ SIMPLEST_FIRST: Final = (
 
 
 def chosen_for_counts(counts: ValueCounts, options: CalibrationOptions) -> Choice:
-    """Choose a method for pooled scores.
-
-    Parameters
-    ----------
-    counts
-        Scores as read.
-    """
+    """Choose a method for pooled scores, as they were read."""
     return _chosen(thinned(options.corrected(counts), options.seed), options)
 
 
@@ -413,12 +380,7 @@ def fit_with_tree_sizes(rows: Rows, options: CalibrationOptions, tree_rows: Rows
 def with_tree_sizes(
     rows: Rows, options: CalibrationOptions, tree_rows: Rows | None
 ) -> tuple[CalibrationOptions, tuple[str, ...]]:
-    """Choose the depth and the least rows of a leaf of one tree, where they are not given.
-
-    Returns
-    -------
-    The options with both, and a note if something was chosen.
-    """
+    """Choose the depth and the least rows of a leaf of one tree, where they are not given, and note it."""
     is_tree = options.method is CalibrationMethod.HETEROGENEOUS and options.trees
     has_both = options.max_depth is not None and options.min_leaf is not None
     if not is_tree or options.partitioner is not Partitioner.TREE or has_both:

@@ -57,10 +57,7 @@ def sample_of_rows(rows: Rows, most: int, seed: int) -> Rows:
 def folds_of(rows: Rows, seed: int, cluster: str | None) -> Iterator[tuple[Rows, Rows]]:
     """Deal rows, or whole clusters, to at most five folds; yield the rows outside each, and its own.
 
-    Parameters
-    ----------
-    rows
-        At least two, or of two clusters.
+    There are at least two of them.
     """
     weight = rows.weights()
     for fold in weights_of_folds(rows, seed, cluster):
@@ -81,15 +78,7 @@ def units_of(rows: Rows, cluster: str | None) -> int:
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str | None = None) -> Ints:
     """Split pooled rows as ``split_into_folds`` does, but keep copies together unless a fold would be empty.
 
-    Parameters
-    ----------
-    cluster
-        Group of rows, by its key, that stay together; there are at least as many as parts.
-
-    Returns
-    -------
-    int64, shape (parts, m)
-        Multiplicity of each distinct row in each fold.
+    The rows of a cluster, given by its key, stay together too; there are at least as many as parts.
     """
     weight = rows.weights()
     if cluster is not None:
@@ -116,15 +105,8 @@ def _deal_clusters(weight: Ints, cluster: Ints, parts: int, random: np.random.Ge
 def split_into_folds(weight: Ints, parts: int, random: np.random.Generator) -> Ints:
     """Deal rows to folds one by one in a random order; a row of weight w is w rows.
 
-    Parameters
-    ----------
-    weight : int64, shape (m,)
-        Weights of distinct rows in sorted order.
-
-    Returns
-    -------
-    int64, shape (parts, m)
-        Multiplicity of each row in each fold; fold sizes differ by at most one.
+    Weights are those of m distinct rows in sorted order. The multiplicity of each row in each fold has shape
+    (parts, m); fold sizes differ by at most one.
     """
     order = random.permutation(len(weight))
     size = weight[order]
@@ -141,14 +123,8 @@ def on_few_scores(counts: ValueCounts, most: int = FEW_SCORES) -> ValueCounts:
     """Merge adjacent scores into bins of equal weight, up to ties, if there are more than ``most`` scores.
 
     The score of a bin is that of its middle row, the lower one of two. It is a score of the data, so no sum
-    of floats is needed. The lowest and the highest score are bins of their own: the range stays exact.
-
-    Parameters
-    ----------
-    counts
-        Without amounts.
-    most
-        Largest number of bins, at least 3.
+    of floats is needed. The lowest and the highest score are bins of their own: the range stays exact, and
+    ``most`` is at least 3.
 
     Examples
     --------
@@ -188,13 +164,7 @@ class MapOfScores(Protocol):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ScoreFolds:
-    """Rows of each fold on at most 500 scores.
-
-    Attributes
-    ----------
-    value : float64, shape (m,)
-    positives, negatives : int64, shape (FOLDS, m)
-    """
+    """Positive and negative rows of each fold, shape (FOLDS, m), on m scores, at most 500."""
 
     value: Floats
     positives: Ints
@@ -228,14 +198,7 @@ class ScoreFolds:
 
 @dataclass(frozen=True, kw_only=True)
 class CrossFittedLosses:
-    """Log losses of held-out rows.
-
-    Attributes
-    ----------
-    loss : float64, shape (2 * FOLDS, m)
-    count : int64, shape (2 * FOLDS, m)
-        Rows that have the loss.
-    """
+    """Log losses of held-out rows, and the number of rows that have each; shape (2 * FOLDS, m)."""
 
     loss: Floats
     count: Ints

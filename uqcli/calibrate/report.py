@@ -42,22 +42,11 @@ from uqcli.shift.rule import BinaryWeights
 class CalibrateReport(OneResult):
     """A calibrator, and its metrics on rows that its fit did not use.
 
-    Attributes
-    ----------
-    tested
-        Whether the metrics are from a test set; if not, they are cross-validated.
-    compared
-        None if there are too few rows.
-    errors
-        ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST); None without such bins.
-    methods
-        All methods that apply, by name, the best first; empty if one was chosen.
-    obstacles
-        Why other methods do not apply.
-    clusters
-        Clusters of the measured rows; None if rows are independent.
-    choice
-        Why the method was chosen; None if it was given, or if all were tried.
+    Metrics are from a test set if ``tested``, else cross-validated; there are none with too few rows. Errors
+    are ECE@j of one isotonic fit (IST) and of one fit per uncertainty bin (MIST), if there are such bins. If
+    all methods were tried, ``methods`` has those that apply, by name, the best first, and ``obstacles`` why
+    others do not. ``clusters`` counts those of the measured rows, if they depend on each other. ``choice`` is
+    why the method was chosen, unless it was given or all were tried.
     """
 
     artifact: CalibratorArtifact
@@ -246,12 +235,7 @@ def shift_notes(target: BinaryWeights | None, map_: CalibrationMap) -> list[str]
 def target_bound_notes(weights: Sequence[float], weight_error: float | None, norm: float | None) -> list[str]:
     """Return the note on the error bound of a histogram in the target data [LS Theorem 4]; empty without one.
 
-    Parameters
-    ----------
-    weight_error
-        Bound on the error of the weights; None without intervals.
-    norm
-        Bound on the 1-norm in the source; None for other maps.
+    The norm is bounded in the source; other maps have none. The weights have an error if they have intervals.
     """
     if norm is None or weight_error is None:
         return []

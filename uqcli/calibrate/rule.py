@@ -61,10 +61,7 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
     ) -> Self:
         """Return the options of a map; an option that its method does not use is None.
 
-        Parameters
-        ----------
-        columns
-            Features, or columns of the partition.
+        Columns are features, or columns of the partition.
         """
         assert options.method is not None
         is_heterogeneous = options.method is CalibrationMethod.HETEROGENEOUS

@@ -49,13 +49,7 @@ from uqcli.shift.rule import BinaryWeights, load_shift, target_weights_of
 
 @keeps_doubts
 def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit a calibrator, and measure it cross-validated or on a test set.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError, MissingExtraError
-        An option is invalid, a score is not a probability, or rows or class weights cannot be read.
-    """
+    """Fit a calibrator, and measure it cross-validated or on a test set."""
     if request.data.roles.class_columns is not None:
         from uqcli.calibrate.run_classes import run_classes  # its methods are not needed for one score
 
@@ -130,18 +124,9 @@ def _isotonic_errors(
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """What is read for a calibrator.
+    """What is read for a calibrator: rows of the fit, or a sample if there are more than are measured.
 
-    Attributes
-    ----------
-    data
-        Data request.
-    rows
-        Rows of the fit, or a sample of them if there are more than are measured.
-    tree_rows
-        Rows that trees are learned from, if separate.
-    target
-        Class weights of the target data.
+    Trees may be learned from separate rows. The target has the class weights of the target data.
     """
 
     data: DataRequest
@@ -155,12 +140,7 @@ class Read:
 class FittedCalibrator:
     """A calibrator, and the rows to measure it on.
 
-    Attributes
-    ----------
-    choice
-        Choice of the method; None if it was given.
-    fitted_rows
-        Total weight of the rows of the fit.
+    There is a choice unless the method was given. ``fitted_rows`` is the total weight of the rows of the fit.
     """
 
     artifact: CalibratorArtifact
@@ -177,13 +157,7 @@ class FittedCalibrator:
 
 
 def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
-    """Fit a calibrator.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError, MissingExtraError
-        An option is invalid, a score is not a probability, or rows or class weights cannot be read.
-    """
+    """Fit a calibrator."""
     options, target = request.calibration, _target_of(request)
     uses_uncertainty = options.method in OF_UNCERTAINTY
     data = _with_features(request, request.data if uses_uncertainty else request.data.without("uncertainty"))
@@ -274,13 +248,7 @@ def _fit_to_counts(
 def _artifact(
     fitted: FittedCalibration, read: Read, counts: ValueCounts, request: CalibrateRequest
 ) -> CalibratorArtifact:
-    """Build the rule file of a map.
-
-    Parameters
-    ----------
-    counts
-        All calibration rows, by score as read.
-    """
+    """Build the rule file of a map, with all calibration rows by score, as read."""
     options, target, few = fitted.options, read.target, on_few_scores(counts)
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
@@ -337,15 +305,7 @@ def _read_like(rows: Rows, data: DataRequest, request: CalibrateRequest) -> Rows
 def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit every applicable calibrator, and keep the one with the lowest log loss on rows outside its fit.
 
-    Parameters
-    ----------
-    request
-        Request whose method is ignored.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError, MissingExtraError
-        See ``run``.
+    The method of the request is ignored.
     """
     if request.data.roles.class_columns is not None:
         from uqcli.calibrate.run_classes import run_all_classes
@@ -426,9 +386,7 @@ def _try(
 ) -> tuple[FittedCalibration, Comparison | None, ReliabilityPanel | None]:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods.
 
-    Returns
-    -------
-    The fitted map, how it compares with the scores, and its diagram; None for both if there are too few rows.
+    Returns the fitted map, how it compares with the scores, and its diagram, if there are enough rows.
     """
     rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:

@@ -48,13 +48,7 @@ from uqcli.shift.rule import load_shift
 
 @keeps_doubts
 def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit a map of class probabilities, and measure it cross-validated or on a test set.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option does not apply to class probabilities, or rows or class weights cannot be read.
-    """
+    """Fit a map of class probabilities, and measure it cross-validated or on a test set."""
     problem = _Problem.from_request(request)
     method, choice = request.calibration.method, None
     if method is None:
@@ -67,13 +61,7 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
 
 @keeps_doubts
 def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
-    """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        See ``run_classes``.
-    """
+    """Fit every map of class probabilities, and keep the one with the lowest log loss outside its fit."""
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]

@@ -42,16 +42,6 @@ def learn_trees(
 
     Levels are ordered by positive rate, which suffices to find the best binary split for two classes (Breiman
     et al. 1984, sec. 4.2).
-
-    Parameters
-    ----------
-    positive : bool, shape (n,)
-    weight : int64, shape (n,)
-
-    Raises
-    ------
-    MissingExtraError
-        scikit-learn is not installed.
     """
     require_trees()
     matrix = TreeMatrix.from_features(features, positive, weight)
@@ -63,13 +53,7 @@ def learn_trees(
 
 
 def require_trees() -> None:
-    """Check that scikit-learn is installed.
-
-    Raises
-    ------
-    MissingExtraError
-        scikit-learn is not installed.
-    """
+    """Check that scikit-learn is installed."""
     if importlib.util.find_spec("sklearn") is None:
         raise MissingExtraError(
             "trees need scikit-learn", expected="the extra 'trees'", remedy='pip install "uqcli[trees]"'
@@ -114,14 +98,8 @@ def recoded(feature: Feature, column: FeatureColumn) -> Floats:
 class TreeMatrix:
     """Feature matrix of trees: ranks of numbers or of levels, so that only the order matters.
 
-    Attributes
-    ----------
-    rank : float64, shape (n, d)
-        NaN if missing; unknown texts rank last.
-    columns
-        Feature columns.
-    distinct_values
-        Distinct values of each numeric column, ascending; None for a categorical one.
+    Ranks have shape (n, d), NaN if missing; unknown texts rank last. A numeric column has its distinct
+    values, ascending; a categorical one None.
     """
 
     rank: Floats
@@ -272,12 +250,7 @@ class _Normal:
 def learn_auc_tree(rows: Rows, matrix: TreeMatrix, options: CalibrationOptions) -> Nodes:
     """Split nodes as long as this increases their calibrated AUC; missing values go right.
 
-    Parameters
-    ----------
-    rows
-        With log-odds as scores.
-    matrix
-        Feature ranks of the same rows.
+    Rows have log-odds as scores; the matrix has the ranks of their features.
     """
     nodes: list[Node] = []
     leaves = 0

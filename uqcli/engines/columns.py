@@ -76,17 +76,9 @@ _MOST_IDENTIFYING: Final = 3
 def resolved_roles(roles: Roles, inputs: Sequence[tuple[str, Sequence[str]]]) -> Roles:
     """Decide on optional columns by those of the inputs, and check that each has every required one once.
 
-    Parameters
-    ----------
-    inputs
-        Name of each input, for messages, and its columns.
-
-    Raises
-    ------
-    MissingColumnError, DataError
-        A column is missing (the message suggests similar names), or appears twice.
-    LabelTwiceError
-        The column of the labels also has another role.
+    Inputs are the name of each, for messages, and its columns. A column that is missing is a
+    MissingColumnError, which suggests similar names; one that appears twice is a DataError, and a label with
+    another role a LabelTwiceError.
     """
     columns = [columns for _, columns in inputs]
     roles = _without_optional(roles, columns).adopted(columns)
@@ -127,25 +119,13 @@ def _require_label_alone(roles: Roles) -> None:
 
 
 def require_id(columns: Sequence[str], source: str, name: str, option: str = "on") -> None:
-    """Check that the column of an option exists, for labels from a second file.
-
-    Raises
-    ------
-    MissingColumnError
-        It does not.
-    """
+    """Check that the column of an option exists, for labels from a second file."""
     if name not in columns:
         raise _missing(columns, source, option, name)
 
 
 def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
-    """Refuse labels in an input beside those of a second file.
-
-    Raises
-    ------
-    DataError
-        The input has a column of this name.
-    """
+    """Refuse labels in an input beside those of a second file."""
     if label in columns:
         raise DataError(
             f"{source} has a column '{label}', and --labels gives another",
@@ -194,18 +174,7 @@ def _class_pattern(columns: Sequence[str]) -> str:
 
 
 def require_same_columns(inputs: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Refuse inputs of different columns.
-
-    Parameters
-    ----------
-    inputs
-        Name of each input, for messages, and its columns.
-
-    Raises
-    ------
-    DataError
-        An input has other columns than the first.
-    """
+    """Refuse inputs of different columns; each is given by its name, for messages, and its columns."""
     (first_source, first), *others = inputs
     for source, columns in others:
         if differing := set(first) ^ set(columns):

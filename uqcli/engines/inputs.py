@@ -142,12 +142,8 @@ def inferred_format(name: str) -> InferredFormat:
 def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[InputFile, ...]:
     """Expand INPUT arguments to files, in order.
 
-    Raises
-    ------
-    UsageError
-        There is no input, or standard input is named twice.
-    DataError
-        A file is missing, a glob or directory has no data file, a format is unknown.
+    No input, and standard input named twice, are usage errors. A missing file, a glob or directory without
+    data files, and an unknown format are data errors.
     """
     if not arguments:
         raise UsageError(
@@ -243,13 +239,7 @@ _TABLES: Final = {"_delta_log": "Delta", ".hoodie": "Hudi", ".hoodie_partition_m
 
 
 def refuse_local_table(name: str) -> None:
-    """Refuse a folder or pattern of this machine that belongs to a table, for engines that read by name.
-
-    Raises
-    ------
-    DataError
-        It does.
-    """
+    """Refuse a folder or pattern of this machine that belongs to a table, for engines that read by name."""
     tree = LocalTree()
     with suppress(OSError, ValueError):  # the engine says why it cannot read such a name
         entry = tree.entry(name)
@@ -385,10 +375,7 @@ def ending_of_another_format(name: str, own: str) -> str:
 def format_of(name: str, requested: FileFormat | None) -> FileFormat:
     """Return the output format: as requested, else by name, else CSV.
 
-    Raises
-    ------
-    UsageError
-        A format that is not text is to be compressed, or the extension names an unsupported format.
+    Only text may be compressed, and a name may not end like a format that is not written.
     """
     compressed = inferred_format(name).compression is not None
     plain = Path(name).with_suffix("") if compressed else Path(name)
@@ -479,13 +466,7 @@ def binary_content_of(head: bytes) -> tuple[str, str] | None:
 
 
 def require_text(head: bytes, name: str) -> None:
-    """Refuse binary content where text is expected.
-
-    Raises
-    ------
-    DataError
-        The first bytes are those of a binary format.
-    """
+    """Refuse the first bytes of a binary format where text is expected."""
     content = binary_content_of(head)
     if content is not None:
         kind, remedy = content

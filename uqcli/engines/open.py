@@ -54,11 +54,6 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
     """Write frames of the columns of ``empty`` in order; a regular file appears only when all are written.
 
     The format is CSV unless the output or its name implies another one.
-
-    Raises
-    ------
-    DataError
-        The target cannot be written.
     """
     from uqcli.engines.inputs import format_of, inferred_format
     from uqcli.engines.local.arrow import table_of
@@ -83,16 +78,10 @@ _GIB: Final = 1 << 30
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Memory that a run needs for its rows.
+    """Memory that a run needs for its rows, in bytes measured on distinct rows.
 
-    Attributes
-    ----------
-    bytes_per_row
-        Measured on distinct rows.
-    instead
-        Alternative that works for any number of rows.
-    pooled
-        Whether rows of equal scores are pooled.
+    ``instead`` is an alternative that works for any number of rows. If ``pooled``, rows of equal scores take
+    the memory of one.
     """
 
     description: str
@@ -138,13 +127,7 @@ LIKELIHOOD: Final = Need(
 
 
 def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a run that needs more memory than is free, before the system kills it midway.
-
-    Raises
-    ------
-    DataError
-        The estimated rows of the inputs need more memory than is free.
-    """
+    """Refuse a run that needs more memory than is free, before the system kills it midway."""
     data = data.without("uncertainty")  # not needed here; there may be several columns or none
     free, expected = available_bytes(), open_engine(data.engine).expected(data)
     if free is None or expected is None or needed_bytes(need, *expected) <= free:

@@ -72,13 +72,7 @@ def classes_of(roles: Roles) -> tuple[str, ...]:
 
 
 def probabilities(rows: Rows, roles: Roles) -> Matrix:
-    """Return the class probabilities of rows, shape (n, C).
-
-    Raises
-    ------
-    DataError
-        The single score is not a probability.
-    """
+    """Return the class probabilities of rows, shape (n, C); a single score must be a probability."""
     if roles.classes:
         return np.stack([rows.numbers[PROBA + name] for name in roles.classes], axis=1)
     score = rows.score
@@ -98,13 +92,7 @@ _LEAST_PERCENT: Final = 20.0
 
 
 def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
-    """Refuse scores that are not probabilities.
-
-    Raises
-    ------
-    DataError
-        A score is below 0 or above 1.
-    """
+    """Refuse scores that are not probabilities: below 0 or above 1."""
     if not len(score):
         return
     low, high = float(score.min()), float(score.max())
@@ -119,13 +107,7 @@ def require_probabilities(score: Floats, column: str, remedy: str = "calibrate t
 
 
 def positions_of(rows: Rows) -> Ints:
-    """Return the row positions, which key the random draws of single rows.
-
-    Raises
-    ------
-    UsageError
-        The engine gives no positions.
-    """
+    """Return the row positions, which key the random draws of single rows; refuse engines that give none."""
     if rows.position is None:
         raise UsageError(
             "a cluster has no row order, which the random draws of aps need",
@@ -137,16 +119,8 @@ def positions_of(rows: Rows) -> Ints:
 def most_probable(probabilities: Sequence[Floats]) -> tuple[Floats, Ints]:
     """Return the largest probability of each row, and the first class that has it.
 
-    Parameters
-    ----------
-    probabilities : shape (n,) each
-        One array for each class, in class order. Arrays of 32 bits are compared exactly with others.
-
-    Returns
-    -------
-    largest : shape (n,)
-        With 32 bits if all arrays have 32 bits.
-    class_index : int64, shape (n,)
+    There is one array of shape (n,) for each class, in class order. Arrays of 32 bits are compared exactly
+    with others; the largest have 32 bits if all arrays have.
 
     Examples
     --------
@@ -175,12 +149,9 @@ def predictions(rows: Rows, roles: Roles) -> Rows:
 
 
 def outside(rows: Rows, roles: Roles, ranges: Mapping[str, tuple[float, float]]) -> Bools:
-    """Return which rows have a number outside its closed range; undefined for unusable rows.
+    """Return which rows have a number outside its closed range, by role; undefined for unusable rows.
 
-    Parameters
-    ----------
-    ranges
-        By role; the score of class probabilities is the largest, unless rows are predictions already.
+    The score of class probabilities is the largest, unless rows are predictions already.
     """
     is_outside = np.zeros(len(rows), dtype=np.bool_)
     for role, (low, high) in ranges.items():

@@ -26,15 +26,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSize:
-    """Rows of some groups.
-
-    Attributes
-    ----------
-    rows, positives
-        Usable rows and the positive ones among them, unweighted.
-    counted
-        Usable rows of positive weight, unweighted.
-    """
+    """Unweighted numbers of usable rows of some groups: all, positive ones, and those of positive weight."""
 
     rows: int
     positives: int
@@ -43,20 +35,9 @@ class GroupSize:
 
 @dataclass(frozen=True, kw_only=True)
 class SourceSummary:
-    """Summary of the rows read.
+    """Summary of the rows read: unweighted numbers of usable, positive and dropped ones; column by role.
 
-    Attributes
-    ----------
-    rows
-        Usable rows, unweighted.
-    positives
-        Positive rows among them; None if labels are class names.
-    dropped
-        Rows dropped by ``--on-invalid drop``.
-    columns
-        Column name by role.
-    unlabelled
-        Rows without a label, all of which were dropped.
+    There are no positive rows if labels are class names. All rows without a label were dropped.
     """
 
     rows: int
@@ -75,14 +56,8 @@ class SourceSummary:
 class ReadRows:
     """All usable rows of the inputs, with their summary.
 
-    Attributes
-    ----------
-    rows
-        With groups numbered in the order of their names.
-    group_names
-        Sorted group texts of each key column.
-    unnormalised
-        max |sum p - 1| over rows.
+    Groups of the rows are numbered in the order of their sorted names, by key column. ``unnormalised`` is max
+    |sum p - 1| over rows.
     """
 
     rows: Rows
@@ -128,16 +103,9 @@ class AddedColumns:
 
 @dataclass(frozen=True, kw_only=True)
 class Destination:
-    """Output of rows.
+    """Output of rows: a path, or ``-`` for standard output, and the format, None for that of the name.
 
-    Attributes
-    ----------
-    target
-        Path, or ``-`` for standard output.
-    file_format
-        None for the format that the name implies.
-    queue
-        Queue in which a regular file waits for ``commit``; None renames it into place at once.
+    A regular file waits in the queue for ``commit``; without a queue it is renamed into place at once.
     """
 
     target: str = STDIO
@@ -194,12 +162,8 @@ class StreamSummary:
 class Keys:
     """Columns of the inputs that can be keys, by their first rows, in the order of the inputs.
 
-    Attributes
-    ----------
-    dates
-        Columns of dates or times, or of texts that begin with a date such as 2026-03-31.
-    others
-        Other columns of texts or whole numbers.
+    ``dates`` hold dates or times, or texts that begin with a date such as 2026-03-31. The others hold texts
+    or whole numbers.
     """
 
     dates: tuple[str, ...] = ()
@@ -208,16 +172,10 @@ class Keys:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Columns that all inputs have, in order, by their first rows.
+    """Columns that all inputs have, in order, by their first rows, without those that an input repeats.
 
-    Attributes
-    ----------
-    names
-        Names, without those that an input repeats.
-    numeric
-        Those of numbers, with more than two different ones in the first rows if they can be read.
-    texts
-        Different texts in the first rows, if they can be read, of the columns of text that hold few.
+    ``numeric`` ones hold numbers, with more than two different ones if the rows can be read. ``texts`` are
+    the different texts of the columns of text that hold few.
     """
 
     names: tuple[str, ...]
@@ -296,23 +254,15 @@ class Table(Protocol):
     def edges(
         self, role: str, ranks: Callable[[int], Ints], by: Partition = ALL_ROWS
     ) -> tuple[ValueCounts, ...]:
-        """Return the counts of a column in each part, exact at given ranks.
-
-        Parameters
-        ----------
-        ranks
-            Function from the number of rows of a part to 0-based ranks.
-        """
+        """Return the counts of a column in each part, exact at 0-based ranks, given its number of rows."""
         query = partial(containing_ranks, ranks=ranks)
         return tuple(group.counts for group in self.range_counts(by, query, role)[:-1])
 
     def range_counts(self, by: Partition, query: RangeQuery, role: str = "score") -> tuple[RangeCounts, ...]:
         """Return the counts of a column in each part, then of all rows.
 
-        Parameters
-        ----------
-        query
-            Called with the counts so far until it selects no more ranges; what it selected is then exact.
+        The query is called with the counts so far until it selects no more ranges; what it selected is then
+        exact.
         """
 
     def pooled(self, by: Partition, role: str = "score") -> tuple[ValueCounts, ...]:
@@ -339,16 +289,8 @@ class Table(Protocol):
 class CheckedBatches(Protocol):
     """Iterator over usable rows; rows of files are in order and have positions.
 
-    All attributes are known after the iteration.
-
-    Attributes
-    ----------
-    roles
-        Roles with expanded patterns; known after the first batch.
-    levels
-        Group index by text, for each key column.
-    unnormalised
-        See ``ReadRows``.
+    All attributes are known after the iteration: the roles with expanded patterns (after the first batch),
+    the group index by text for each key column, and ``unnormalised`` (see ``ReadRows``).
     """
 
     roles: Roles

@@ -40,10 +40,7 @@ _PERCENT: Final = re.compile(r"[+-]?[\d.,]+ ?%")
 def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
     """Return what was expected in place of texts that are no numbers, and the remedy if the texts show one.
 
-    Parameters
-    ----------
-    decimal
-        Decimal mark of the input; None if ``--decimal`` does not apply to it.
+    ``decimal`` is the decimal mark of the input; None if ``--decimal`` does not apply to it.
     """
     if set(texts) == {column}:
         return "rows only", "remove the line, which repeats the column names"
@@ -95,13 +92,7 @@ _NUMBER: Final = {
 
 
 def require_days(texts: Iterable[str], column: str) -> None:
-    """Refuse texts that are no days.
-
-    Raises
-    ------
-    DataError
-        There is one.
-    """
+    """Refuse texts that are no days."""
     for text in texts:
         try:
             date.fromisoformat(text)

@@ -60,11 +60,8 @@ _MAX_OVERLAP: Final = 0.05
 def are_copies(rows: Rows) -> bool:
     """Whether repeated rows are copies, which splits and folds must keep together.
 
-    Parameters
-    ----------
-    rows
-        Pooled, with labels; with many classes, every second class counts as positive. Weights count as
-        repeated rows.
+    Rows are pooled and have labels; with many classes, every second class counts as positive. Weights count
+    as repeated rows.
     """
     count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
@@ -79,10 +76,7 @@ def are_copies(rows: Rows) -> bool:
 def labels_suggest_copies(size: Ints, positives: Ints) -> bool | None:
     """Whether rows with equal numbers are copies; None if too few values are expected to have both labels.
 
-    Parameters
-    ----------
-    size, positives : int64, shape (m,)
-        Rows and positive rows of each distinct value, ascending.
+    ``size`` and ``positives`` are the rows and positive rows of each distinct value, ascending; shape (m,).
     """
     share = positives / size
     cumulative = np.concatenate([[0.0], np.cumsum(share)])
@@ -224,14 +218,8 @@ class WeightSummary:
 class RepeatedPairs:
     """Streaming estimate of how many rows repeat the score and the uncertainty of another row.
 
-    The sample is of the distinct pairs with the lowest hashes, with all their rows, whatever the row order.
-
-    Attributes
-    ----------
-    key : uint64, shape (m,)
-        Ascending hashes of the sampled pairs.
-    rows : int64, shape (m,)
-        Rows of each.
+    The sample is of the distinct pairs with the lowest hashes, with all their rows, whatever the row order:
+    ``key`` has the ascending hashes, uint64, and ``rows`` the rows of each; shape (m,).
     """
 
     key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
@@ -316,13 +304,7 @@ class SharedRows:
         self.sizes = np.zeros((self.inputs, 3), dtype=np.uint64)
 
     def add(self, source: int, rows: Rows, key: NDArray[np.uint64] | None) -> None:
-        """Add rows of an input.
-
-        Parameters
-        ----------
-        key : uint64, shape (n,)
-            Hashes of the identifying columns; None if there are none.
-        """
+        """Add rows of an input, with uint64 hashes of their identifying columns, shape (n,), if any."""
         if not self.inputs:
             return
         label = rows.labels.astype(np.int64) if rows.label_class is None else rows.label_class
@@ -379,15 +361,9 @@ class SharedRows:
 def shared_caution(columns: Sequence[str], *, keys: int, shared: int, same_label: int, labels: int) -> str:
     """Return the caution on rows that are in several inputs; empty if there are hardly any.
 
-    Parameters
-    ----------
-    keys
-        Distinct values of the identifying columns.
-    shared, same_label
-        Values among them that several inputs have, once each, and those with the same label in all inputs.
-        The later rows of one customer would have another label now and then.
-    labels
-        Labels that occur among them.
+    ``keys`` counts the distinct values of the identifying columns, ``shared`` those among them that several
+    inputs have, once each, ``same_label`` those with the same label in all inputs, and ``labels`` the labels
+    among them. The later rows of one customer would have another label now and then.
     """
     if shared < MIN_SHARED or 2 * shared < keys or same_label < shared or labels < 2:
         return ""

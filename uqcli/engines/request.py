@@ -73,14 +73,9 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class FeatureRequest:
-    """Feature column to read.
+    """Feature column to read, with its levels once they are known.
 
-    Attributes
-    ----------
-    text
-        Whether values are text even if they look like numbers; None to infer.
-    levels
-        Levels of the feature, once known.
+    ``text`` is whether values are text even if they look like numbers; None to infer it.
     """
 
     name: str
@@ -96,14 +91,10 @@ class FeatureRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class ClassColumns:
-    """Columns of class probabilities, as requested.
+    """Columns of class probabilities, as requested: a pattern with one ``*``, or names separated by commas.
 
-    Attributes
-    ----------
-    columns
-        A pattern with one ``*``, or names separated by commas.
-    names
-        Class names in the order of the columns; None for the texts that ``*`` matched, or the column names.
+    ``names`` are those of the classes in the order of the columns; None for the texts that ``*`` matched, or
+    the column names.
     """
 
     columns: str
@@ -112,12 +103,8 @@ class ClassColumns:
     def found_in(self, columns: Sequence[str], source: str) -> dict[str, str]:
         """Map classes to columns, in class order; ``source`` is the input's name for messages.
 
-        Raises
-        ------
-        DataError
-            The pattern matches fewer than two columns.
-        UsageError
-            Names repeat, there is not one per column, or they are those of the columns in another order.
+        A pattern of fewer than two columns is a data error. Names that repeat, are not one per column, or are
+        those of the columns in another order, are usage errors.
         """
         if "*" in self.columns:
             matched = _matched(self.columns, columns)
@@ -150,11 +137,8 @@ class ClassColumns:
     def renaming(self, known: Mapping[str, str]) -> dict[str, str]:
         """Map the known classes of a rule, given with its columns in its order, to columns.
 
-        Raises
-        ------
-        UsageError
-            There is not one column per class, names are of other classes, or the columns are those of the
-            rule in another order, without names.
+        There must be one column per class, and the names must be those of the classes. The columns of the
+        rule in another order, without names, are refused.
         """
         classes = tuple(known)
         if "*" in self.columns:
@@ -263,10 +247,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     def expanded(self, columns: Sequence[str], source: str) -> Roles:
         """Resolve patterns and a minus with the columns of an input; ``source`` is its name for messages.
 
-        Raises
-        ------
-        DataError, UsageError
-            A pattern matches nothing, or see ``ClassColumns``.
+        A pattern that matches nothing is refused.
         """
         name = self.numbers.get("uncertainty", "")
         if self.turned is None and name.startswith("-") and name not in columns:
@@ -371,14 +352,9 @@ def _in_order(roles: Roles) -> list[object]:
 
 @dataclass(frozen=True, kw_only=True)
 class LabelsFile:
-    """File of labels that are joined to the rows.
+    """File, glob or directory of labels that are joined to the rows; its label column is that of the role.
 
-    Attributes
-    ----------
-    file
-        File, glob or directory; its column of labels has the name of the label role.
-    on
-        Column of the ids, in the inputs and in the file; compared as text.
+    ``on`` is the column of the ids, in the inputs and in the file; ids are compared as text.
     """
 
     file: str

@@ -31,17 +31,10 @@ from uqcli.kernels.sums import indices_of_ranks
 
 @dataclass(frozen=True, kw_only=True)
 class BinSizes:
-    """Number of bins, and bounds on the rows per bin of pava-bc.
+    """Number of bins, which pava and pava-bc ignore, and bounds on the rows per bin of pava-bc.
 
-    Attributes
-    ----------
-    bins
-        Number of bins; ignored by pava and pava-bc.
-    n_min, n_max
-        Explicit bounds; None for the default, which never contradicts the other bound.
-    sizing
-        ``auto`` bounds grow with the square root of the rows, and are larger if positives are rare; ``paper``
-        bounds are N//20 and N//5.
+    A bound of None is the default, which never contradicts the other bound. ``auto`` bounds grow with the
+    square root of the rows, and are larger if positives are rare; ``paper`` bounds are N//20 and N//5.
     """
 
     bins: int = 1
@@ -78,17 +71,11 @@ class BinSizes:
 
 @dataclass(frozen=True, kw_only=True)
 class BinningRule:
-    """Rule by which a binning cuts an axis.
+    """Rule by which a binning cuts an axis: a function from tie-pooled counts and sizes to edges.
 
-    Attributes
-    ----------
-    edges
-        Function from tie-pooled counts and sizes to edges.
-    ranks
-        Function from the numbers of rows and bins to the 0-based ranks of the values that determine the
-        edges. None if all values do.
-    global_score_range
-        Whether score edges are the same in every uncertainty bin.
+    ``ranks`` is a function from the numbers of rows and bins to the 0-based ranks of the values that
+    determine the edges; None if all values do. ``global_score_range`` is whether score edges are the same in
+    every uncertainty bin.
     """
 
     edges: Callable[[ValueCounts, BinSizes], Floats]
@@ -115,16 +102,7 @@ def even_edges(bins: int) -> Floats:
 def edges_between(value: Floats, starts: Ints) -> Floats:
     """Find the midpoints between blocks of values; the upper value if the midpoint rounds down to the lower.
 
-    Parameters
-    ----------
-    value : float64, shape (m,)
-        Ascending.
-    starts : int64, shape (blocks,)
-        Position of the first value of each block.
-
-    Returns
-    -------
-    float64, shape (blocks-1,)
+    Values ascend, and ``starts`` are the positions of the first value of each block.
     """
     lower, upper = value[starts[1:] - 1], value[starts[1:]]
     middle = lower / 2 + upper / 2
@@ -154,10 +132,7 @@ def equi_weight_edges(counts: ValueCounts, bins: int) -> Floats:
 def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
     """Return the edges ``min + (max-min)*(r/bins)``; float64, shape (bins-1,).
 
-    Raises
-    ------
-    DataError
-        The range exceeds the largest double.
+    A range that exceeds the largest double is refused.
     """
     low, high = float(counts.value[0]), float(counts.value[-1])
     span = high - low
@@ -171,10 +146,7 @@ def equi_span_edges(counts: ValueCounts, bins: int) -> Floats:
 def equispaced_edges(counts: ValueCounts, bins: int) -> Floats:
     """Return the edges ``r/bins`` between 0 and 1, whatever the data; float64, shape (bins-1,).
 
-    Raises
-    ------
-    DataError
-        A score is not a probability.
+    Scores that are no probabilities are refused.
     """
     low, high = float(counts.value[0]), float(counts.value[-1])
     if low < 0 or high > 1:
@@ -194,15 +166,7 @@ def pava_edges(counts: ValueCounts) -> Floats:
 def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
     """Return the edges between the blocks of PAVA-BC; float64, shape (blocks-1,).
 
-    Parameters
-    ----------
-    n_min, n_max
-        Minimum and maximum number of rows per block.
-
-    Raises
-    ------
-    UsageError
-        The bounds contradict each other or the number of rows.
+    A block has ``n_min`` to ``n_max`` rows; bounds that contradict each other, or the rows, are refused.
     """
     if not 1 <= n_min <= counts.rows:
         raise UsageError(f"n_min is {n_min} for {counts.rows} rows", expected="from 1 to the number of rows")
@@ -214,11 +178,8 @@ def pava_bc_edges(counts: ValueCounts, n_min: int, n_max: int) -> Floats:
 def shared_edges(counts: ValueCounts, bins: int) -> Floats:
     """Return values of ranks ``r*N//h`` among all rows and ``r*P//h`` among positive ones, ``h = bins//2``.
 
-    Duplicate edges are kept and make empty bins.
-
-    Returns
-    -------
-    float64, ascending, shape (2h-2,), or (h-1,) without positive rows
+    They ascend, and their shape is (2h-2,), or (h-1,) without positive rows. Duplicate edges are kept and
+    make empty bins.
 
     Examples
     --------

@@ -32,19 +32,11 @@ MANY_REJECTED = 0.2
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreBins:
-    """Counts in score bins, ascending.
+    """Counts in B score bins, ascending, between edges of which the outermost are 0 and 1.
 
-    Attributes
-    ----------
-    low, high : float64, shape (B,)
-        Edges; the outermost are 0 and 1.
-    start : int64, shape (B+1,)
-        Positions of the bins' first distinct scores in the counts.
-    count, positives : int64, shape (B,)
-    mean_score : float64, shape (B,)
-        NaN in an empty bin.
-    weighted_rate : float64, shape (B,), or None
-        Positive rates by sampling weight; None if rows count alike. The counts are then those of rows.
+    ``start``, of shape (B+1,), has the positions of the bins' first distinct scores in the counts. The mean
+    score is NaN in an empty bin. ``weighted_rate`` are positive rates by sampling weight, None if rows count
+    alike; the counts are then those of rows.
     """
 
     low: Floats
@@ -99,14 +91,7 @@ def counting_rows(bins: ScoreBins, rows: ValueCounts) -> ScoreBins:
 
 @dataclass(frozen=True, kw_only=True)
 class Rejected:
-    """Rejected rows of each bin.
-
-    Attributes
-    ----------
-    rows : int64, shape (B,)
-    too_high : int64, shape (B,)
-        Rejected rows whose score is above the bin's rate; the others are below it.
-    """
+    """Rejected rows of each bin, and those among them whose score is above the bin's rate; shape (B,)."""
 
     rows: Ints
     too_high: Ints
@@ -219,14 +204,9 @@ class Histogram:
 
 @dataclass(frozen=True, kw_only=True)
 class Reliability:
-    """Rates and mean scores of non-empty equispaced bins, with exact 95 % intervals of the rates.
+    """Rates and mean scores of non-empty equispaced bins, with exact 95 % intervals of the rates; shape (B,).
 
     Rates by sampling weight have no interval: its ends are the rates.
-
-    Attributes
-    ----------
-    count : int64, shape (B,)
-    mean_score, rate, low, high : float64, shape (B,)
     """
 
     count: Ints

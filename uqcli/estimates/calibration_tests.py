@@ -17,11 +17,8 @@ from uqcli.base.records import dataclass
 class Verdicts:
     """Runs of sorted scores that are rejected, or not: adjacent scores mostly have the same result.
 
-    Attributes
-    ----------
-    start : int64, shape (r+1,)
-        Start of each run, ascending; the last element is the number of scores.
-    rejected : bool, shape (r,)
+    ``start``, of shape (r+1,), has the start of each run, ascending; its last element is the number of
+    scores. ``rejected`` has shape (r,).
     """
 
     start: Ints
@@ -29,15 +26,7 @@ class Verdicts:
 
     @classmethod
     def from_runs(cls, runs: Iterable[tuple[Ints, Bools]], scores: int) -> Verdicts:
-        """Sort and merge runs.
-
-        Parameters
-        ----------
-        runs
-            Starts and results of some runs; each run ends where the next begins.
-        scores
-            Number of scores.
-        """
+        """Sort and merge runs, given by their starts and results; each ends where the next begins."""
         start, rejected = (np.concatenate(column) for column in zip(*runs, strict=True))
         order = np.argsort(start)
         start, rejected = start[order], rejected[order]
@@ -55,14 +44,7 @@ class Verdicts:
 
 
 def changes(rejected: Bools, index: Ints) -> tuple[Ints, Bools]:
-    """Merge the results of single scores into runs; return their starts and results.
-
-    Parameters
-    ----------
-    rejected : bool, shape (n,)
-    index : int64, shape (n,)
-        Ascending.
-    """
+    """Merge the results of single scores, at ascending indices, into runs: their starts and results."""
     starts_run = np.ones(len(index), dtype=np.bool_)
     starts_run[1:] = (rejected[1:] != rejected[:-1]) | (index[1:] != index[:-1] + 1)
     return index[starts_run], rejected[starts_run]
@@ -96,16 +78,8 @@ def binomial_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, a
     either side of the observed rate, so the ends of a range of scores bound all p-values within it. Ranges
     that the bounds do not decide are split, and small ranges are tested score by score.
 
-    Parameters
-    ----------
-    score : float64, shape (m,)
-        In [0, 1], ascending.
-    start : int64, shape (B+1,)
-        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
-    positives, rows : int64, shape (B,)
-        k of the bin's n labels are positive; n at least 1.
-    alpha
-        Level in (0, 1].
+    Scores ascend in [0, 1], shape (m,). Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one; k
+    of its n labels are positive, with n at least 1.
     """
     if alpha * _LEVEL_FACTOR >= 1:
         return Verdicts.from_runs([(start[:1], np.ones(1, dtype=np.bool_))], len(score))
@@ -217,12 +191,7 @@ def _one_by_one(
 def p_values(score: Floats, positives: Ints, rows: Ints, enough: float = 1.0) -> Floats:
     """Compute the exact two-sided p-values of outcomes under scores, elementwise; float64, shape (m,).
 
-    Parameters
-    ----------
-    score : float64, shape (m,)
-    positives, rows : int64, shape (m,)
-    enough
-        Of p-values above it, only the tail with the outcome is computed, if that is above it too.
+    Of p-values above ``enough``, only the tail with the outcome is computed, if that is above it too.
     """
     p = np.ones(len(score))
     expected = score * rows
@@ -322,20 +291,10 @@ def _pmf(outcome: Ints, rows: Ints, score: Floats, log_factorial: Floats | None 
 
 
 def t_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, alpha: float) -> Verdicts:
-    """Test each prediction against the mean label of its bin.
+    """Test each prediction against the mean label of its bin; arguments are those of ``binomial_rejected``.
 
     Two-sided, with the sample standard deviation of the labels. A single label rejects nothing; equal labels
     reject every other score.
-
-    Parameters
-    ----------
-    score : float64, shape (m,)
-    start : int64, shape (B+1,)
-        Bin b holds scores ``start[b]`` to ``start[b+1]-1``, at least one.
-    positives, rows : int64, shape (B,)
-        k of the bin's n labels are positive; n at least 1.
-    alpha
-        Level in (0, 1].
     """
     runs = []
     for bin_index, (k, n) in enumerate(zip(positives.tolist(), rows.tolist(), strict=True)):

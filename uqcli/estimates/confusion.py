@@ -40,13 +40,7 @@ class Rate(StrEnum):
         }[self]
 
     def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:  # noqa: PLR0911
-        """Return the rows that count for the rate, and where these succeed; without a review.
-
-        Parameters
-        ----------
-        flagged, positive : bool, shape (n,)
-            Rows that are selected, and positive rows.
-        """
+        """Return the rows that count for the rate, and where these succeed; without a review. Shape (n,)."""
         match self:
             case Rate.PRECISION:
                 return flagged, positive
@@ -71,14 +65,9 @@ class Confusion(Generic[Number]):
     """Rows of a data set and those that a rule selects among them, by weight.
 
     The counts are integers, or arrays of shape (C,) with those of each cluster. With sampling weights they
-    are sums of weights, in units.
-
-    Attributes
-    ----------
-    zones
-        Reviewed rows, and positives that are selected or reviewed; None without a review.
-    sums_selected, sums
-        Sums of amounts over the selected rows, and over all rows; None without amounts.
+    are sums of weights, in units. ``zones`` are the reviewed rows, and positives that are selected or
+    reviewed; None without a review. Sums of amounts, over the selected and over all rows, are None without
+    amounts.
     """
 
     rows: Number

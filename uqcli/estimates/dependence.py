@@ -92,11 +92,7 @@ class Dependence(NamedTuple):
 
 
 def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
-    """Add up the days, or clusters, that have trials.
-
-    Parameters
-    ----------
-    successes, trials : int64, shape (u,)
+    """Add up the days, or clusters, that have trials; shape (u,).
 
     Examples
     --------
@@ -116,14 +112,9 @@ def dependence_path(
 ) -> Dependence:
     """Estimate after each day how trials of a day depend on each other.
 
-    Parameters
-    ----------
-    successes, trials : int64, shape (..., t)
-        Of each day in order, at least one trial each.
-    calibration
-        Sums over the days of the calibration rows; None if these are unknown.
-    in_order
-        Whether consecutive days may be alike; otherwise they are units in no order.
+    Successes and trials are those of each day in order, at least one trial each, shape (..., t). The days of
+    the calibration rows may have sums. Consecutive days may be alike if ``in_order``; otherwise they are
+    units in no order.
     """
     of_days, of_pairs = _totals(successes, trials)
     days = np.arange(1, np.shape(trials)[-1] + 1)
@@ -140,19 +131,8 @@ def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None =
 
     A change of the rate would look like dependence, and like a spell, if all days had one rate: it would hide
     itself. Therefore the days before and those since have a rate of their own, and are two sources of one
-    correlation.
-
-    Parameters
-    ----------
-    successes, trials : int64, shape (t,)
-        Of each day in order, at least one trial each.
-    calibration
-        As for ``dependence_path``.
-
-    Returns
-    -------
-    float64, shape (t,)
-        For changes on each day; infinite where the days say nothing yet.
+    correlation. Arguments are those of ``dependence_path``. The number is infinite where the days say nothing
+    yet.
     """
     of_days, of_pairs = _totals(successes, trials)
     days = np.arange(len(trials))

@@ -330,13 +330,7 @@ def _confusion(number: Callable[..., Number], rule: int) -> Confusion[Number]:
 
 @dataclass(frozen=True, kw_only=True)
 class IndependentRows(Design):
-    """Rows that are independent and count alike.
-
-    Attributes
-    ----------
-    counts
-        Rows by weight, by decisions and label.
-    """
+    """Rows that are independent and count alike: their numbers, by weight, by decisions and label."""
 
     counts: Mapping[Key, int]
 
@@ -389,13 +383,7 @@ def chosen_keys(keys: Iterable[Key], chosen: Chooses, positive: bool | None) -> 
 
 @dataclass(frozen=True, kw_only=True)
 class WeightedRows(Design):
-    """Independent rows with sampling weights.
-
-    Attributes
-    ----------
-    sums
-        Sums of sampling weights, by decisions and label.
-    """
+    """Independent rows with sampling weights, whose sums are by decisions and label."""
 
     sums: Mapping[Key, WeightSums]
 

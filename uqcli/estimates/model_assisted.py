@@ -139,14 +139,9 @@ class ModelAssisted:
         return len(np.unique(self.clusters.of[part & (self.count > 0)]))
 
     def _of_clusters(self, rate: float, contribution: Floats, total: float, known: Floats) -> Estimate | None:
-        """Return a rate with its interval over clusters.
+        """Return a rate with its interval over clusters, with contributions as in ``_estimate``.
 
-        Parameters
-        ----------
-        contribution
-            See ``_estimate``.
-        known : float64, shape (C,)
-            What all rows of each cluster contribute by their probabilities.
+        ``known``, of shape (C,), is what all rows of each cluster contribute by their probabilities.
         """
         assert self.clusters is not None
         residual = self.clusters.sums(known, contribution * self.count)
@@ -160,12 +155,8 @@ class ModelAssisted:
     def _estimate(self, rate: float, contribution: Floats, total: float, further: float) -> Estimate | None:
         """Return a rate with its interval.
 
-        Parameters
-        ----------
-        contribution : float64, shape (n,)
-            Of each labelled row to the error of the rate, times the total.
-        further
-            Variance of the rate of so many new rows, if all had labels.
+        Contributions, of shape (n,), are those of each labelled row to the error of the rate, times the
+        total. ``further`` is the variance of the rate of so many new rows, if all had labels.
         """
         squares = contribution**2
         size, square = int(self.count.sum()), self._sum(squares)

@@ -42,14 +42,10 @@ class _Part:
 
 
 def net_benefit(selected: Chosen, rows: int, odds: Fraction) -> float:
-    """Compute the net benefit of a selection, rounded once.
+    """Compute the net benefit of a selection among at least one row, rounded once.
 
-    Parameters
-    ----------
-    rows
-        All rows, at least 1.
-    odds
-        True positives that are worth one false positive, above 0; s / (1 - s) for a threshold probability s.
+    The odds are the true positives that are worth one false positive, above 0; s / (1 - s) for a threshold
+    probability s.
 
     Examples
     --------
@@ -67,17 +63,10 @@ def net_benefit_interval(
 ) -> tuple[float, float] | None:
     """Compute the interval of a net benefit, or of a difference of two, from those of its shares.
 
-    There is none if a share has none.
-
-    Parameters
-    ----------
-    shares
-        Shares of disjoint sets of rows, with their weights: the true positives, and the false positives; in a
-        difference those gained and those lost, since rows in both selections contribute nothing.
-    rows
-        All rows (at least one), by weight.
-    correlation : float64, shape (len(shares), len(shares)), optional
-        Correlations of their errors over clusters of dependent rows.
+    There is none if a share has none. Shares of disjoint sets of rows have weights: they are the true
+    positives, and the false positives; in a difference those gained and those lost, since rows in both
+    selections contribute nothing. Rows count by weight, at least one. There may be correlations of the errors
+    of the shares over clusters of dependent rows.
     """
     is_added = confidence > _MAX_SQUARED
     level = 1 - (1 - confidence) / len(shares) if is_added else confidence

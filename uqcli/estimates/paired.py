@@ -20,16 +20,10 @@ SIDES = ("before", "after", "difference")
 
 @dataclass(frozen=True, kw_only=True)
 class Ranking:
-    """Ranking of pairs by one of the probabilities.
+    """Ranking of m pairs by one of the probabilities, which has v distinct values.
 
-    Attributes
-    ----------
-    order : int64, shape (m,)
-        Pairs in ascending order of the probability.
-    starts : int64, shape (v,)
-        Positions in that order where a new value begins.
-    value_index : int64, shape (m,)
-        Index of each pair's value.
+    ``order`` has the pairs in ascending order, ``starts`` the positions in it where a new value begins, shape
+    (v,), and ``value_index`` the index of each pair's value.
     """
 
     order: Ints
@@ -66,13 +60,7 @@ class Ranking:
 
 @dataclass(frozen=True, kw_only=True)
 class PairedCounts:
-    """Rows pooled by both probabilities, in ascending order.
-
-    Attributes
-    ----------
-    before, after : float64, shape (m,)
-    positives, negatives : int64, shape (m,)
-    """
+    """Rows pooled by both probabilities, in ascending order; shape (m,)."""
 
     before: Floats
     after: Floats
@@ -187,13 +175,8 @@ def means_with_errors(
 def difference_weights(differences: Floats, times: Ints) -> Floats:
     """Compute the weight of each pair, from 0 to 1, in the effective number of rows that differ.
 
-    A pair at the typical distance (the self-weighted mean, as in Kish 1965) has weight 1. A pair with a small
-    distance has a weight near 0.
-
-    Parameters
-    ----------
-    differences : float64, shape (m,)
-        Distance between the two probabilities of each pair.
+    A pair at the typical distance between the two probabilities (the self-weighted mean, as in Kish 1965) has
+    weight 1. A pair with a small distance has a weight near 0.
     """
     if not differences.any():
         return np.zeros(len(differences))
@@ -227,11 +210,7 @@ def log_odds_of(auc: Estimate) -> Estimate:
 class PairedClassCounts:
     """Rows pooled by both sets of probabilities and by label, in an order independent of the row order.
 
-    Attributes
-    ----------
-    before, after : float64, shape (m, C)
-    label, count : int64, shape (m,)
-        Class of each distinct row, and its multiplicity.
+    Probabilities have shape (m, C); the class of each distinct row, and its multiplicity, shape (m,).
     """
 
     before: Matrix

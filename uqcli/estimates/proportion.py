@@ -27,12 +27,7 @@ POWER: Final = 0.8
 def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple[float, float]:
     """Compute the exact two-sided binomial confidence interval (Clopper and Pearson 1934).
 
-    Parameters
-    ----------
-    successes, trials
-        With ``0 <= successes <= trials``; zero trials give (0, 1). Effective numbers may be fractions.
-    confidence
-        In (0, 1).
+    Zero trials give (0, 1). Effective numbers may be fractions.
 
     Examples
     --------
@@ -57,14 +52,8 @@ def proportion_estimate(successes: int, trials: int, confidence: float) -> Estim
 def wilson(share: float, trials: float, z: float) -> tuple[float, float]:
     """Compute the score interval of a proportion (Wilson 1927).
 
-    Parameters
-    ----------
-    share
-        From 0 to 1.
-    trials
-        Above 0; effective numbers may be fractions.
-    z
-        Half the width of the interval in standard errors.
+    Trials are above 0, and may be fractions as effective numbers. ``z`` is half the width of the interval in
+    standard errors.
 
     Examples
     --------
@@ -82,11 +71,8 @@ def wilson(share: float, trials: float, z: float) -> tuple[float, float]:
 class BoundedRate:
     """Successes of a group, whose rate must be at least the bound, or at most if ``upper``.
 
-    Attributes
-    ----------
-    tail
-        Where rows do not count alike, what takes the place of the exact test: the p-value of a rate with few
-        successes (or many, if ``upper``), None if there are too few of them.
+    Where rows do not count alike, ``tail`` takes the place of the exact test: the p-value of a rate with few
+    successes (or many, if ``upper``), None if there are too few of them.
     """
 
     successes: int
@@ -184,12 +170,8 @@ def mcnemar(gained: int, lost: int) -> float:
 def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> tuple[float, float]:
     """Compute the interval of the difference of two shares of the same rows.
 
-    Parameters
-    ----------
-    gained, lost
-        Rows in the second share only, and in the first only.
-    trials
-        Denominator of the shares; 0 gives (-1, 1).
+    Rows are ``gained`` that are in the second share only, and ``lost`` that are in the first only. No trials
+    give (-1, 1).
 
     Examples
     --------
@@ -204,17 +186,12 @@ def shares_interval(gained: int, lost: int, trials: int, confidence: float) -> t
 def precisions_interval(lost: Chosen, kept: Chosen, gained: Chosen, confidence: float) -> tuple[float, float]:
     """Compute the interval of the precision of the second selection less the first; (-1, 1) if one is empty.
 
-    Let r be the rate of the rows in both selections. A precision less r is the mean of (label - r) over a
-    selection. The difference of precisions is the contribution of the rows gained to the second selection,
-    less that of the rows lost to the first. Either contribution is again a weighted difference of two shares,
-    and the rows in both selections correlate the two. The error of r also contributes, unless lost rows have
-    the same share in the first selection as gained rows in the second. The three margins are squared and
-    added.
-
-    Parameters
-    ----------
-    lost, kept, gained
-        Rows in the first selection only, in both, and in the second only.
+    Rows are in the first selection only (lost), in both (kept), or in the second only (gained). Let r be the
+    rate of the rows in both selections. A precision less r is the mean of (label - r) over a selection. The
+    difference of precisions is the contribution of the rows gained to the second selection, less that of the
+    rows lost to the first. Either contribution is again a weighted difference of two shares, and the rows in
+    both selections correlate the two. The error of r also contributes, unless lost rows have the same share
+    in the first selection as gained rows in the second. The three margins are squared and added.
     """
     first, second = lost.rows + kept.rows, gained.rows + kept.rows
     if first == 0 or second == 0:
@@ -298,16 +275,8 @@ def flagged_interval(fit_selected: int, fit_rows: int, new_rows: int, level: flo
     """Return the smallest and the largest number of flagged new rows that the fit's share explains.
 
     For exchangeable rows, the new ones among all that are flagged have a hypergeometric distribution
-    (Thatcher 1964). The
-    interval has the numbers that neither of its tails rejects. Its coverage is at least ``level`` for every
-    share and any sizes.
-
-    Parameters
-    ----------
-    fit_selected, fit_rows
-        Flagged rows and all rows of the fit, with ``0 <= fit_selected <= fit_rows``.
-    level
-        In (0, 1).
+    (Thatcher 1964). The interval has the numbers that neither of its tails rejects. Its coverage is at least
+    ``level`` for every share and any sizes.
 
     Examples
     --------

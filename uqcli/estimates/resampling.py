@@ -22,13 +22,7 @@ _MANY_ROWS = 100
 
 
 def resample(count: Ints, random: np.random.Generator) -> Ints:
-    """Draw the counts of distinct rows in a bootstrap sample; they have the same sum.
-
-    Parameters
-    ----------
-    count : int64, shape (m,)
-        Multiplicity of each row; not all 0.
-    """
+    """Draw the counts of distinct rows in a bootstrap sample; they have the same sum, above 0."""
     total = int(count.sum())
     counts: Ints = random.multinomial(total, count / total)
     return counts
@@ -45,14 +39,7 @@ def resample_counts(counts: ValueCounts, random: np.random.Generator) -> ValueCo
 
 
 def mean_with_error(value: Floats, count: Ints | Floats) -> Estimate:
-    """Compute the weighted mean with its standard error.
-
-    Parameters
-    ----------
-    value : float64, shape (m,)
-    count : int64, or float64 with whole values, shape (m,)
-        Multiplicities.
-    """
+    """Compute the weighted mean with its standard error; weights are multiplicities, shape (m,)."""
     total = int(count.sum())
     mean = float((value * count).sum()) / total
     squares = value - mean
@@ -69,12 +56,9 @@ def studentised_interval(
 
     See Efron and Tibshirani 1993, sec. 12.5. Unlike percentile intervals it follows the skewness of a mean of
     losses. There is none if the estimate or too many resampled ones are undefined, or if there are too few.
-
-    Parameters
-    ----------
-    rare_rows
-        Rows of the rarer class, for a difference of two scores. Below a hundred of them, the interval also
-        contains that of Student's t for so many rows: alone, 95 % intervals covered as little as 88 %.
+    For a difference of two scores with fewer than a hundred ``rare_rows``, those of the rarer class, the
+    interval also contains that of Student's t for so many rows: alone, 95 % intervals covered as little as 88
+    %.
     """
     tail = tail_of(len(resampled), confidence)
     if estimate.value is None or estimate.error is None or tail is None:

@@ -109,10 +109,7 @@ class Outcome(NamedTuple):
 def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
     """Return the lower limits of the share of an outcome, which has occurred.
 
-    Parameters
-    ----------
-    alike
-        Number of independent rows that a cluster counts as; 1 for rows.
+    ``alike`` is the number of independent rows that a cluster counts as; 1 for rows.
     """
     x, y = alike * chosen.total**2 / chosen.squares, 1.0
     with_further = other.total + other.further, other.squares + other.further**2
@@ -135,12 +132,8 @@ def weighted_interval(
 def _unequal(units: int, effective: float, name: str, what: str) -> str:
     """State that units too unequal make an interval unreliable, or impossible; empty if they do not.
 
-    Parameters
-    ----------
-    effective
-        Units of equal size whose sizes vary as little, ``(sum W)^2 / sum W^2``.
-    name, what
-        What the units are called, and what is unequal.
+    The units are as effective as so many of equal size, ``(sum W)^2 / sum W^2``. ``name`` is what they are
+    called, and ``what`` is unequal.
     """
     if effective >= min(units, FEW_EFFECTIVE):
         return ""
@@ -155,19 +148,9 @@ def proportion_interval(
     """Compute sum(successes) / sum(trials) with its interval over clusters of dependent rows.
 
     It has no interval with fewer than ``MIN_CLUSTERS`` clusters with trials, or ``MIN_EFFECTIVE`` effective
-    ones. Without trials it has no value, and its interval is (0, 1).
-
-    Parameters
-    ----------
-    successes, trials : int64 or float64, shape (C,)
-        Sums of each cluster, ``0 <= successes <= trials``; those without trials are ignored. Their order does
-        not change a bit of the result.
-    confidence
-        In (0, 1).
-    units
-        What clusters are called.
-    rows
-        Rows with sampling weights, of all clusters; None if rows count alike.
+    ones. Without trials it has no value, and its interval is (0, 1). Sums of clusters, called ``units``, have
+    shape (C,), ``0 <= successes <= trials``; those without trials are ignored. Their order does not change a
+    bit of the result. ``rows`` are the rows with sampling weights, of all clusters; None if rows count alike.
 
     Examples
     --------
@@ -300,17 +283,13 @@ def _weighted_outcomes(rows: RowOutcomes) -> tuple[Outcome, Outcome]:
 
 
 def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confidence: float) -> Estimate:
-    """Compute the interval of the second ratio of sums less the first, over the same clusters.
+    """Compute the interval of the second ratio of sums less the first, over the same C clusters.
 
-    It is the linearisation with Student's t. The degrees of freedom are the effective number of clusters that
-    contribute to the variance, at most those whose sums differ, less one. With the latter number the interval
-    covers as little as 91 %, if few clusters decide it.
-    There is no interval for fewer than ``FEW_CLUSTERS`` clusters, or than ``MIN_DIFFERING`` that differ.
-
-    Parameters
-    ----------
-    first, second
-        Numerators and denominators of each cluster, shape (C,) each.
+    Ratios are numerators and denominators of each cluster. The interval is the linearisation with Student's
+    t. The degrees of freedom are the effective number of clusters that contribute to the variance, at most
+    those whose sums differ, less one. With the latter number the interval covers as little as 91 %, if few
+    clusters decide it. There is no interval for fewer than ``FEW_CLUSTERS`` clusters, or than
+    ``MIN_DIFFERING`` that differ.
     """
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
@@ -342,15 +321,9 @@ def row_difference(
 ) -> Estimate:
     """Compute the interval of a difference over rows with sampling weights, by its linearisation.
 
-    The interval is that of ``ratio_difference``, with degrees of freedom of at most the variance over the
-    largest squared residual. Without a row on which the rules differ, the p-value is 1.
-
-    Parameters
-    ----------
-    terms
-        Residual of a row per unit of weight, and the sums of the rows that have it.
-    differing
-        Rows on which the two rules differ.
+    Terms are the residual of a row per unit of weight, and the sums of the rows that have it. The interval is
+    that of ``ratio_difference``, with degrees of freedom of at most the variance over the largest squared
+    residual. Without a ``differing`` row, on which the two rules differ, the p-value is 1.
     """
     listed = list(terms)
     rows = sum(sums.rows for _, sums in listed)

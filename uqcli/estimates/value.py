@@ -41,17 +41,7 @@ _FEW_ROWS: Final = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Moments:
-    """Exact moments of the amounts of some rows, by weight.
-
-    Attributes
-    ----------
-    rows
-        Number of rows.
-    total, squares
-        Sum of the amounts, and of their squares.
-    largest
-        Largest absolute amount.
-    """
+    """Exact moments of the amounts of some rows, by weight; the largest one is absolute."""
 
     rows: int = 0
     total: int = 0
@@ -60,13 +50,9 @@ class Moments:
 
     @classmethod
     def of(cls, amount: Ints, weight: Ints | None = None) -> Moments:
-        """Compute the moments of rows.
+        """Compute the moments of rows, from int64 amounts below 2**53, or whole numbers without limit.
 
-        Parameters
-        ----------
-        amount : int64 below 2**53, or object (whole numbers without limit), shape (n,)
-        weight : int64, shape (n,), optional
-            Multiplicity of each row; rows of weight 0 do not count.
+        Weights are multiplicities; rows of weight 0 do not count.
         """
         if weight is not None and (weight != 1).any():
             parts = [(amount[weight == times], int(times)) for times in np.unique(weight[weight > 0])]
@@ -105,16 +91,10 @@ def _sum_of_squares(amount: Ints) -> int:
 
 
 def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
-    """Compute the margin of a total, the half width of its interval.
+    """Compute the margin of a total, the half width of its interval, from the rows that contribute.
 
-    There is none with fewer than ``MIN_ROWS`` contributing rows.
-
-    Parameters
-    ----------
-    moments
-        Of the rows that contribute.
-    largest
-        Largest amount in the file; a further row is assumed to have twice as much.
+    There is none with fewer than ``MIN_ROWS`` of them. A further row is assumed to have twice the largest
+    amount in the file.
 
     Examples
     --------
@@ -132,14 +112,10 @@ def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -
 def has_heavy_tail(moments: Moments) -> bool:
     """Whether a few large amounts decide a total so much that its interval may be too short.
 
-    The effective number of rows, (sum of amounts)² / sum of squared amounts, grows more slowly with the rows
-    the heavier the tail. It is compared with ``2.5 sqrt(rows) - 6``. Of samples of log-normal amounts with a
-    log deviation of 1, at most 4 % are below it, with 2 most of up to 2000 rows, and with 2.5 nearly all.
-
-    Parameters
-    ----------
-    moments
-        Of the rows that contribute.
+    The effective number of rows that contribute, (sum of amounts)² / sum of squared amounts, grows more
+    slowly with the rows the heavier the tail. It is compared with ``2.5 sqrt(rows) - 6``. Of samples of
+    log-normal amounts with a log deviation of 1, at most 4 % are below it, with 2 most of up to 2000 rows,
+    and with 2.5 nearly all.
 
     Examples
     --------
@@ -154,16 +130,9 @@ def has_heavy_tail(moments: Moments) -> bool:
 
 
 def share_margin(part: Moments, whole: Moments, confidence: float) -> float | None:
-    """Compute the margin of the share of a total that some of its rows have.
+    """Compute the margin of the share of a positive total that some of its rows have.
 
     There is none with fewer than ``MIN_ROWS_OF_SHARES`` rows in all.
-
-    Parameters
-    ----------
-    part
-        Of these rows.
-    whole
-        Of all rows; the total is positive.
     """
     if whole.rows < MIN_ROWS_OF_SHARES:
         return None
@@ -179,12 +148,8 @@ def difference_of_shares_margin(
 ) -> float | None:
     """Compute the margin of the difference of two shares of one total.
 
-    There is none if fewer than ``MIN_ROWS_OF_SHARES`` rows are in one share only.
-
-    Parameters
-    ----------
-    lost, gained
-        Of the rows that only the first share has, and only the second.
+    Rows are in the first share only (lost), or in the second only (gained); there is none if these are fewer
+    than ``MIN_ROWS_OF_SHARES``.
     """
     if lost.rows + gained.rows < MIN_ROWS_OF_SHARES:
         return None
@@ -200,14 +165,9 @@ def difference_of_shares_margin(
 def residual_margin(residual: Floats, whole: Moments, weight: float, confidence: float) -> float:
     """Compute the margin of a share of a total over clusters, or of a difference of two.
 
-    Parameters
-    ----------
-    residual : float64, shape (C,)
-        Of each cluster: its part less the share of its total.
-    whole
-        Of the clusters' totals.
-    weight
-        How much the largest cluster, which might occur once more, changes the share.
+    The residual of each cluster, shape (C,), is its part less the share of its total; ``whole`` are the
+    moments of the clusters' totals. The weight is how much the largest cluster, which might occur once more,
+    changes the share.
     """
     variance = math.fsum(np.square(residual).tolist()) + (whole.largest * weight) ** 2
     return _z(confidence) * math.sqrt(variance) / whole.total
@@ -225,12 +185,7 @@ Worth = tuple[Estimate, Estimate, bool]
 class Amounts(ABC):
     """Gains of positive rows and costs of others, by the decisions of all rules and by label.
 
-    Attributes
-    ----------
-    confidence
-        Level of the intervals, in (0, 1).
-    unit
-        What one stands for, in the currency.
+    A unit stands for so much of the currency.
     """
 
     confidence: float
@@ -306,13 +261,7 @@ def _has_heavy_tail(gains: Moments, costs: Moments) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class RowAmounts(Amounts):
-    """Amounts of independent rows; with sampling weights, times the weight.
-
-    Attributes
-    ----------
-    parts
-        Moments by decisions and label.
-    """
+    """Amounts of independent rows, as moments by decisions and label, times the sampling weight if any."""
 
     parts: Mapping[Key, Moments]
 
@@ -336,14 +285,9 @@ class RowAmounts(Amounts):
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterAmounts(Amounts):
-    """Amounts of clusters of dependent rows, which are the units.
+    """Amounts of clusters of dependent rows, which are the units, by decisions and label.
 
-    Attributes
-    ----------
-    sums : int64 or object (whole numbers), shape (C,) each
-        Sum of the amounts of each cluster, by decisions and label.
-    counts : int64, shape (C,) each
-        Rows of each cluster, by decisions and label.
+    Sums of the amounts of each cluster are int64 or objects (whole numbers); counts are its rows. Shape (C,).
     """
 
     sums: Mapping[Key, Ints]

@@ -26,13 +26,7 @@ def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
 
 
 def counted_by_weight(rows: Rows) -> Rows:
-    """Let rows count in proportion to their sampling weights, for metrics without tests and intervals.
-
-    Raises
-    ------
-    DataError
-        A weight is negative or too large, or all are 0.
-    """
+    """Let rows count in proportion to their sampling weights, for metrics without tests and intervals."""
     weight = rows.numbers[SAMPLING_WEIGHT]
     check_weights(weight)
     counts = as_counts(weight, rows.weight) if weight.any() else None

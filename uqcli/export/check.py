@@ -46,19 +46,8 @@ def compare(
 ) -> Differences:
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
-    Parameters
-    ----------
-    program
-        Expressions in SQL, a Python module, or an ONNX model.
-    dialect
-        Dialect of the SQL: one of ``RUN_DIALECTS``.
-
-    Raises
-    ------
-    UsageError, DataError
-        The rows cannot be read.
-    GateError
-        A database refuses the program.
+    A program is expressions in SQL of one of ``RUN_DIALECTS``, a Python module, or an ONNX model. A database
+    that refuses it is a GateError.
     """
     run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
     runner = run(formula, program)

@@ -59,17 +59,7 @@ def to_onnx(formula: Formula, metadata: Mapping[str, str]) -> bytes:
     """Write a formula as a model: a tensor of shape (N,) for each column and each output, and ``valid``.
 
     A missing number is NaN, a missing text is empty. Outputs of other rows than valid ones are false, NaN, -1
-    or empty.
-
-    Parameters
-    ----------
-    metadata
-        Properties of the model.
-
-    Raises
-    ------
-    UsageError
-        A column has the name of an output.
+    or empty. No column may have the name of an output. Metadata are properties of the model.
     """
     taken = {column.name for column in formula.inputs} & {VALID, *(output.name for output in formula.outputs)}
     if taken:

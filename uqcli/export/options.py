@@ -17,14 +17,8 @@ if TYPE_CHECKING:
 class ExportRequest:
     """The program to write.
 
-    Attributes
-    ----------
-    artifact
-        Path, or ``-`` for standard input; or its name if the rule is given.
-    rule
-        The rule; None to load it.
-    rows
-        Rows on which the program is compared with the rule; None for none.
+    ``artifact`` is a path, ``-`` for standard input, or the name of the rule if that is given. The program is
+    compared with the rule on rows, if there are any.
     """
 
     panel: ClassVar = "Program"

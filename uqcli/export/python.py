@@ -67,13 +67,7 @@ def _bin(edges, value):
 
 
 def to_python(formula: Formula, comments: Sequence[str]) -> str:
-    """Write a formula as a module: one function for each output.
-
-    Parameters
-    ----------
-    comments
-        Lines of the module's docstring.
-    """
+    """Write a formula as a module: one function for each output; comments are lines of its docstring."""
     arguments = argument_names(formula)
     functions = [_Function(formula, arguments, output).text() for output in formula.outputs]
     body = "\n\n".join(functions)

@@ -80,16 +80,8 @@ _DATABASES: Final = {
 class ExportReport(OneResult):
     """An exported rule.
 
-    Attributes
-    ----------
-    target, dialect
-        Language of the program; the dialect is None for other targets than SQL.
-    inputs, outputs
-        Columns that it reads and computes.
-    size
-        Bytes of the program.
-    differences
-        Comparison with the rule; None if it was not checked.
+    The dialect is None for other targets than SQL. Inputs and outputs are the columns that the program reads
+    and computes, and its size is in bytes. Differences from the rule are None if they were not looked for.
     """
 
     rule: Saved

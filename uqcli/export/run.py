@@ -35,15 +35,7 @@ class Exported(Result[ExportReport, None]):
 
 
 def run(request: ExportRequest) -> Exported:
-    """Export a rule.
-
-    Raises
-    ------
-    UsageError, ArtifactError, DataError
-        The rule cannot be read, or is no computation on a single row; or the rows to check cannot be read.
-    MissingExtraError
-        A package that writes or runs the program is missing.
-    """
+    """Export a rule that is a computation on a single row."""
     if request.table is not None and request.to is not ExportTarget.SQL:
         raise UsageError(f"--table with --to {request.to}", expected="--to sql")
     rule = request.rule or load_unedited(request.artifact)

@@ -78,18 +78,8 @@ _DOUBLE, _TEXT = exp.DataType.Type.DOUBLE, exp.DataType.Type.TEXT
 def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table: str | None = None) -> str:
     """Write a formula as an expression, as several with their names, or as a query of a table.
 
-    Parameters
-    ----------
-    comments
-        Lines before it.
-    table
-        Name of the table; None for the expressions alone.
-
-    Raises
-    ------
-    UsageError
-        It would be longer than ``MAX_CHARACTERS``, the name of the table is none, or a text is compared that
-        is a floating-point number of another text in the database.
+    Comments are lines before it. Refused are a program longer than ``MAX_CHARACTERS``, a name that no table
+    has, and the comparison of a text that is a floating-point number of another text in the database.
     """
     least = sum(_least_characters(output.value, {}) for output in formula.outputs)
     if least > MAX_CHARACTERS:

@@ -13,18 +13,8 @@ def exchanged_rows(steps: Floats, sizes: Ints, starts: Ints, donor: Ints) -> Int
     """Return the row whose value each row takes from the donor of its cluster.
 
     If both have as many rows, it is the row of the same place. Otherwise rows are drawn with replacement, in
-    order: the normalised sums of exponential numbers are order statistics of uniform ones.
-
-    Parameters
-    ----------
-    steps : float64, shape (n + C,)
-        Exponential numbers, one more for each cluster than it has rows.
-    sizes, starts, donor : int64, shape (C,)
-        Rows of each cluster, its first row, and its donor.
-
-    Returns
-    -------
-    int64, shape (n,)
+    order: the normalised sums of exponential numbers (steps, one more for each cluster than it has rows) are
+    order statistics of uniform ones. Each of C clusters has its number of rows, its first row, and its donor.
     """
     source = np.empty(len(steps) - len(sizes), dtype=np.int64)
     fill_sources.run(len(source) // ROWS_PER_STEP, steps, sizes, starts, donor, source)

@@ -25,19 +25,8 @@ def scales_and_slopes(x: Floats, y: Floats) -> tuple[Floats, Floats]:
     """Compute the lines between points: ``y0 + slope * ((x - x0) * scale)``, rounded at each step.
 
     The scale is 1 where the plain slope is finite and has all its digits. Elsewhere it is a power of two that
-    brings the length of the segment near 1.
-
-    Parameters
-    ----------
-    x, y : float64, shape (m,)
-        Ascending, as ``knots_apart`` returns them.
-
-    Returns
-    -------
-    float64, shape (m - 1,)
-        Scales.
-    float64, shape (m - 1,)
-        Slopes; 0 where two points have the same x or the same y.
+    brings the length of the segment near 1. The points ascend, as ``knots_apart`` returns them; slopes are 0
+    where two of them have the same x or the same y.
     """
     length, rise = np.diff(x), np.diff(y)
     scale, slope = np.ones(len(length)), np.zeros(len(length))
@@ -55,17 +44,8 @@ def interpolate(values: Floats, x: Floats, y: Floats) -> Floats:
     """Interpolate points linearly, constant outside: as ``numpy.interp``, but monotone and within [y0, y1].
 
     ``numpy.interp`` gives infinity between points that are a denormal number apart, jumps between points
-    farther apart than the largest double, and exceeds y1 by a rounding error just below some x1.
-
-    Parameters
-    ----------
-    values : float64, shape (n,)
-    x, y : float64, shape (m,)
-        Ascending; of points with the same x the last one holds.
-
-    Returns
-    -------
-    float64, shape (n,)
+    farther apart than the largest double, and exceeds y1 by a rounding error just below some x1. Points
+    ascend; of those with the same x the last one holds.
     """
     x, y = knots_apart(x, y)
     fitted: Floats = np.interp(values, x, y)
@@ -96,18 +76,9 @@ DEGREE = 3
 def cubic_pieces(knots: Floats, levels: Matrix) -> Matrix:
     """Compute the polynomials of cubic splines, in powers of the distance from the left end of each piece.
 
-    Parameters
-    ----------
-    knots : float64, shape (m,)
-        Distinct, ascending, at least two.
-    levels : float64, shape (m + 2, splines)
-        Coefficients of the B-splines.
-
-    Returns
-    -------
-    float64, shape (m + 1, 4, splines)
-        The first piece is the line below the first knot; its distances are below 0. The others start at each
-        knot; the last is the line from the last knot on.
+    There are m distinct knots, ascending, at least two, and coefficients of the B-splines, shape (m + 2,
+    splines). Pieces have shape (m + 1, 4, splines). The first piece is the line below the first knot; its
+    distances are below 0. The others start at each knot; the last is the line from the last knot on.
     """
     padded = np.concatenate([knots[:1].repeat(DEGREE), knots, knots[-1:].repeat(DEGREE)])
     pieces = np.zeros((len(knots) + 1, DEGREE + 1, levels.shape[1]))
@@ -143,12 +114,7 @@ def _at_left_ends(knots: Floats, coefficients: Matrix, degree: int, distinct: in
 
 
 def spline(x: Floats, knots: Floats, pieces: Matrix) -> Matrix:
-    """Evaluate splines given by their pieces.
-
-    Returns
-    -------
-    float64, shape (splines, n)
-    """
+    """Evaluate splines given by their pieces; the result has shape (splines, n)."""
     piece = np.searchsorted(knots, x, side="right")
     distance = x - knots[np.maximum(piece - 1, 0)]
     value = np.zeros((pieces.shape[2], len(x)))

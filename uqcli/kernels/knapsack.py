@@ -79,16 +79,9 @@ def choose_by_table(  # noqa: PLR0912  one function, since a kernel calls none
 def bin_frontier(gains: Ints) -> Ints:
     """Find how many bins each row takes in the best boundary, for every total number of bins.
 
-    Parameters
-    ----------
-    gains : int64, shape (K, L+1)
-        Gain of the j highest bins of each row; column 0 is 0.
-
-    Returns
-    -------
-    int32, shape (K, K*L+1)
-        Column m has the bins taken by each row; they add up to m. Among equal gains a row takes as few bins
-        as possible, later rows first.
+    Gains, of shape (K, L+1), are those of the j highest bins of each row; column 0 is 0. Column m of the
+    result, int32 of shape (K, K*L+1), has the bins taken by each row; they add up to m. Among equal gains a
+    row takes as few bins as possible, later rows first.
     """
     rows, width = gains.shape
     bins = width - 1

@@ -21,20 +21,10 @@ def minimum(
     tolerance: float = 1e-8,
     precondition: Callable[[Floats], Floats] = lambda gradient: gradient,
 ) -> Floats:
-    """Find the minimum of a function.
+    """Find the minimum of a function of a point of shape (n,), which returns its value and gradient.
 
-    Parameters
-    ----------
-    loss
-        Function of a point of shape (n,), to its value and gradient.
-    tolerance
-        Largest component of the gradient at which the search ends.
-    precondition
-        Multiplication by a rough inverse of the second derivatives, symmetric and positive definite.
-
-    Returns
-    -------
-    float64, shape (n,)
+    The search ends when the largest component of the gradient is at most ``tolerance``. ``precondition``
+    multiplies by a rough inverse of the second derivatives, symmetric and positive definite.
 
     Examples
     --------

@@ -21,13 +21,7 @@ _EIGENVALUE_TOLERANCE = 1e-15
 
 
 def solved(matrix: Matrix, right: Floats) -> Floats:
-    """Solve ``matrix x = right`` by elimination with partial pivoting; not finite if singular.
-
-    Parameters
-    ----------
-    matrix : float64, shape (n, n)
-    right : float64, shape (n,)
-    """
+    """Solve ``matrix x = right`` by elimination with partial pivoting; not finite if singular."""
     rows = np.column_stack([matrix, right])
     size = len(rows)
     if size <= _FEW:
@@ -67,12 +61,7 @@ def _few_solved(rows: list[list[float]]) -> Floats:
 
 
 def inverse(matrix: Matrix) -> Matrix:
-    """Invert a symmetric positive definite matrix, by elimination.
-
-    Parameters
-    ----------
-    matrix : float64, shape (n, n)
-    """
+    """Invert a symmetric positive definite matrix, by elimination."""
     size = len(matrix)
     rows = np.column_stack([matrix, np.eye(size)])
     for step in range(size):
@@ -87,11 +76,6 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
     """Compute the minimum-norm least-squares solution of ``matrix x = right`` for a small symmetric matrix.
 
     Uses an eigendecomposition by Jacobi rotations.
-
-    Parameters
-    ----------
-    matrix : float64, shape (n, n)
-    right : float64, shape (n,)
     """
     size = len(matrix)
     rotated, vectors = matrix.tolist(), np.eye(size).tolist()
@@ -110,12 +94,7 @@ def least_solution(matrix: Matrix, right: Floats) -> Floats:
 def _rotate(rotated: list[list[float]], vectors: list[list[float]], i: int, j: int) -> bool:
     """Apply a Jacobi rotation that zeroes element (i, j); return False if it is already negligible.
 
-    Parameters
-    ----------
-    rotated
-        Rows of the matrix.
-    vectors
-        Eigenvectors, one per row.
+    The matrix is given by its rows, and the eigenvectors one per row.
     """
     element, at_i, at_j = rotated[i][j], rotated[i][i], rotated[j][j]
     if not abs(element) > 1e-17 * sqrt(abs(at_i)) * sqrt(abs(at_j)):
@@ -151,10 +130,6 @@ def extreme_singular_values(matrix: Matrix) -> tuple[float, float]:
 
     Householder bidiagonalisation, then bisection with the Sturm count of the Golub-Kahan tridiagonal matrix
     (1965).
-
-    Parameters
-    ----------
-    matrix : float64, shape (n, n)
     """
     size = len(matrix)
     scale = float(np.abs(matrix).max(initial=0.0))

@@ -28,25 +28,14 @@ def logistic_fit(
     ridge: float = 0.0,
     offset: Floats | float = 0.0,
 ) -> Floats:
-    """Fit the coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``.
+    """Fit the coefficients of ``P(positive) = sigmoid(offset + b0 + b1*x1 + ... + bd*xd)``, shape (d+1,).
 
     Newton's method on the penalised log likelihood of standardised features; the penalty is ``ridge/2`` times
     the sum of squared coefficients. A step is halved until it does not lower the objective. Sums are
     sequential over rows, without threads.
 
-    Parameters
-    ----------
-    features : float64, shape (d, m)
-        One row per feature; with d = 0 only the intercept is fitted.
-    count, positives : int64 or float64, shape (m,)
-        Rows and positive rows; without ridge a maximum must exist.
-    offset : float64, shape (m,) or a number
-        Known part of the log-odds.
-
-    Returns
-    -------
-    float64, shape (d+1,)
-        Intercept, slopes; a constant feature has slope 0.
+    Features have shape (d, m); with d = 0 only the intercept is fitted, and a constant feature has slope 0.
+    Without ridge a maximum must exist. The offset is the known part of the log-odds.
     """
     divisors = np.array([max(1.0, float(np.abs(x).max()) / 1e100) for x in features])  # keeps squares finite
     features = features / divisors[:, None]
@@ -69,17 +58,11 @@ def logistic_fit(
 
 
 def fit_in_parts(features: Floats, count: Ints, positives: Ints) -> Floats:
-    """Fit as ``logistic_fit`` without ridge, for any number of values.
+    """Fit as ``logistic_fit`` without ridge, for any number of values; a maximum must exist.
 
     Adjacent values are first pooled to ``POOLED_VALUES``. Newton steps on all values follow, part by part, so
-    that memory does not grow. The last step is so small that the error left is of the order of rounding.
-
-    Parameters
-    ----------
-    features : float64, shape (d, m)
-        Each ascends along the values, or descends.
-    count, positives : int64, shape (m,)
-        A maximum must exist.
+    that memory does not grow. The last step is so small that the error left is of the order of rounding. Each
+    feature ascends along the values, or descends.
     """
     if len(count) <= POOLED_VALUES:
         return logistic_fit(features, count, positives)
@@ -104,19 +87,9 @@ def pooled_values(features: Floats, count: Ints, positives: Ints) -> tuple[Float
 def pool_adjacent(
     features: Callable[[slice], Floats], count: Ints, positives: Ints, size: int
 ) -> tuple[Floats, Ints, Ints]:
-    """Pool adjacent values to ``size``, in threads.
+    """Pool m adjacent values to ``size``, in threads; return the mean of each feature, and the counts.
 
-    Parameters
-    ----------
-    features
-        Function from positions to the features there, shape (d, positions).
-    count, positives : int64, shape (m,)
-    size
-        At most m.
-
-    Returns
-    -------
-    The mean of each feature, float64 of shape (d, size), and the counts, int64 of shape (size,).
+    A function from positions to the features there gives them in shape (d, positions).
     """
     starts = np.arange(size + 1) * len(count) // size
 
@@ -167,16 +140,10 @@ def loss_at(log_odds: Floats, count: Floats | Ints, positives: Floats | Ints) ->
 
 
 def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: bool) -> bool:
-    """Whether the likelihood of a logistic model of one feature has a maximum.
+    """Whether the likelihood of a logistic model of one feature has a maximum; its values ascend.
 
     It has none with a single class, or if a threshold separates the classes. Positives are then above it, or
     with ``falling`` above or below.
-
-    Parameters
-    ----------
-    x : float64, shape (m,)
-        Ascending.
-    count, positives : int64, shape (m,)
     """
     ends = class_ends(count, positives)
     if ends is None:
@@ -185,16 +152,7 @@ def likelihood_has_maximum(x: Floats, count: Ints, positives: Ints, *, falling: 
 
 
 def class_ends(count: Ints, positives: Ints) -> Ints | None:
-    """Find the first and last positions of positive rows and of negative rows; None with a single class.
-
-    Parameters
-    ----------
-    count, positives : int64, shape (m,)
-
-    Returns
-    -------
-    int64, shape (4,)
-    """
+    """Find the first and last positions of positive rows and of negative rows; None with a single class."""
     ends = [
         index
         for negative in (False, True)
@@ -217,10 +175,7 @@ def _end(count: Ints, positives: Ints, *, negative: bool, backwards: bool) -> in
 def separates(x: Floats, *, falling: bool) -> bool:
     """Whether a threshold separates the classes: positives above it, or with ``falling`` also below.
 
-    Parameters
-    ----------
-    x : float64, shape (4,)
-        The feature at the positions of ``class_ends``.
+    The feature is given at the positions of ``class_ends``.
     """
     return bool(x[0] >= x[3] or (falling and x[1] <= x[2]))
 

@@ -62,13 +62,7 @@ class Compiled:
     returns_integer: bool
 
     def __call__(self, *args: Any) -> Any:
-        """Run the kernel, without Python's global lock.
-
-        Raises
-        ------
-        RuntimeError
-            The kernel raised an error.
-        """
+        """Run the kernel, without Python's global lock."""
         retval, excinfo = ctypes.c_int64(), ctypes.c_void_p()
         flattened: list[int | None] = []
         copies = []
@@ -113,17 +107,10 @@ def _target() -> tuple[str, ...]:
 
 
 def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
-    """Compile a function for a signature.
+    """Compile a function for a signature: a line with its symbol and its return type, then object code.
 
-    Returns
-    -------
-    bytes
-        A line with the symbol of the function and its return type, then object code.
-
-    Raises
-    ------
-    UnexpectedCodeError
-        The code has external symbols, or another prototype than the one that ``Compiled`` calls.
+    Code with external symbols, or another prototype than the one that ``Compiled`` calls, is an
+    UnexpectedCodeError.
     """
     import llvmlite.binding as llvm
     import numba
@@ -155,10 +142,7 @@ def object_code(function: Callable[..., Any], signature: Signature) -> bytes:
 def load(code: bytes, signature: Signature) -> Any:
     """Load the result of ``object_code`` for a signature into this process.
 
-    Raises
-    ------
-    Exception
-        LLVM cannot load it, or finds no function in it.
+    LLVM may raise any exception if it cannot load it, or finds no function in it.
     """
     import llvmlite.binding as llvm
 

@@ -14,16 +14,7 @@ _SCORE_STEPS, _SET_STEPS = 5, 16
 def true_label_scores(probability: Matrix, label: Ints, uniform: Floats) -> Floats:
     """Score each row's label: mass of more probable classes plus ``uniform`` times its own, at most 1.
 
-    Parameters
-    ----------
-    probability : float64, shape (n, C)
-    label : int64, shape (n,)
-    uniform : float64, shape (n,)
-        1 without randomisation.
-
-    Returns
-    -------
-    float64, shape (n,)
+    Probabilities have shape (n, C); the uniform numbers are 1 without randomisation.
     """
     result = np.empty(len(label))
     fill_true_label_scores.run(
@@ -68,18 +59,9 @@ def fill_true_label_scores(
 
 
 def sets_below(probability: Matrix, threshold: Matrix, uniform: Floats) -> Bools:
-    """Return the prediction set of each row: the labels whose score is at most their threshold.
+    """Return the prediction set of each row, shape (n, C): the labels whose score is at most their threshold.
 
-    Parameters
-    ----------
-    probability : float64, shape (n, C)
-    threshold : float64, shape (n, C) or (1, C)
-        In [0, 1].
-    uniform : float64, shape (n,)
-
-    Returns
-    -------
-    bool, shape (n, C)
+    Thresholds are in [0, 1], and of shape (n, C) or (1, C).
     """
     inside = np.zeros(probability.shape, dtype=np.bool_)
     fill_sets.run(

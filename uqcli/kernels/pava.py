@@ -26,18 +26,9 @@ _MIN_ROWS = 16
 def isotonic_blocks(positives: Ints, count: Ints) -> Ints:
     """Return the blocks of the least-squares isotonic fit of ``positives / count`` with weights ``count``.
 
-    Adjacent blocks of equal mean are merged. Means are compared as integer cross products, so the blocks are
-    exact for totals below 3e9.
-
-    Parameters
-    ----------
-    positives, count : int64, shape (m,)
-        Counts in ascending order of score; ``count > 0``.
-
-    Returns
-    -------
-    int64, shape (blocks,)
-        Position of the first element of each block, ascending.
+    Counts are in ascending order of score and above 0. Blocks are the positions of their first elements,
+    ascending. Adjacent blocks of equal mean are merged. Means are compared as integer cross products, so the
+    blocks are exact for totals below 3e9.
     """
     first: Ints | None = None
     if len(count) > _MAX_SIZE:  # the blocks of ranges are inside those of all
@@ -65,10 +56,7 @@ def isotonic_sums(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
 def _pooled_runs(positives: Ints, count: Ints) -> tuple[Ints, Ints, Ints]:
     """Merge adjacent elements that do not increase, which share a block, while rounds still shrink the input.
 
-    Returns
-    -------
-    first, positives, count : int64, shape (blocks,)
-        First position of each block, and its sums.
+    Returns the first position of each block, and its sums.
     """
     first = np.arange(len(count))
     positives, count = positives.astype(np.int64, copy=False), count.astype(np.int64, copy=False)
@@ -106,18 +94,9 @@ def fill_starts(positives: Ints, count: Ints, start: Ints, block_positives: Ints
 def bounded_blocks(positives: Ints, count: Ints, n_min: int, n_max: int) -> Ints:
     """Return the blocks of PAVA-BC, isotonic regression with block sizes between n_min and n_max rows [TCE].
 
-    Parameters
-    ----------
-    positives, count : int64, shape (m,)
-        Tie-pooled counts in ascending order of score; ``count > 0``.
-    n_min, n_max
-        With ``1 <= n_min <= sum of count`` and ``n_min <= n_max``.
-
-    Returns
-    -------
-    int64, shape (blocks,)
-        Position of the first element of each block, ascending. A block may exceed n_max after a forced merge,
-        with the last elements, or with one large element.
+    Counts are as in ``isotonic_blocks``, and so are the blocks, with ``1 <= n_min <= sum of count`` and
+    ``n_min <= n_max``. A block may exceed n_max after a forced merge, with the last elements, or with one
+    large element.
     """
     starts = np.empty(len(count), dtype=np.int64)
     stacks = np.empty_like(starts), np.empty_like(starts)
@@ -170,17 +149,7 @@ def fill_bounded_starts(
 
 
 def isotonic_means(value: Floats, weight: Floats) -> Floats:
-    """Return the least-squares isotonic fit of each row of a matrix, non-decreasing.
-
-    Parameters
-    ----------
-    value, weight : float64, shape (rows, m)
-        Weights above 0.
-
-    Returns
-    -------
-    float64, shape (rows, m)
-    """
+    """Return the least-squares isotonic fit of each row of a matrix, non-decreasing, for weights above 0."""
     if len(value) >= _MIN_ROWS:
         return _means_of_rows(value, weight)
     fitted = np.empty_like(value)
@@ -252,17 +221,9 @@ def fill_means(
 
 
 def fits_with_one_more(count: Ints, positives: Ints) -> tuple[Floats, Floats]:
-    """Compute the isotonic fit at each score if one more row has that score.
+    """Compute the isotonic fit at each score if one more row has that score, by the label of that row.
 
-    Parameters
-    ----------
-    count, positives : int64, shape (m,)
-        Counts in ascending order of score; ``count > 0``.
-
-    Returns
-    -------
-    if_negative, if_positive : float64, shape (m,) each
-        The fit at the score of the added row, by its label; exact fractions, rounded once.
+    Counts are in ascending order of score and above 0. Fits are exact fractions, rounded once.
     """
     dy, dx = _if_positive(count, positives)
     mirrored_dy, mirrored_dx = (

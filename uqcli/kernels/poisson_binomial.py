@@ -9,21 +9,10 @@ from uqcli.kernels.compile import kernel
 
 
 def distribution(probability: Floats, weight: Ints, cap: int) -> Floats:
-    """Compute the probabilities of 0 to ``cap - 1`` successes, and of ``cap`` or more.
+    """Compute the probabilities of 0 to ``cap - 1`` successes, and of ``cap`` or more; shape (cap + 1,).
 
-    All terms are positive, so that small probabilities keep their relative accuracy.
-
-    Parameters
-    ----------
-    probability : float64, shape (m,)
-    weight : int64, shape (m,)
-        Number of indicators of each probability.
-    cap
-        At least 1.
-
-    Returns
-    -------
-    float64, shape (cap + 1,)
+    All terms are positive, so that small probabilities keep their relative accuracy. The weight is the number
+    of indicators of each probability, and the cap is at least 1.
     """
     mass = np.zeros(cap + 1)
     mass[0] = 1.0

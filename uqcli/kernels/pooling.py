@@ -28,19 +28,10 @@ def _pool_arrays(ordered: Keys, positive: Keys, key: Keys, count: Ints, positive
 
 @kernel_beside(_pool_arrays)
 def pool(ordered: Keys, positive: Keys, key: Keys, count: Ints, positives: Ints) -> int:
-    """Fill in the distinct keys, ascending, and how often each occurs.
+    """Fill in the distinct keys, ascending, and how often each occurs; return their number.
 
-    Parameters
-    ----------
-    ordered, positive
-        Sorted keys of all rows, and of the positive ones among them.
-    key, count, positives
-        Outputs, as long as ``ordered``; ``key`` may be the same array.
-
-    Returns
-    -------
-    int
-        Number of distinct keys.
+    The sorted keys are those of all rows, and of the positive ones among them. Outputs are as long as the
+    former; ``key`` may be the same array.
     """
     if len(ordered) == 0:
         return 0
@@ -130,12 +121,8 @@ def merge(
 def ranges_of(keys: Keys, low: int, shift: int, ranges: NarrowInts) -> tuple[NarrowInts, Ints]:
     """Return the range of each key, and the number of keys in each range.
 
-    Parameters
-    ----------
-    low, shift
-        A key less ``low``, without its last ``shift`` bits, is its index in ``ranges``.
-    ranges
-        Range of each index, ascending.
+    A key less ``low``, without its last ``shift`` bits, is its index in ``ranges``, which has the range of
+    each index, ascending.
 
     Examples
     --------
@@ -170,13 +157,6 @@ Flags = np.ndarray[Any, np.dtype[np.int8]]
 def by_side(column: Column, positive: Bools, negatives: int) -> Column:
     """Return the values of the negative rows, then those of the positive rows, each in order.
 
-    Parameters
-    ----------
-    column : shape (n,)
-    positive : bool, shape (n,)
-    negatives
-        Number of negative rows.
-
     Examples
     --------
     >>> by_side(np.array([1, 2, 3]), np.array([True, False, True]), 1).tolist()
@@ -208,11 +188,7 @@ def divide(column: Column, positive: Flags, negatives: int, divided: Column) -> 
 def by_group(column: Column, group: NarrowInts, sizes: Ints) -> Column:
     """Return the values of the rows of group 0, then those of group 1 and so on, each in order.
 
-    Parameters
-    ----------
-    column, group : shape (n,)
-    sizes : int64, shape (groups,)
-        Rows of each group.
+    Sizes are the numbers of rows of the groups.
 
     Examples
     --------

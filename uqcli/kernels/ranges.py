@@ -25,15 +25,8 @@ def _part_arrays(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, inde
 def assign_parts(keys: Keys, low: int, shift: int, first: Ints, fine: Ints, index: Ints) -> None:
     """Fill in the part of each key (see ``Ranges``); the last range has all beyond it.
 
-    Parameters
-    ----------
-    low
-        First key of the first range, which has all below it too.
-    shift, first, fine
-        Logarithm of the width of ranges, at most 63, their first parts, and logarithms of their parts'
-        widths.
-    index
-        Output.
+    The first range, which begins at ``low``, has all below it too. ``shift``, at most 63, is the logarithm of
+    the width of ranges; ``first`` and ``fine`` are their first parts, and logarithms of their parts' widths.
     """
     mask = np.uint64((1 << shift) - 1)
     last = np.uint64(len(first) - 1)
@@ -58,14 +51,8 @@ def count_parts(
 ) -> None:
     """Add the number of keys in each part to the counts of each group (see ``assign_parts``).
 
-    Parameters
-    ----------
-    cuts
-        Start of each group, and the number of keys.
-    size
-        Number of parts.
-    count : shape (groups * size,)
-        Output.
+    Cuts are the start of each group, and the number of keys; ``size`` is the number of parts, and counts have
+    shape (groups * size,).
     """
     mask = np.uint64((1 << shift) - 1)
     last = np.uint64(len(first) - 1)
@@ -95,10 +82,7 @@ def _split_arrays(keys: Keys, first: Ints, parts: Ints, start: Keys, shift: Ints
 def assign_splits(keys: Keys, first: Ints, parts: Ints, start: Keys, shift: Ints, index: Ints) -> None:
     """Replace the range of each key by its range after a split.
 
-    Parameters
-    ----------
-    first, parts, start, shift
-        New index of each range, its number of parts, its smallest key and the logarithm of their width.
+    Ranges have a new index, a number of parts, their smallest key, and the logarithm of their width.
     """
     for row in range(len(keys)):
         range_index = index[row]

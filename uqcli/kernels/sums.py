@@ -14,17 +14,7 @@ from uqcli.kernels.compile import kernel_beside
 
 
 def sums_before(amount: Counts, stops: Ints) -> Ints:
-    """Compute the exact sums of the first ``stops[i]`` counts.
-
-    Parameters
-    ----------
-    amount : int32 or int64, shape (m,)
-    stops : int64, shape (r,)
-        Ascending, from 0 to m.
-
-    Returns
-    -------
-    int64, shape (r,)
+    """Compute the exact sums of the first ``stops[i]`` counts; stops ascend, from 0 to the number of counts.
 
     Examples
     --------
@@ -85,15 +75,7 @@ def sums_from(amount: Counts, first: Ints) -> Ints:
 def indices_of_ranks(amount: Counts, rank: Ints) -> Ints:
     """Find the positions of the rows of given ranks, where position i holds ``amount[i]`` rows.
 
-    Parameters
-    ----------
-    amount : int32 or int64, shape (m,)
-    rank : int64, shape (r,)
-        Ascending, from 0 and below the sum of the amounts.
-
-    Returns
-    -------
-    int64, shape (r,)
+    Ranks ascend, from 0 and below the sum of the amounts.
 
     Examples
     --------

@@ -41,13 +41,7 @@ def model_of(kind: ArtifactKind) -> type[Saved]:
 
 
 def encode(artifact: Saved) -> bytes:
-    """Encode a rule as strict JSON, one line per top-level key; refuse what could not be decoded.
-
-    Raises
-    ------
-    DataError
-        A number is not finite, or the parts contradict each other.
-    """
+    """Encode a rule as strict JSON, one line per top-level key; refuse what could not be decoded."""
     try:
         content = encode_object(content_of(artifact))
         _checked(content, artifact.kind)
@@ -114,17 +108,8 @@ def load_unedited(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Save
 def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     """Load a rule from a file, an address, or standard input if the name is ``-``.
 
-    Parameters
-    ----------
-    kind
-        Kind that is expected, by which errors advise; any kind is loaded.
-
-    Raises
-    ------
-    DataError
-        The file or object is missing or cannot be read.
-    ArtifactError
-        It is not a rule file, or has a newer format.
+    Errors advise for the kind that is expected, but any kind is loaded. A file that cannot be read is a
+    DataError; one that is no rule, or has a newer format, an ArtifactError.
     """
     try:
         content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
@@ -143,13 +128,7 @@ Kind = TypeVar("Kind", bound=Saved)
 
 
 def load_kind(name: str, model: type[Kind]) -> Kind:
-    """Load an unedited rule, and refuse one of another kind.
-
-    Raises
-    ------
-    ArtifactError
-        As for ``load_unedited``; or it is of another kind.
-    """
+    """Load an unedited rule, and refuse one of another kind."""
     kind_of_model = next(kind for kind in ArtifactKind if model_of(kind) is model)
     artifact = load_unedited(name, kind_of_model)
     if not isinstance(artifact, model):
@@ -173,17 +152,9 @@ _COMMANDS: Final = {
 
 
 def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
-    """Decode a rule from JSON.
+    """Decode a rule of any kind from JSON; errors advise for the expected one.
 
-    Parameters
-    ----------
-    expected
-        Kind by which errors advise; any kind is decoded.
-
-    Raises
-    ------
-    ArtifactError
-        It is not JSON or not a rule file, has a newer format, or is inconsistent.
+    What is not JSON, not a rule, inconsistent, or of a newer format, is an ArtifactError.
     """
     header = _header(content, name, expected)
     kind = _kind_of(header, name)

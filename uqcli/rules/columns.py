@@ -13,10 +13,7 @@ from uqcli.engines.request import ClassColumns
 class ColumnOverrides:
     """Column names given on the command line; None for the rule's own.
 
-    Attributes
-    ----------
-    typed
-        Options that may not be ignored: a column that no rule reads is refused.
+    ``typed`` are the options that may not be ignored: a column that no rule reads is refused.
     """
 
     score: str | None = None
@@ -39,12 +36,8 @@ class ColumnOverrides:
 class NewColumns:
     """Names and types of added columns.
 
-    Attributes
-    ----------
-    lists
-        Whether a column may contain lists, as in Parquet.
-    no_empty
-        Whether empty prediction sets get the most probable class.
+    A column may contain ``lists``, as in Parquet. With ``no_empty``, empty prediction sets get the most
+    probable class.
     """
 
     prefix: str = ""

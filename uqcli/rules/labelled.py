@@ -25,13 +25,7 @@ _SUM_TOLERANCE = 1e-5
 
 
 def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
-    """Open the table of a request; the uncertainty column is read only if used.
-
-    Raises
-    ------
-    UsageError
-        ``--on-invalid keep`` was given.
-    """
+    """Open the table of a request; the uncertainty column is read only if used."""
     refuse_keep(data.on_invalid)
     return open_engine(data.engine).table(data if uses_uncertainty else data.without("uncertainty"))
 
@@ -44,13 +38,7 @@ def source_of(summary: SourceSummary) -> Source:
 
 
 def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
-    """Read every row.
-
-    Raises
-    ------
-    UsageError, DataError
-        ``--on-invalid keep`` was given, the engine fails, or every weight is 0.
-    """
+    """Read every row; there must be one of positive weight."""
     refuse_keep(data.on_invalid)
     read = open_engine(data.engine).rows(data)
     refuse_weightless(read.rows.weight)
@@ -90,13 +78,7 @@ def refuse_weightless(weight: Ints | None) -> None:
 
 
 def labelled_request(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> DataRequest:
-    """Return the data request with the columns of all given rules.
-
-    Raises
-    ------
-    UsageError
-        The rules name different columns, or different positive labels.
-    """
+    """Return the data request with the columns of all given rules, which must agree."""
     roles = roles_of(rules, columns, labelled=True)
     return replace(
         data, roles=replace(roles, label=roles.label or LABEL), positive_value=_positive_value(data, rules)
@@ -117,16 +99,8 @@ def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
 class ClassReader:
     """Iterator over rows with class probabilities; attributes are known after the iteration.
 
-    Attributes
-    ----------
-    classes
-        Known after the first batch.
-    source
-        Summary of the rows read.
-    levels
-        Group index by text, for each key column.
-    unnormalised
-        max |sum p - 1| over rows.
+    The classes are known after the first batch already. Levels are the group index by text, for each key
+    column, and ``unnormalised`` is max |sum p - 1| over rows.
     """
 
     def __init__(self, data: DataRequest) -> None:
@@ -138,13 +112,7 @@ class ClassReader:
         self.unnormalised = 0.0
 
     def __iter__(self) -> Iterator[Rows]:
-        """Iterate over batches.
-
-        Raises
-        ------
-        DataError
-            The rows are unusable, or every weight is 0.
-        """
+        """Iterate over batches; there must be a row of positive weight."""
         size = 0
         for rows in self._batches:
             self.classes = classes_of(self._batches.roles)
@@ -161,11 +129,5 @@ class ClassReader:
         self.levels, self.unnormalised = self._batches.levels, self._batches.unnormalised
 
     def probabilities(self, rows: Rows) -> Matrix:
-        """Return the class probabilities of a batch, shape (n, C).
-
-        Raises
-        ------
-        DataError
-            The single score is not a probability.
-        """
+        """Return the class probabilities of a batch, shape (n, C); a single score must be a probability."""
         return probabilities(rows, self._batches.roles)

@@ -21,19 +21,11 @@ ArtifactT_co = TypeVar("ArtifactT_co", bound=Saved | None, covariant=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Result(Generic[ReportT_co, ArtifactT_co]):
-    """Report and rule of a run.
+    """Report and rule of a run; there may be no rule to save, or none was found.
 
-    Attributes
-    ----------
-    artifact
-        None if there is no rule to save, or none was found.
-    failure
-        Error with which the command ends after writing its report.
-    saved_though_failed
-        Whether the rule is saved despite ``failure``, as for an alarm; a failed check still prevents it.
-    several
-        Rules to save if several results were requested, by the text that replaces ``{}`` in the output's
-        name.
+    The command ends with the ``failure`` after writing its report. The rule is not saved then, unless
+    ``saved_though_failed``, as for an alarm; a failed check still prevents it. ``several`` are the rules to
+    save if several results were requested, by the text that replaces ``{}`` in the output's name.
     """
 
     report: ReportT_co

@@ -22,17 +22,8 @@ def stream(
 ) -> StreamSummary:
     """Add columns to the rows of the inputs.
 
-    Parameters
-    ----------
-    only
-        Added column that selects the rows to write; None for all rows.
-    ranges
-        Ranges of numbers by role, outside which rows are counted.
-
-    Raises
-    ------
-    UsageError, DataError
-        The rows cannot be read, or the output cannot be written.
+    ``only`` is the added column that selects the rows to write; None for all. Rows outside the ranges of
+    numbers, by role, are counted.
     """
     return open_engine(data.engine).stream(
         StreamRequest(

@@ -163,23 +163,11 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         return ()
 
     def reads(self, overrides: ColumnOverrides) -> Roles:
-        """Return the columns that it reads, without labels and weights.
-
-        Raises
-        ------
-        UsageError
-            A named column is not one that it reads.
-        """
+        """Return the columns that it reads, without labels and weights; others may not be named."""
         return roles_of([self], overrides, labelled=False)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
-        """Return the columns that it adds to every row.
-
-        Raises
-        ------
-        ArtifactError, DataError
-            It adds no columns, or two of them would have the same name.
-        """
+        """Return the columns that it adds to every row; refuse if there are none, or two of one name."""
         raise NotImplementedError
 
     def arguments(self) -> dict[str, str]:
@@ -197,10 +185,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     def formula(self) -> Formula:
         """Return what it adds to a row as expressions, for rules that need nothing but the row.
 
-        Raises
-        ------
-        UsageError
-            It is no such rule, or too long to be written down.
+        Other rules are refused, and those that are too long to be written down.
         """
         raise UsageError(
             f"a rule file of kind {self.kind} computes nothing from a row",
@@ -236,13 +221,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Return the columns to read for several rules together.
-
-    Raises
-    ------
-    UsageError
-        The rules name different columns for one role, or cannot use one.
-    """
+    """Return the columns to read for several rules together, which must agree on the column of a role."""
     if artifacts[0].class_names:
         return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
     overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")

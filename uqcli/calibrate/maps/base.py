@@ -65,12 +65,7 @@ _MAX_SHOWN_LEVELS = 4
 def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: Mapping[str, Floats]) -> Ints:
     """Find the leaf of each row, from the root down.
 
-    Parameters
-    ----------
-    columns
-        Feature columns; categorical values are positions in their levels.
-    features
-        Values as in ``Feature``, by column name.
+    Features have values as in ``Feature``, by column name; categorical ones are positions in their levels.
     """
     levels_of = {column.name: column.levels for column in columns}
     size = len(next(iter(features.values())))
@@ -105,12 +100,7 @@ def group_of(
 ) -> Ints:
     """Return the leaf of each row: its combination of levels, or the last leaf for unknown combinations.
 
-    Parameters
-    ----------
-    groups
-        One level per column, for every group.
-    columns, features
-        As in ``leaf_of``.
+    Every group has one level per column; columns and features are as in ``leaf_of``.
     """
     code_of_group = np.zeros(len(groups), dtype=np.int64)
     code_of_row = np.zeros(len(next(iter(features.values()))), dtype=np.int64)
@@ -197,12 +187,7 @@ class Fit(NamedTuple):
 class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
     """Base of all maps; each adds its own fields and the tag under which it is saved.
 
-    Attributes
-    ----------
-    methods
-        Methods that fit this map.
-    needs_uncertainty
-        Whether it uses the uncertainty.
+    Class variables are the methods that fit this map, and whether it uses the uncertainty.
     """
 
     methods: ClassVar[frozenset[CalibrationMethod]]
@@ -241,28 +226,15 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     """Map from a row's score, and possibly other columns, to the probability of the positive label."""
 
     def tables(self, undersampled: float) -> list[Table]:
-        """Tabulate the map.
-
-        Parameters
-        ----------
-        undersampled
-            As in ``Scale``: the odds are divided by it before the map is applied.
-        """
+        """Tabulate the map; the odds are divided by ``undersampled`` before it is applied (see ``Scale``)."""
         raise NotImplementedError
 
     def predict(
         self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
     ) -> Calibrated:
-        """Calibrate rows.
+        """Calibrate rows, from scores corrected for undersampling.
 
-        Parameters
-        ----------
-        corrected : float64, shape (n,)
-            Scores corrected for undersampling.
-        uncertainty : float64, shape (n,)
-            Required by some maps.
-        features
-            Required by maps with features.
+        Some maps require an uncertainty, and others features.
         """
         raise NotImplementedError
 
@@ -271,10 +243,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     ) -> Expression:
         """Return the probability as an expression of the corrected score and the map's other columns.
 
-        Raises
-        ------
-        UsageError
-            The map is no short expression.
+        A map that is no short expression is refused.
         """
         raise NotImplementedError
 
@@ -288,14 +257,7 @@ class BaseRowMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         return 0.0, 0.0
 
     def parts(self, uncertainty: Floats | None, leaf: Ints | None) -> Parts | None:
-        """Return the parts of the rows; None if the map treats all rows alike.
-
-        Parameters
-        ----------
-        uncertainty : float64, shape (n,), or None
-        leaf : int64, shape (n,), or None
-            As returned by ``predict``.
-        """
+        """Return the parts of the rows, with leaves from ``predict``; None if it treats all alike."""
         del uncertainty, leaf
         return None
 
@@ -390,10 +352,7 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     ) -> Sequence[tuple[Expression, Expression]]:
         """Return the ends of the interval of each class as expressions, for maps that have them.
 
-        Parameters
-        ----------
-        weights
-            Weights of the classes in the target data; None without such data.
+        The classes may have weights in target data.
         """
         raise NotImplementedError
 

@@ -309,12 +309,7 @@ def label_losses(map_: BaseClassMap, counts: ClassCounts) -> Floats:
 
 
 def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
-    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3.
-
-    Returns
-    -------
-    The map, and notes on its fit.
-    """
+    """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3; with notes."""
     logits = class_logits(counts.probability)
     label_logit = logits[np.arange(len(logits)), counts.label]
 

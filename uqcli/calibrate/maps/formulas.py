@@ -68,13 +68,7 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
 
 def fit_platt(counts: ValueCounts, scale: Scale) -> Fit:
-    """Fit ``sigmoid(intercept + slope * log-odds)``.
-
-    Parameters
-    ----------
-    counts
-        Corrected scores.
-    """
+    """Fit ``sigmoid(intercept + slope * log-odds)`` to corrected scores."""
     features = scale.log_odds(counts.value)[None, :]
     penalised = not likelihood_has_maximum(features[0], counts.count, counts.positives, falling=True)
     intercept, slope = fit_coefficients(features, counts, penalised=penalised)
@@ -112,10 +106,7 @@ def at_bound(slope: float) -> tuple[str, ...]:
 def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
     """Compute the slope of temperature scaling, 1/T, by Newton's method within a bracket.
 
-    Parameters
-    ----------
-    derivative
-        First and second derivative of the convex loss at a slope.
+    It takes the first and second derivative of the convex loss at a slope.
     """
     low, high = _FLATTEST, _STEEPEST
     if derivative(low)[0] >= 0:

@@ -103,14 +103,8 @@ def fit_histogram(counts: ValueCounts, edges: Floats, confidence: float) -> Hist
     """Compute the positive rate of each bin, with an error bound.
 
     With probability ``confidence`` all rates are simultaneously within ``error`` of the true ones. The error
-    is half the bound on the 1-norm (see ``bounds``).
-
-    Parameters
-    ----------
-    counts
-        Scores, corrected for undersampling.
-    edges : float64, shape (M-1,)
-        Scores of these rows, chosen without their labels.
+    is half the bound on the 1-norm (see ``bounds``). Scores are corrected for undersampling; the edges are
+    scores of these rows, chosen without their labels.
     """
     cells = binned_cells(counts, edges)
     rows, positives = cells.count, cells.positives
@@ -141,16 +135,7 @@ def bounds(rows: Ints, bins: int, confidence: float, classes: int) -> list[float
     the law between them, if no two scores are equal. So the bound of N - 1 rows holds for these, and the row
     at the lower edge adds at most 2/N. With equal scores the bound is confirmed by simulation.
 
-    Parameters
-    ----------
-    rows : int64, shape (m,)
-        Rows of adjacent bins, the lowest first.
-    bins
-        Number of all bins, M.
-
-    Returns
-    -------
-    At most 2 each; None for an empty bin.
+    Rows are those of adjacent bins, the lowest first. Bounds are at most 2; None for an empty bin.
     """
     result: list[float | None] = []
     for index, size in enumerate(rows.tolist()):
@@ -164,16 +149,8 @@ def bounds(rows: Ints, bins: int, confidence: float, classes: int) -> list[float
 def target_bound(weights: Sequence[float], norm: float, weight_error: float) -> float:
     """Compute the bound on the 1-norm after the correction for label shift [LS Theorem 4].
 
-    ``2 kappa norm + 2 weight_error / min w`` with kappa the ratio of the largest to the smallest weight.
-
-    Parameters
-    ----------
-    weights
-        w(y), all positive.
-    norm
-        Bound on the 1-norm before the correction.
-    weight_error
-        Bound on the error of the weights.
+    ``2 kappa norm + 2 weight_error / min w`` with kappa the ratio of the largest to the smallest weight w(y),
+    all positive; ``norm`` is the bound before the correction.
 
     Examples
     --------
@@ -315,10 +292,7 @@ def fit_class_histogram(
 ) -> ClassHistogramMap:
     """Compute the class frequencies of bins by predicted class and its probability, with error bounds.
 
-    Parameters
-    ----------
-    edges_of
-        Function from the probabilities of a predicted class to the edges of its bins.
+    The edges of the bins are those of the probabilities of a predicted class.
     """
     classes = counts.probability.shape[1]
     predicted = counts.probability.argmax(axis=1)

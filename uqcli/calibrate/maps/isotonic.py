@@ -159,15 +159,9 @@ def _of_runs(argument: Expression, steps: Sequence[tuple[float, Expression]]) ->
 def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
     """Fit least-squares isotonic regression: constant on blocks, linear between them, constant outside.
 
-    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``.
-
-    Parameters
-    ----------
-    counts
-        Corrected scores, at least one.
-    certain
-        Whether rates may be 0 and 1. If not, such a block has the rate (k+1)/(n+2), or its neighbour's if
-        that is closer.
+    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``. There is at least one score,
+    corrected for undersampling. Unless ``certain``, rates are never 0 or 1: such a block has the rate
+    (k+1)/(n+2), or its neighbour's if that is closer.
     """
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
@@ -255,11 +249,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
 def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
     """Fit isotonic regression per uncertainty bin; an empty bin uses the fit of all rows.
 
-    Parameters
-    ----------
-    parts
-        Corrected scores of each bin; at least one bin is not empty.
-    uncertainty_edges : float64, shape (bins-1,)
+    Parts are the corrected scores of each bin; at least one is not empty.
     """
     pooled = merge(parts)
     return UncertaintyMap(
@@ -348,15 +338,10 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
 
 
 def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
-    """Compute both fits for every score.
+    """Compute both fits for every score; there is at least one, corrected for undersampling.
 
     Between two calibration scores, a negative row has the fit of the score below. A positive row has that of
     the score above.
-
-    Parameters
-    ----------
-    counts
-        Corrected scores, at least one.
     """
     low, high = fits_with_one_more(counts.count, counts.positives)
     first = np.append(True, low[1:] > low[:-1])

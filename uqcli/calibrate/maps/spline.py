@@ -117,12 +117,7 @@ def _polynomial(distance: Expression, powers: list[float]) -> Expression:
 def fit_spline(counts: ValueCounts, scale: Scale, seed: int) -> Fit:
     """Fit a non-decreasing cubic spline of the log-odds, with the penalty of the lowest cross-fitted loss.
 
-    Parameters
-    ----------
-    counts
-        Corrected scores.
-    seed
-        Seed of the folds.
+    Scores are corrected; the seed is that of the folds.
     """
     from uqcli.calibrate.folds import thinned  # most runs apply a map
 

@@ -118,12 +118,7 @@ def fit_surface(rows: Rows, options: CalibrationOptions) -> SurfaceMap:
     """Fit a logistic model in (x, z, x z, z^2), or also in x^2, with a ridge; what has the lowest log loss.
 
     The losses are cross-fitted. The penalty is half the ridge times the sum of squared coefficients of the
-    standardised features.
-
-    Parameters
-    ----------
-    rows
-        Corrected scores, pooled, with an uncertainty.
+    standardised features. Rows are pooled, with corrected scores and an uncertainty.
     """
     from uqcli.calibrate.folds import folds_of, sample_of_rows, units_of  # most runs apply a map
 

@@ -35,10 +35,7 @@ def bytes_of(value: bytes) -> pa.Scalar:
 def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     """Convert to a polars frame; decimals of more than 38 digits become text.
 
-    Raises
-    ------
-    DataError
-        polars lacks the type of a column, and might panic when it converts it.
+    Types that polars lacks are refused, since it might panic when it converts them.
     """
     for index, field in enumerate(rows.schema):
         if pa.types.is_decimal256(field.type):
@@ -106,12 +103,9 @@ def common_type(left: pa.DataType, right: pa.DataType) -> pa.DataType | None:
 
 
 def joined_type(name: str, kinds: Sequence[tuple[str, pa.DataType]]) -> pa.DataType:
-    """Return the type of a column that several inputs have, from their names and its types there.
+    """Return the type that a column has in several inputs, from their names and its types there.
 
-    Raises
-    ------
-    DataError
-        Two types cannot be joined without loss.
+    Types that cannot be joined without loss are refused.
     """
     source, joined = kinds[0]
     for other_source, kind in kinds[1:]:

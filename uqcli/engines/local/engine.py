@@ -38,13 +38,7 @@ class LocalEngine:
         return LocalTable(CachedRows(request))
 
     def rows(self, request: DataRequest) -> ReadRows:
-        """Read all requested columns of every row; memory grows with their number.
-
-        Raises
-        ------
-        DataError
-            An input is unreadable, a column is missing, a value is unusable, or no row is left.
-        """
+        """Read all requested columns of every row; memory grows with their number."""
         reader = self.batches(request)
         batches = [checked for checked, _ in reader.each(lambda checked: checked)]
         rows, roles = Rows.joined([batch.rows for batch in batches]), reader.roles

@@ -61,15 +61,7 @@ _LARGEST_WEIGHT = float(2**53)
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Approximate range of a column's values, which affects speed only.
-
-    Attributes
-    ----------
-    low, high
-        Approximate minimum and maximum, without a few rows at either end.
-    distinct
-        Approximate number of distinct values.
-    """
+    """Approximate range of a column's values, without a few rows at either end, which affects speed only."""
 
     low: float
     high: float
@@ -118,15 +110,7 @@ class CheckedFrame:
 
 
 def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
-    """Check all rows.
-
-    Raises
-    ------
-    UsageError
-        This engine does not support a column.
-    DataError
-        An input or a value is unusable, or no row is left.
-    """
+    """Check all rows: of columns that this engine supports, usable, and at least one."""
     inputs, roles = opened(session, request, with_labels)
     check = Check(request=request, roles=roles)
     with spark_errors("check the rows"):

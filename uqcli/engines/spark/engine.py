@@ -33,10 +33,7 @@ from uqcli.kernels.pava import isotonic_sums
 class SparkTable(Table):
     """Counts of rows that stay on the cluster (see uqcli.engines.protocol.Table).
 
-    Parameters
-    ----------
-    rows
-        The rows to count; None to check those of the request at the first query.
+    If no rows are given, those of the request are checked at the first query.
     """
 
     def __init__(self, request: DataRequest, rows: CheckedFrame | None = None) -> None:

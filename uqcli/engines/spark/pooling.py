@@ -56,13 +56,7 @@ def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
 
 
 def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
-    """Return the sorted group texts of a key column.
-
-    Raises
-    ------
-    DataError
-        There are too many groups to collect.
-    """
+    """Return the sorted group texts of a key column, if there are not too many to collect."""
     if column not in checked.levels:
         name = checked.keys[column]
         with spark_errors("find the groups"):
@@ -106,13 +100,7 @@ def sums_of(table: pa.Table, amounts: Sequence[str]) -> Ints | None:
 
 
 def pooled_by(checked: CheckedFrame, role: str, by: Partition) -> tuple[ValueCounts, ...]:
-    """Compute the exact tie-pooled counts of a column in each part.
-
-    Raises
-    ------
-    DataError
-        There are too many distinct values to collect, or the inputs have changed.
-    """
+    """Compute the exact tie-pooled counts of a column in each part, if there are not too many to collect."""
     parts = parts_of(checked, by)
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by).withColumnRenamed("v", "value")
@@ -151,13 +139,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> 
 
 
 def require_same(checked: CheckedFrame, size: int) -> None:
-    """Refuse counts of rows other than those checked.
-
-    Raises
-    ------
-    DataError
-        The inputs have changed.
-    """
+    """Refuse counts of rows other than those checked, since the inputs have changed."""
     if size != checked.size:
         raise refusals.inputs_changed()
 
@@ -178,10 +160,7 @@ MAX_NUMBERS: Final = 1 << 26
 def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]]]:
     """Collect usable rows of positive weight, equal ones pooled; also the index of each key's texts.
 
-    Raises
-    ------
-    DataError
-        There are too many distinct rows to collect, or the inputs have changed.
+    Too many distinct rows to collect are refused.
     """
     numbers = [*checked.names.values(), *checked.features.values()]
     names = [*numbers, *checked.amounts, "y", *checked.keys.values()]

@@ -49,13 +49,7 @@ _INFERENCE: Final = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterInput:
-    """An input.
-
-    Attributes
-    ----------
-    types
-        Spark type of each column in order; of a repeated name, the last.
-    """
+    """An input, with the Spark type of each column in order; of a repeated name, the last."""
 
     name: str
     frame: Frame
@@ -77,12 +71,7 @@ def opened(
 ) -> tuple[tuple[ClusterInput, ...], Roles]:
     """Open the inputs, each with every required column; ``join`` adds the labels of a second file.
 
-    Raises
-    ------
-    UsageError
-        Inputs that the cluster cannot see: a frame in memory, standard input.
-    DataError
-        An input cannot be read, or lacks a column.
+    The cluster sees neither a frame in memory nor standard input.
     """
     if request.frame is not None:
         raise UsageError(
@@ -110,13 +99,7 @@ _NUMERIC: Final = frozenset({"float", "double", "decimal", "byte", "short", "int
 
 
 def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterInput:
-    """Open an input.
-
-    Raises
-    ------
-    UsageError, DataError
-        It is standard input, or cannot be read.
-    """
+    """Open an input that the cluster can read."""
     if is_stdin(name) or not name:
         raise UsageError(
             "the cluster cannot see standard input" if name else "an INPUT is an empty string",

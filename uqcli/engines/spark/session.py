@@ -45,15 +45,7 @@ _runs_functions: dict[int, bool] = {}
 
 
 def session_of(url: str | None) -> SparkSession:
-    """Return the session of ``sc://host:port``, else of SPARK_REMOTE, else of a local server; created once.
-
-    Raises
-    ------
-    MissingExtraError
-        The client or the local server is not installed.
-    DataError
-        The cluster cannot be reached.
-    """
+    """Return the session of ``sc://host:port``, of SPARK_REMOTE, or of a local server; created once."""
     address = url or os.environ.get("SPARK_REMOTE") or _LOCAL
     if address not in _sessions:
         _require("pyspark")
@@ -103,15 +95,7 @@ def _require(module: str) -> None:
 
 
 def _require_reachable(url: str) -> None:
-    """Fail at once instead of after the client's ten minutes of retries.
-
-    Raises
-    ------
-    UsageError
-        It is not a cluster address.
-    DataError
-        No Spark Connect server answers.
-    """
+    """Fail at once instead of after the client's ten minutes of retries."""
     parts = urlsplit(url)
     if parts.scheme != "sc" or not parts.hostname:
         raise UsageError(f"'{url}' is not a cluster address", expected="sc://host:port")
@@ -219,13 +203,7 @@ def _with_timeout(work: Any) -> None:
 
 @contextmanager
 def spark_errors(doing: str) -> Iterator[None]:
-    """Convert errors of the cluster or the connection to a one-line DataError that names what failed.
-
-    Raises
-    ------
-    DataError
-        Any error of Spark.
-    """
+    """Convert errors of the cluster or the connection to a one-line DataError that names what failed."""
     try:
         yield
     except UqcliError:

@@ -35,16 +35,10 @@ _INFINITE: Final = r"^[+-]?inf(inity)?$"
 
 @dataclass(frozen=True, kw_only=True)
 class Parsed:
-    """A parsed column.
+    """A parsed column: double, or long for labels (1, 0); null if missing or unreadable.
 
-    Attributes
-    ----------
-    value
-        double, or long for labels (1, 0); null if missing or unreadable.
-    wrong
-        Text of unreadable values; null elsewhere.
-    placeholder
-        Text of negative labels that may mean a missing one, null elsewhere; None if there are no texts.
+    ``wrong`` is the text of unreadable values, and ``placeholder`` that of negative labels that may mean a
+    missing one; null elsewhere. The latter is None if there are no texts.
     """
 
     value: Column
@@ -53,13 +47,7 @@ class Parsed:
 
 
 def number_of(source: ClusterInput, name: str) -> Parsed:
-    """Parse a column as numbers, including non-finite ones, without negative zeros.
-
-    Raises
-    ------
-    DataError
-        It is neither numeric nor text.
-    """
+    """Parse a column of numbers or texts as numbers, including non-finite ones, without negative zeros."""
     kind, column = _kind(source, name), F.col(quoted(name))
     if kind in _TEXTS:
         return _number_of_text(_stripped(column))
@@ -70,13 +58,7 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
 
 
 def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Parsed:
-    """Parse a column as labels.
-
-    Raises
-    ------
-    DataError
-        It is neither Boolean, numeric nor text, and no positive text is given.
-    """
+    """Parse a column as labels; without a positive text, it must be Boolean, numeric or text."""
     kind, column = _kind(source, name), F.col(quoted(name))
     if positive_value is not None:
         return _label_by_text(column, kind, positive_value)
@@ -119,13 +101,7 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
 
 
 def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
-    """Parse a key column as text, null if empty; a day is the date of a time, null if it is none.
-
-    Raises
-    ------
-    DataError
-        It is neither text, numeric nor Boolean.
-    """
+    """Parse a key column as text, null if empty; a day is the date of a time, null if it is none."""
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
@@ -194,13 +170,7 @@ _KEY: Final = "\0id"
 def with_labels(
     session: SparkSession, inputs: tuple[ClusterInput, ...], request: DataRequest
 ) -> tuple[ClusterInput, ...]:
-    """Join the labels of a second file to the inputs, if there is one.
-
-    Raises
-    ------
-    DataError
-        A column is missing, an id is empty or repeated, or no label belongs to a row.
-    """
+    """Join the labels of a second file, in which each id has one label, to the inputs, if there is one."""
     labels, column = request.joined, request.roles.label
     if labels is None or column is None:
         return inputs

@@ -21,13 +21,8 @@ _MIN_BATCH_ROWS = 1 << 19
 def cells_counted(low: int, shift: int, size: int, parts: int, amounts: list[str]) -> Work:
     """Count rows and positive rows by cell, with the smallest and largest value of each.
 
-    Parameters
-    ----------
-    low, shift, size
-        Cell of a value: its key less ``low``, shifted right, clipped to ``range(size)``. Each part is offset
-        by ``size``.
-    amounts
-        Columns that are summed over all and over the positive rows of each cell.
+    The cell of a value is its key less ``low``, shifted right and clipped to ``range(size)``; each part is
+    offset by ``size``. Amounts are columns that are summed over all and over the positive rows of each cell.
     """
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -131,18 +126,9 @@ def columns_added(
 ) -> Work:
     """Add a rule's columns to rows.
 
-    Parameters
-    ----------
-    pickled_rule
-        Pickled function, zipped sources that it needs, and their version.
-    roles
-        Column of each role's numbers; ``ok`` is whether a row is usable.
-    features
-        Column and levels of each feature.
-    added
-        Type of each added column, in the order a0, a1, ..., and the texts that it may hold.
-    kept_columns
-        Number of leading columns to keep.
+    The pickled rule is its function, zipped sources that it needs, and their version. Roles and features have
+    their columns, of which ``ok`` is whether a row is usable. Added columns have their type, in the order a0,
+    a1, ..., and the texts that they may hold. The leading columns are kept.
     """
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:

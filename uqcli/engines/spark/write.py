@@ -42,16 +42,7 @@ _SUCCESS: Final = "_SUCCESS"
 
 
 def stream_through(request: StreamRequest) -> StreamSummary:
-    """Add a rule's columns to all rows, and write them on the cluster.
-
-    Raises
-    ------
-    UsageError
-        The output is not a directory of Parquet, or an added column exists already. Also: the rule needs
-        something that rows on a cluster lack.
-    DataError
-        Inputs differ or are unusable, the output exists, or the job failed.
-    """
+    """Add a rule's columns to all rows, and write them on the cluster, as a directory of Parquet."""
     target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)

@@ -95,17 +95,9 @@ class _Checked(Generic[R]):
 class LocalBatches:
     """Usable rows of a request, in order.
 
-    Parameters
-    ----------
-    narrow
-        Whether 32-bit columns stay 32-bit.
-    max_rows
-        Approximate number of rows per batch, if the format leaves a choice.
-
-    Attributes
-    ----------
-    repeatable
-        Whether all inputs can be read more than once; known after the first batch.
+    32-bit columns stay 32-bit if ``narrow``. A batch has about ``max_rows`` rows, if the format leaves a
+    choice. Whether all inputs are ``repeatable``, that is, can be read more than once, is known after the
+    first batch.
     """
 
     def __init__(self, request: DataRequest, *, narrow: bool = False, max_rows: int = ROWS_PER_BATCH) -> None:
@@ -165,12 +157,8 @@ class LocalBatches:
     def each(self, work: Callable[[CheckedRows], R]) -> Iterator[tuple[R, int]]:
         """Map a function over batches, each with its end position over all inputs, in several threads.
 
-        Each batch is read, checked and mapped in one thread, and its problems are added up in order.
-
-        Raises
-        ------
-        DataError
-            Raised at the end, if rows are unusable or none is left.
+        Each batch is read, checked and mapped in one thread, and its problems are added up in order. Unusable
+        rows, and none, are refused at the end.
         """
         with opened(self._request) as (sources, roles):
             self.roles = roles

@@ -26,13 +26,7 @@ class Labels:
     """Labels of a file by id, with the number of rows that each has met."""
 
     def __init__(self, labels: LabelsFile, column: str, options: ReadOptions) -> None:
-        """Read the file.
-
-        Raises
-        ------
-        DataError
-            It cannot be read, a column is missing, or an id is empty or repeated.
-        """
+        """Read the file, in which each id must have one label."""
         self.file, self.column = labels, column
         read = replace(options, required_columns=(labels.on, column))
         parts = []
@@ -60,13 +54,7 @@ class Labels:
         return joined[_LABEL]
 
     def cautions(self) -> list[str]:
-        """Caution that labels met no row, or several, after all rows were read.
-
-        Raises
-        ------
-        DataError
-            No label met a row.
-        """
+        """Caution that labels met no row, or several, after all rows were read; refuse if none met one."""
         if not self._rows.any():
             raise no_match(self.file)
         return unused_labels(self.file, int((self._rows == 0).sum()), int((self._rows > 1).sum()))

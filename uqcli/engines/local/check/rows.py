@@ -38,18 +38,11 @@ _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
 @dataclass(frozen=True, kw_only=True)
 class CheckedRows:
-    """Checked rows of one batch.
+    """Checked rows of one batch, without positions.
 
-    Attributes
-    ----------
-    rows
-        Without positions; with the features that can be encoded batch by batch.
-    raw
-        Raw columns of the other features.
-    first_row
-        Position of the batch's first row over all inputs.
-    kept_indices : int64, shape (n,), or None
-        Positions in the batch of the rows kept; None for all.
+    ``rows`` have the features that can be encoded batch by batch, and ``raw`` has the columns of the others.
+    ``first_row`` is the position of the batch's first row over all inputs; ``kept_indices``, int64 of shape
+    (n,), are the positions in the batch of the rows kept, None for all.
     """
 
     rows: Rows
@@ -141,13 +134,7 @@ class RowChecker:
             self._codes(column, texts)
 
     def check(self, batch: Batch) -> CheckedRows:
-        """Check one batch.
-
-        Raises
-        ------
-        DataError
-            A value is unreadable: non-numeric text, a label out of range, an invalid weight.
-        """
+        """Check one batch; an unreadable value (text, a label out of range, a bad weight) is refused."""
         if batch.footer is not None and self.on_invalid is OnInvalid.ERROR:
             raise refusals.footer(batch.footer, batch.location(batch.frame.height - 1))
         valid = np.ones(batch.frame.height, dtype=np.bool_)
@@ -206,10 +193,7 @@ class RowChecker:
     def add(self, other: RowChecker) -> None:
         """Add the problems of the rows that follow, which another checker with the same levels checked.
 
-        Raises
-        ------
-        DataError
-            The sum of the weights or of the amounts is too large.
+        Weights and amounts whose sum is too large are refused.
         """
         for (column, kind), (count, location) in other._problems.items():
             self._add_problem(column, kind, count, location)
@@ -242,13 +226,7 @@ class RowChecker:
         return self._problems.get((self.roles.label or "", _NULL), (0, ""))[0]
 
     def finish(self) -> None:
-        """Raise an error for unusable rows, unless they are dropped or kept.
-
-        Raises
-        ------
-        DataError
-            Unusable rows with ``--on-invalid error``, or the positive label never appeared.
-        """
+        """Refuse unusable rows, unless they are dropped or kept, and labels that are never positive."""
         problems = {
             key: problem
             for key, problem in self._problems.items()

@@ -112,14 +112,9 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
 
 
 def class_of_labels(series: pl.Series, classes: Sequence[str]) -> tuple[Ints, Bools, Bools]:
-    """Return the class index of each label, compared as text.
+    """Return the class index of each label, compared as text, and the masks of null and of unknown labels.
 
-    Returns
-    -------
-    class_index : int64, shape (rows,)
-        Index in ``classes``; 0 if the label is null or unknown.
-    null, unknown : bool, shape (rows,)
-        Rows without a label, and rows with an unknown label.
+    All have shape (rows,). The index in ``classes`` is 0 if the label is null or unknown.
     """
     if series.dtype.is_float():
         series = series.fill_nan(None)
@@ -184,12 +179,7 @@ _FRACTION_FORMATS = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
 def texts_of(series: pl.Series, name: str) -> pl.Series:
     """Convert a column to stripped text; empty text and non-finite numbers become null.
 
-    Times are formatted as polars writes them to CSV.
-
-    Raises
-    ------
-    DataError
-        The column holds lists or other values without a text form.
+    Times are formatted as polars writes them to CSV. Lists and other values without a text form are refused.
     """
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
@@ -220,19 +210,10 @@ def key_texts(series: pl.Series, name: str, kind: pa.DataType | None) -> pl.Seri
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats, Bools]:
-    """Encode a feature of known type or levels in one batch, as in ``Feature``.
+    """Encode a feature of known type or levels in one batch, as in ``Feature``; infinite numbers are refused.
 
-    Returns
-    -------
-    values : float64, shape (n,)
-        A text in a numeric feature is missing.
-    unknown : bool, shape (n,)
-        Whether a text is none of the levels, or no number.
-
-    Raises
-    ------
-    DataError
-        A numeric feature holds an infinite number.
+    Returns the values of shape (n,), in which a text in a numeric feature is missing, and the mask of texts
+    that are none of the levels, or no number.
     """
     series = batch.column(request.name)
     if request.levels is not None:
@@ -258,15 +239,8 @@ def number_column(batch: Batch, name: str) -> pl.Series:
 def whole_feature(name: str, parts: Sequence[tuple[pl.Series, pl.Series]], *, text: bool | None) -> Feature:
     """Encode all rows of a feature column; numeric if every value is a number, unless text is requested.
 
-    Parameters
-    ----------
-    parts
-        The column in each batch, as it is and with decimal points in numbers.
-
-    Raises
-    ------
-    DataError
-        A value is infinite.
+    Parts are the column in each batch, as it is and with decimal points in numbers. Infinite values are
+    refused.
     """
     if not text:
         parsed = [_parsed_numbers(numbers, name) for _, numbers in parts]

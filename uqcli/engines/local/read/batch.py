@@ -24,21 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Rows of one input.
+    """Rows of one input, the first of which is at the 0-based position ``first_row``.
 
-    Attributes
-    ----------
-    short : bool, shape (rows,), or None
-        Rows with fewer fields than the header (CSV only).
-    first_row
-        Position of the first row in its input, 0-based.
-    cut
-        Whether the last row lacks a line end, as in a truncated file (CSV only).
-    decimal
-        Decimal mark of numbers (CSV only).
-    footer
-        Text of the last row if it is a line that programs write after the rows, such as ``(2000 rows)``, or
-        ``Ctrl-Z`` (CSV only).
+    The rest is known for CSV only: ``short`` marks rows with fewer fields than the header, shape (rows,).
+    ``cut`` is whether the last row lacks a line end, as in a truncated file. ``decimal`` is the mark of
+    numbers. ``footer`` is the text of the last row if it is a line that programs write after the rows, such
+    as ``(2000 rows)``, or ``Ctrl-Z``.
     """
 
     frame: pl.DataFrame
@@ -90,13 +81,7 @@ def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None
 
 
 def require_equal_keys(file: InputFile, frame: pl.DataFrame) -> None:
-    """Check that columns read from a file that are also keys of its folders have the folders' values.
-
-    Raises
-    ------
-    DataError
-        A column has another value.
-    """
+    """Check that columns read from a file that are also keys of its folders have the folders' values."""
     for name, value in file.keys.items():
         if name in frame.columns and not _all_equal(frame[name], value):
             raise DataError(
@@ -132,10 +117,7 @@ _TRUTHS: Final = ("true", "false")
 def with_keys(frame: pl.DataFrame, rows: int, keys: Keys, columns: Sequence[str]) -> pl.DataFrame:
     """Return the columns in the requested order, partition columns filled with their text.
 
-    Parameters
-    ----------
-    rows
-        Number of rows, since a frame without columns has none.
+    The number of rows is given, since a frame without columns has none.
     """
     if not keys:
         return frame

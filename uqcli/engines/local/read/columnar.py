@@ -351,13 +351,7 @@ class FrameSource:
     def batches(
         self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
     ) -> Iterator[Batch]:
-        """Iterate over batches of the selected columns, from row ``start`` on.
-
-        Raises
-        ------
-        DataError
-            A column has an unsupported type.
-        """
+        """Iterate over batches of the selected columns, from row ``start`` on."""
         frame = self._frame[list(dict.fromkeys(columns))]
         self._require_types(frame)
         for row in range(start, frame.height, max_rows):

@@ -94,12 +94,8 @@ def require_names(
 ) -> None:
     """Refuse a first line that holds none of the needed columns or patterns, if it shows why.
 
-    ``following`` are the bytes after it; the delimiter may have been typed.
-
-    Raises
-    ------
-    DataError
-        The line is of another format, a title, values, or separated in another way.
+    It may be of another format, a title, values, or separated in another way. ``following`` are the bytes
+    after it; the delimiter may have been typed.
     """
     if not needed or columns_found(header, delimiter, needed):
         return

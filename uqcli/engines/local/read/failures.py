@@ -22,12 +22,8 @@ if TYPE_CHECKING:
 def reading(origin: Origin) -> Iterator[None]:
     """Convert errors of reading libraries to a DataError that names the input.
 
-    Wrap only reading: an error in a rule's computation is not the file's fault.
-
-    Raises
-    ------
-    DataError
-        The input is truncated, of another format or unreadable, or memory is short.
+    The input is truncated, of another format or unreadable, or memory is short. Wrap only reading: an error
+    in a rule's computation is not the file's fault.
     """
     import polars as pl
     import pyarrow as pa
@@ -68,13 +64,7 @@ def reading(origin: Origin) -> Iterator[None]:
 
 @contextmanager
 def copying(path: Path | None) -> Iterator[None]:
-    """Report a full disk during the copy of a stream as such, not as an error of the stream.
-
-    Raises
-    ------
-    DataError
-        The directory of temporary files is full.
-    """
+    """Report a full disk during the copy of a stream as such, not as an error of the stream."""
     try:
         yield
     except OSError as error:
@@ -88,13 +78,7 @@ def copying(path: Path | None) -> Iterator[None]:
 
 @contextmanager
 def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
-    """Convert errors of writing a format to a DataError that names the rows' input.
-
-    Raises
-    ------
-    DataError
-        The output format does not support a column's type.
-    """
+    """Convert errors of writing a format that lacks a column's type to a DataError that names the input."""
     import polars as pl
     import pyarrow as pa
 

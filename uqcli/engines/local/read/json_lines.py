@@ -55,14 +55,9 @@ _NEWLINE, _OPEN, _CLOSE = 10, ord("{"), ord("}")
 
 @dataclass(frozen=True, kw_only=True)
 class JsonBlock:
-    """A block of complete records.
+    """A block of complete records: text of one object per line, without blank lines or surrounding blanks.
 
-    Attributes
-    ----------
-    text
-        One object per line, without blank lines or surrounding blanks.
-    first_row
-        Position of the first record in the file, 0-based.
+    ``first_row`` is the 0-based position of its first record in the file.
     """
 
     name: str
@@ -84,13 +79,7 @@ class JsonBlock:
         return len(self._ends)
 
     def values(self, columns: Sequence[str]) -> pl.DataFrame:
-        """Return the columns as text; null texts become null.
-
-        Raises
-        ------
-        DataError
-            A line is not a single JSON object.
-        """
+        """Return the columns as text; null texts become null. Each line must be a single JSON object."""
         frame = self._parsed({name: pl.String() for name in columns})
         self._require_single(frame)
         if not self.null_values:
@@ -110,13 +99,7 @@ class JsonBlock:
         return frame.with_columns(pl.col(pl.Int128, pl.UInt128).cast(pl.String))
 
     def table(self, schema: pa.Schema) -> pa.Table:
-        """Return all columns of a schema, typed.
-
-        Raises
-        ------
-        DataError
-            A value does not have its column's type, or a record has a key outside the schema.
-        """
+        """Return all columns of a schema, typed; values of other types and further keys are refused."""
         types = dict(frame_of(schema.empty_table()).schema)
         late = [
             name
@@ -140,13 +123,7 @@ class JsonBlock:
         return table_of(frame)
 
     def keys(self, records: int) -> tuple[str, ...]:
-        """Return the keys of the first records, in order of appearance.
-
-        Raises
-        ------
-        DataError
-            A line is not a single JSON object.
-        """
+        """Return the keys of the first records, in order of appearance; each line must be one JSON object."""
         keys: dict[str, None] = {}
         try:
             for line in self.text.split(b"\n", records)[:records]:
@@ -188,13 +165,7 @@ class JsonBlock:
                     )
 
     def require_without(self, keys: Sequence[str]) -> None:
-        """Check that no record has one of these keys.
-
-        Raises
-        ------
-        DataError
-            A record has one of them.
-        """
+        """Refuse records that have one of these keys."""
         lines = self.text.split(b"\n")[:-1] if self.may_have(keys) else []
         for row, line in enumerate(lines, start=self.first_row + 1):
             for key in set(keys).intersection(json.loads(line) if _may_have(line, keys) else ()):
@@ -279,13 +250,7 @@ def _no_number(text: str) -> NoReturn:
 def read_json_blocks(
     stream: BinaryIO, rest: bytes, name: str, null_values: tuple[str, ...]
 ) -> Iterator[JsonBlock]:
-    """Read blocks of complete records.
-
-    Raises
-    ------
-    DataError
-        A line is not a single object, or the text is not UTF-8.
-    """
+    """Read blocks of complete records, one object a line, in UTF-8."""
     row = 0
     for text in _complete_lines(stream, rest, name):
         block = JsonBlock(name=name, text=_trimmed(text, name, row), first_row=row, null_values=null_values)

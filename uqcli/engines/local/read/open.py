@@ -71,13 +71,7 @@ class OpenedInput(Protocol):
     def batches(
         self, columns: Sequence[str], start: int = 0, max_rows: int = ROWS_PER_BATCH
     ) -> Iterator[Batch]:
-        """Iterate over selected columns, from row ``start`` on.
-
-        Parameters
-        ----------
-        max_rows
-            Approximate number of rows per batch, if the format leaves a choice.
-        """
+        """Iterate over columns from row ``start`` on, in batches of about ``max_rows`` if possible."""
 
     def blocks(self) -> Iterator[Block]:
         """Iterate over all columns, in the form of the input."""

@@ -145,12 +145,7 @@ def are_streams_reusable() -> bool:
 
 
 def open_stream(file: InputFile, stack: ExitStack) -> tuple[InputFile, BinaryIO]:
-    """Open an input that can be read once; its first bytes may reveal Parquet.
-
-    Returns
-    -------
-    The input with its detected format, and its stream.
-    """
+    """Open an input that can be read once, with its format, since its first bytes may reveal Parquet."""
     with reading(file):
         copies = _copies.get()
         stream = stack.enter_context(bytes_of(file)) if copies is None else copies.open(file, stack)

@@ -39,15 +39,10 @@ _TYPES: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Columns and types of the output.
+    """Columns and types of the output; added ones are last, or in place of the columns that they replace.
 
-    Attributes
-    ----------
-    schema
-        All columns; added ones are last, or in place of the columns that they replace.
-    numeric_roles
-        CSV columns that become numeric in typed outputs; all others stay text. None for CSV output, which
-        keeps the texts of CSV.
+    ``numeric_roles`` are the CSV columns that become numeric in typed outputs; all others stay text. It is
+    None for CSV output, which keeps the texts of CSV.
     """
 
     schema: pa.Schema
@@ -101,15 +96,7 @@ def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
 
 
 def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_format: FileFormat) -> Layout:
-    """Derive the output schema from all inputs.
-
-    Raises
-    ------
-    UsageError
-        An added column exists already.
-    DataError
-        Inputs have different columns or types.
-    """
+    """Derive the output schema from all inputs, whose columns and types must agree."""
     # records that are copied may have any types
     copied = output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
     roles = request.data.roles

@@ -33,13 +33,7 @@ from uqcli.stores.output import open_output
 
 @dataclass(frozen=True, kw_only=True)
 class CsvForm:
-    """CSV output form.
-
-    Attributes
-    ----------
-    header
-        Input header to which the added columns are appended, or None to write a new one.
-    """
+    """CSV output form; added columns are appended to the header of the input, None to write a new one."""
 
     delimiter: str
     line_end: bytes
@@ -73,14 +67,10 @@ class CsvSink:
         self._stream.write(text.encode())
 
     def write_block(self, block: CsvBlock, added: pl.DataFrame, kept_rows: Bools | None) -> None:
-        """Append records, with each added field in its column.
+        """Append records, with each added field in its column; nulls become empty fields.
 
-        Parameters
-        ----------
-        added
-            One row per record; nulls become empty fields.
-        kept_rows : bool, shape (rows,), or None
-            Records to write; None for all.
+        Added fields have one row per record. The mask of shape (rows,) has the records to write; None for
+        all.
         """
         import pyarrow.compute as pc  # a tenth of a small job
 
@@ -150,19 +140,9 @@ class JsonSink:
     def write_block(
         self, block: JsonBlock, added: pl.DataFrame, kept_rows: Bools | None, *, overwrite: bool
     ) -> None:
-        """Append records with the added keys at the end, or in place of the old ones.
+        """Append records with the added keys at the end, or in place of the old ones if ``overwrite``.
 
-        Parameters
-        ----------
-        added
-            One row per record.
-        kept_rows : bool, shape (rows,), or None
-            Records to write; None for all.
-
-        Raises
-        ------
-        DataError
-            A record has one, without ``overwrite``.
+        Added keys have one row per record. The mask of shape (rows,) has the records to write; None for all.
         """
         tails = added.write_ndjson().encode().split(b"\n")
         records = block.text.split(b"\n")
@@ -258,13 +238,7 @@ Sink: TypeAlias = CsvSink | JsonSink | ColumnarSink
 def open_sink(
     output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, queue: OutputQueue | None = None
 ) -> Iterator[Sink]:
-    """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
-
-    Raises
-    ------
-    DataError
-        The target cannot be written.
-    """
+    """Open an output for rows; a regular file appears, or is queued, only if the block succeeds."""
     with open_output(output, queue) as stream:
         if output_format is FileFormat.CSV:
             with _compressed(stream, inferred_format(output).compression) as text:

@@ -42,15 +42,7 @@ from uqcli.stores.output import can_queue, open_output
 
 
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary:
-    """Read, decide and write block by block, in constant memory.
-
-    Raises
-    ------
-    DataError
-        An input is unusable or inputs differ; a regular output file is then left unchanged.
-    UsageError
-        An added column exists already.
-    """
+    """Read, decide and write block by block, in constant memory; an error leaves a regular file as it was."""
     output = request.output
     output_format = format_of(output.target, output.file_format)
     layout = plan_layout(sources, request, output_format)
@@ -81,17 +73,10 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
 def computed_rows(
     rows: Rows, checker: RowChecker, request: StreamRequest
 ) -> tuple[pl.DataFrame, Bools | None, StreamSummary]:
-    """Compute the columns that the rule adds to checked rows.
+    """Compute the columns that the rule adds to checked rows, null in unusable rows, unless none may be.
 
-    Returns
-    -------
-    The columns to add, null in unusable rows; the rows to write, None for all; and the counts of the rows,
-    but not those of unknown categories, which the checker knows.
-
-    Raises
-    ------
-    DataError
-        Rows are unusable, and none may be.
+    Also returned are the rows to write, None for all, and the counts of the rows, but not those of unknown
+    categories, which the checker knows.
     """
     if request.data.on_invalid is OnInvalid.ERROR:
         checker.finish()
@@ -267,12 +252,8 @@ _OTHER_METADATA: Final = (b"ARROW:", b"PARQUET:")
 def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary | None:
     """Apply a rule to local Parquet files of one schema whose columns come back as they were.
 
-    Whatever stands in the way is left to ``stream_through``, which knows how to name it.
-
-    Returns
-    -------
-    StreamSummary or None
-        None if nothing was written: for other files and columns, and after any error.
+    Nothing is written, and None returned, for other files and columns, and after any error. Whatever stands
+    in the way is left to ``stream_through``, which knows how to name it.
     """
     files = [source for source in sources if isinstance(source, ColumnarSource)]
     paths = [path for file in files if (path := file.path) is not None]
