@@ -11,7 +11,7 @@ from tests.properties.strategies import as_rows, data_sets
 from uqcli.base.choices import Binning
 from uqcli.base.counts import merge
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
-from uqcli.bin.isotonic_error import isotonic_errors
+from uqcli.bin.isotonic_error import cumulative, isotonic_errors
 
 
 def isotonic_fit(rows):
@@ -49,9 +49,9 @@ def test_errors_by_score_bin_equal_those_of_the_oracle(data, k, score_bins):
     blocks = [isotonic_counts(part) for part in (*parts, merge(parts))]
     for fit_in_each_bin, error in enumerate(isotonic_errors(parts, blocks, cells_from(edges, parts, spec))):
         expected = np.array(oracle(rows, k, score_bins, fit_in_each_bin))
-        np.testing.assert_allclose(error.ece, expected, atol=1e-12)
+        np.testing.assert_allclose(error, expected, atol=1e-12)
         for j in range(score_bins):
             later = expected[j:][~np.isnan(expected[j:])]
             np.testing.assert_allclose(
-                error.cumulative[j], later.mean() if len(later) else np.nan, atol=1e-12
+                cumulative(error)[j], later.mean() if len(later) else np.nan, atol=1e-12
             )

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from tests.engines.test_tables import write_inputs
 from uqcli.base.choices import EngineName, OnInvalid
+from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
+from uqcli.engines.protocol import AddedColumns, StreamRequest
 from uqcli.engines.request import DataRequest, Roles
 
 TEXTS = ("cat, or dog", 'a "quoted" name', "Übermaß 猫", "two\nlines", "", " plain ", "null")
@@ -35,9 +36,18 @@ def chosen(rows):
 ADDED = AddedColumns(types={"class": "text", "high": "bool"}, texts={"class": TEXTS}, compute=chosen)
 
 
-def stream(inputs, output, *, engine=EngineName.POLARS, added=ADDED, on_invalid=OnInvalid.KEEP, **options):
+def stream(
+    inputs,
+    output,
+    *,
+    engine=EngineName.POLARS,
+    added=ADDED,
+    on_invalid=OnInvalid.KEEP,
+    overwrite=False,
+    **options,
+):
     data = DataRequest(**inputs, roles=Roles(numbers={"score": "score"}), on_invalid=on_invalid)
-    destination = Destination(target=str(output))
+    destination = RowOutput(output=str(output), overwrite=overwrite)
     return open_engine(engine).stream(StreamRequest(data=data, added=added, output=destination, **options))
 
 

@@ -13,8 +13,9 @@ from polars.testing import assert_frame_equal
 from tests.engines.conftest import REREAD_PARTS
 from uqcli.base.choices import EngineName, OnInvalid
 from uqcli.base.errors import DataError
+from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, Partition, StreamRequest
+from uqcli.engines.protocol import AddedColumns, Partition, StreamRequest
 from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
@@ -269,7 +270,7 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, 
     for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"
         summaries.append(
-            any_engine.stream(StreamRequest(data=data, added=added, output=Destination(target=str(output))))
+            any_engine.stream(StreamRequest(data=data, added=added, output=RowOutput(output=str(output))))
         )
         written.append(READERS[ending](output))
     assert summaries[0] == summaries[1]

@@ -6,8 +6,9 @@ import pytest
 
 from tests.engines.test_tables import write_inputs
 from uqcli.base.choices import EngineName, OnInvalid
+from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest
+from uqcli.engines.protocol import AddedColumns, StreamRequest
 from uqcli.engines.request import PROBA, DataRequest, Roles
 
 ROWS = pl.DataFrame(
@@ -28,7 +29,7 @@ def summary(engine, inputs, output, roles, ranges, on_invalid, only=None):
     added = AddedColumns(types={"high": "bool"}, compute=lambda rows: {"high": rows.numbers[first] > 0.25})
     data = DataRequest(**inputs, roles=roles, on_invalid=on_invalid)
     request = StreamRequest(
-        data=data, added=added, output=Destination(target=str(output)), only=only, ranges=ranges
+        data=data, added=added, output=RowOutput(output=str(output)), only=only, ranges=ranges
     )
     return open_engine(engine).stream(request)
 

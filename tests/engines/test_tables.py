@@ -440,7 +440,7 @@ def test_errors_by_score_bin_are_those_of_all_scores_pooled(engine, source, tmp_
     blocks = [isotonic_counts(part) for part in (*parts, merge(parts))]
     expected = isotonic_errors(parts, blocks, build_cells(as_rows(data), spec))
     for error, expected_error in zip(errors, expected, strict=True):
-        np.testing.assert_array_equal(error.ece, expected_error.ece)
+        np.testing.assert_array_equal(error, expected_error)
 
 
 @EXAMPLES

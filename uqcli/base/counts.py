@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, Literal
@@ -461,12 +460,12 @@ def joined_sums(parts: Sequence[Ints | None]) -> Ints | None:
     return np.concatenate(present, axis=-1) if present else None
 
 
-@dataclass
 class PooledScores:
     """Rows by score, merged whenever the new parts outgrow the merged one: each row is sorted a few times."""
 
-    parts: list[ValueCounts] = field(default_factory=list)
-    unmerged: int = 0
+    def __init__(self) -> None:
+        self.parts: list[ValueCounts] = []
+        self.unmerged = 0
 
     def add(self, score: Floats, weight: Ints | None = None) -> None:
         """Add rows; float64 and int64, shape (n,)."""

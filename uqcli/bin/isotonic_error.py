@@ -1,49 +1,44 @@
-"""Calibration error by score bin: a single isotonic fit against one per uncertainty bin [UB app. C.6]."""
+"""Calibration error by score bin: a single isotonic fit against one per uncertainty bin [UB app. C.6].
+
+Errors by score bin are float64, of shape (L,), and NaN where no uncertainty bin has rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, ValueCounts, bin_of
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.estimates.binning import equi_weight_edges
 from uqcli.kernels.sums import sums_from
 
 
-@dataclass(frozen=True, kw_only=True)
-class BinError:
-    """Errors by score bin, float64 of shape (L,): the mean over the uncertainty bins with rows in bin j.
+def _over_bins(error: Floats) -> Floats:
+    """Average the errors of cells, shape (K, L), over the uncertainty bins; NaN where all cells are empty.
 
-    ECE@j averages |mean of (score - label)| over them; it is NaN without any.
+    The error of a cell is |mean of (score - label)|, or NaN if it is empty. The average is ECE@j.
     """
+    defined = ~np.isnan(error)
+    total = np.where(defined, error, 0).sum(axis=0)
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / defined.sum(axis=0)
+    return mean
 
-    ece: Floats
 
-    @classmethod
-    def of(cls, error: Floats) -> BinError:
-        """Average the errors of cells over the uncertainty bins, shape (K, L); NaN in empty cells."""
-        defined = ~np.isnan(error)
-        total = np.where(defined, error, 0).sum(axis=0)
-        with np.errstate(invalid="ignore"):
-            return cls(ece=total / defined.sum(axis=0))
-
-    @cached_property
-    def cumulative(self) -> Floats:
-        """Mean over the bins from j on; float64, shape (L,)."""
-        defined = ~np.isnan(self.ece)
-        total = np.cumsum(np.where(defined, self.ece, 0)[::-1])[::-1]
-        with np.errstate(invalid="ignore"):
-            mean: Floats = total / np.cumsum(defined[::-1])[::-1]
-        return mean
+def cumulative(ece: Floats) -> Floats:
+    """Average errors by score bin over the bins from each one on; float64, shape (L,)."""
+    defined = ~np.isnan(ece)
+    total = np.cumsum(np.where(defined, ece, 0)[::-1])[::-1]
+    with np.errstate(invalid="ignore"):
+        mean: Floats = total / np.cumsum(defined[::-1])[::-1]
+    return mean
 
 
 def isotonic_errors(
     parts: Sequence[ValueCounts], blocks: Sequence[ValueCounts], cells: Cells
-) -> tuple[BinError, BinError]:
+) -> tuple[Floats, Floats]:
     """Compute errors by score bin of isotonic regression on the score (IST) and per uncertainty bin (MIST).
 
     Both are measured on the rows to which the regressions were fitted. Parts are the scores of each
@@ -69,7 +64,7 @@ def ranges_for_blocks(counts: Sequence[RangeCounts], blocks: Sequence[ValueCount
     return [*masks, np.zeros(len(total.value), dtype=np.bool_)]
 
 
-def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> BinError:
+def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCounts]) -> Floats:
     """Compute errors of a fit; sums over a block within a cell are integers, whatever the order of rows."""
     score_bins = len(cells.rows[0].count)
     error = np.full((len(parts), score_bins), np.nan)
@@ -86,12 +81,12 @@ def _errors(parts: Sequence[ValueCounts], cells: Cells, fitted: Sequence[ValueCo
         total = np.bincount(cell[first], weights=rate * count - positives, minlength=score_bins)
         filled = row.count > 0
         error[bin_index, filled] = np.abs(total[filled]) / row.count[filled]
-    return BinError.of(error)
+    return _over_bins(error)
 
 
 def errors_of_rows(
     rows: Rows, probability: Floats, *, uncertainty_bin: Ints, uncertainty_bins: int, score_bins: int
-) -> BinError:
+) -> Floats:
     """Compute errors by score bin of given probabilities, with bins of equal weight per uncertainty bin."""
     error = np.full((uncertainty_bins, score_bins), np.nan)
     for bin_index in range(uncertainty_bins):
@@ -104,10 +99,10 @@ def errors_of_rows(
             total = np.bincount(cell, weights=surplus, minlength=score_bins)
             filled = size > 0
             error[bin_index, filled] = np.abs(total[filled]) / size[filled]
-    return BinError.of(error)
+    return _over_bins(error)
 
 
-def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
+def errors_by_chance(cells: Cells, groups: Sequence[range]) -> Floats:
     """Compute expected errors of calibrated scores: mean |rate - expectation|, by the normal approximation.
 
     Groups are adjacent score bins whose pooled rate estimates that of each of their cells.
@@ -120,4 +115,4 @@ def errors_by_chance(cells: Cells, groups: Sequence[range]) -> BinError:
             rate = positives.sum() / max(int(count.sum()), 1)
             expected = np.sqrt(2 / np.pi * rate * (1 - rate) / count[filled])
             error[bin_index, np.arange(group.start, group.stop)[filled]] = expected
-    return BinError.of(error)
+    return _over_bins(error)

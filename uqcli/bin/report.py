@@ -10,7 +10,7 @@ from typing import Any, Final
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
-from uqcli.bin.isotonic_error import BinError, errors_by_chance
+from uqcli.bin.isotonic_error import cumulative, errors_by_chance
 from uqcli.bin.rule import GridArtifact
 from uqcli.estimates.binning import BINNINGS
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table
@@ -29,7 +29,7 @@ class BinReport(OneResult):
     """A grid of counts, and errors of isotonic fits (IST and MIST); None if it was not counted from rows."""
 
     artifact: GridArtifact
-    errors: tuple[BinError, BinError] | None
+    errors: tuple[Floats, Floats] | None
     warnings: tuple[str, ...]
 
     @property
@@ -38,7 +38,7 @@ class BinReport(OneResult):
         metrics = dict(self.artifact.metrics())
         if self.errors:
             ist, mist = self.errors
-            metrics["ist_ece"], metrics["mist_ece"] = float(ist.cumulative[0]), float(mist.cumulative[0])
+            metrics["ist_ece"], metrics["mist_ece"] = float(cumulative(ist)[0]), float(cumulative(mist)[0])
         return metrics
 
     def payload(self) -> dict[str, Any]:
@@ -46,10 +46,10 @@ class BinReport(OneResult):
         content = {**self.artifact.payload(), "metrics": dict(self.metrics), "notes": list(self.warnings)}
         if self.errors:
             ist, mist = self.errors
-            content["ece_at"] = {"ist": _numbers(ist.ece), "mist": _numbers(mist.ece)}
+            content["ece_at"] = {"ist": _numbers(ist), "mist": _numbers(mist)}
             content["cumulative_ece_at"] = {
-                "ist": _numbers(ist.cumulative),
-                "mist": _numbers(mist.cumulative),
+                "ist": _numbers(cumulative(ist)),
+                "mist": _numbers(cumulative(mist)),
             }
         return content
 
@@ -89,13 +89,13 @@ class BinReport(OneResult):
             numbers.append(
                 KeyNumber(
                     label="error of one isotonic fit",
-                    value=f"{ist.cumulative[0]:.4f}",
-                    interval=f"{mist.cumulative[0]:.4f} with one per uncertainty bin",
+                    value=f"{cumulative(ist)[0]:.4f}",
+                    interval=f"{cumulative(mist)[0]:.4f} with one per uncertainty bin",
                 )
             )
         return HeadCard(title=title, subject="Counts of {inputs} by score and uncertainty.", numbers=numbers)
 
-    def _errors_table(self, names: Sequence[str], errors: tuple[BinError, BinError]) -> Table:
+    def _errors_table(self, names: Sequence[str], errors: tuple[Floats, Floats]) -> Table:
         groups = self.artifact.table_groups()
         columns = (*errors, errors_by_chance(self.artifact.cells(), groups))
         rows = [
@@ -106,8 +106,8 @@ class BinReport(OneResult):
         return Table(title=title, header=("score bins", "IST", "MIST", "by chance"), rows=rows, detail=True)
 
 
-def _format(error: BinError, first: int) -> str:
-    value = error.cumulative[first]
+def _format(error: Floats, first: int) -> str:
+    value = cumulative(error)[first]
     return "-" if math.isnan(value) else f"{value:.4f}"
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
-from uqcli.base.counts import Bools, Cells, RangeCounts
+from uqcli.base.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.running.messages import caution
@@ -22,7 +22,7 @@ from uqcli.bin.grid import (
     uncertainty_axis,
     usual_uncertainty_bins,
 )
-from uqcli.bin.isotonic_error import BinError, isotonic_errors, ranges_for_blocks
+from uqcli.bin.isotonic_error import isotonic_errors, ranges_for_blocks
 from uqcli.bin.options import BinRequest
 from uqcli.bin.report import BinReport
 from uqcli.bin.rule import GridArtifact, GridParameters, grid_artifact
@@ -180,6 +180,6 @@ def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
     return spec.sizes.bounds_for(cells.total, cells.positives)
 
 
-def _result(artifact: GridArtifact, notes: list[str], errors: tuple[BinError, BinError] | None) -> BinResult:
+def _result(artifact: GridArtifact, notes: list[str], errors: tuple[Floats, Floats] | None) -> BinResult:
     report = BinReport(artifact=artifact, errors=errors, warnings=tuple(notes))
     return Result(report=report, artifact=artifact)

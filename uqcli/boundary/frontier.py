@@ -12,13 +12,13 @@ import polars as pl
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells
 from uqcli.base.errors import UsageError
+from uqcli.base.options import RowOutput
 from uqcli.boundary.calibration_set import CalibrationSet
 from uqcli.boundary.search.algorithms import ALGORITHMS, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint, constraint_from
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.open import write_frames
-from uqcli.engines.protocol import Destination
 from uqcli.estimates.net_benefit import net_benefit
 from uqcli.estimates.proportion import Chosen
 
@@ -68,7 +68,7 @@ def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBou
 
 
 def write_frontier(
-    calibration_set: CalibrationSet, algorithm: Algorithm, output: Destination, bounds: Sequence[Constraint]
+    calibration_set: CalibrationSet, algorithm: Algorithm, output: RowOutput, bounds: Sequence[Constraint]
 ) -> None:
     """Compute the trade-off curve and write it.
 

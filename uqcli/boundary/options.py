@@ -14,11 +14,11 @@ from uqcli.base.records import dataclass
 from uqcli.engines.request import PREDICTED, TURNED, DataRequest, Inputs, dependence
 
 if TYPE_CHECKING:
+    from uqcli.base.options import RowOutput
     from uqcli.bin.grid import GridSpec
     from uqcli.boundary.rule import BoundaryParameters
     from uqcli.boundary.search.constraint import Constraint
     from uqcli.boundary.search.zones import ReviewLimit
-    from uqcli.engines.protocol import Destination
     from uqcli.shift.rule import SavedShift
 
 _SMOOTHED: Final = frozenset({Algorithm.SMOOTH, Algorithm.ST})
@@ -122,7 +122,7 @@ class BoundaryRequest:
     constraint: Constraint = filled()
     limit: ReviewLimit | None = None
     compared: tuple[str, ...] = ()
-    curve: Destination | None = None
+    curve: RowOutput | None = None
     bounds: tuple[Constraint, ...] = ()
     names_uncertainty: bool = True
 

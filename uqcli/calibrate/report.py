@@ -14,7 +14,7 @@ from uqcli.base.counts import Floats
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, rows_of, share
-from uqcli.bin.isotonic_error import BinError
+from uqcli.bin.isotonic_error import cumulative
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.maps import CalibrationMap
 from uqcli.calibrate.maps.histogram import target_bound
@@ -55,7 +55,7 @@ class CalibrateReport(OneResult):
     compared: Comparison | None
     panels: tuple[ReliabilityPanel, ...]
     notes: tuple[str, ...]
-    errors: tuple[BinError, BinError] | None = None
+    errors: tuple[Floats, Floats] | None = None
     methods: tuple[tuple[str, Comparison], ...] = ()
     obstacles: Mapping[CalibrationMethod, str] = field(default_factory=dict)
     clusters: int | None = None
@@ -99,7 +99,7 @@ class CalibrateReport(OneResult):
             ]
         if self.errors is not None:
             payload["ece_by_score_bin"] = {
-                name: {"ece": _numbers(error.ece), "cumulative": _numbers(error.cumulative)}
+                name: {"ece": _numbers(error), "cumulative": _numbers(cumulative(error))}
                 for name, error in zip(("ist", "mist"), self.errors, strict=True)
             }
         return payload
@@ -272,8 +272,8 @@ def _choice_table(choice: Choice) -> Table:
     )
 
 
-def _errors_table(errors: tuple[BinError, BinError], where: str) -> Table:
-    columns = (*(error.ece for error in errors), *(error.cumulative for error in errors))
+def _errors_table(errors: tuple[Floats, Floats], where: str) -> Table:
+    columns = (*errors, *(cumulative(error) for error in errors))
     rows = [
         (str(number), *(share(value) for value in line))
         for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)

@@ -14,7 +14,7 @@ from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confide
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import collected_doubts
-from uqcli.bin.isotonic_error import BinError, errors_of_rows
+from uqcli.bin.isotonic_error import errors_of_rows
 from uqcli.calibrate.fit import (
     ROW_FITS,
     SCORE_FITS,
@@ -95,7 +95,7 @@ def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
 
 def _isotonic_errors(
     measured: PairedRows, calibrator: FittedCalibrator, request: CalibrateRequest
-) -> tuple[BinError, BinError] | None:
+) -> tuple[Floats, Floats] | None:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     parts = calibrator.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if parts is None:

@@ -86,7 +86,10 @@ class Scale:
     ) -> Expression:
         """Return a probability that is 0 or 1 where its log-odds would overflow, which some databases refuse.
 
-        Slopes are those of its log-odds in real scores, far below 0 and far above.
+        Parameters
+        ----------
+        slopes
+            Slopes of its log-odds in real scores, far below 0 and far above.
         """
         below, above = slopes
         branches: list[tuple[Expression, Expression]] = []

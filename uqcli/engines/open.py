@@ -12,9 +12,10 @@ import numpy as np
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.errors import DataError
+from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.running.machine import available_bytes, kept_bytes
-from uqcli.engines.protocol import Destination, Engine
+from uqcli.engines.protocol import Engine
 from uqcli.engines.request import DataRequest
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def reusable_streams() -> AbstractContextManager[None]:
     return reusable_streams()
 
 
-def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Destination) -> None:
+def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: RowOutput) -> None:
     """Write frames of the columns of ``empty`` in order; a regular file appears only when all are written.
 
     The format is CSV unless the output or its name implies another one.
@@ -61,7 +62,7 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: De
 
     delimiter = inferred_format(output.target).delimiter
     form = CsvForm(delimiter=delimiter, line_end=b"\n", header=None, added=0)
-    output_format = format_of(output.target, output.file_format)
+    output_format = format_of(output.target, output.output_format)
     with open_sink(output.target, output_format, table_of(empty).schema, form, output.queue) as sink:
         for frame in frames:
             sink.write(table_of(frame))

@@ -14,9 +14,8 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from uqcli.base.choices import FileFormat
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, containing_ranks
-from uqcli.base.files import STDIO, OutputQueue
+from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.request import DataRequest, Roles
@@ -102,39 +101,17 @@ class AddedColumns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Destination:
-    """Output of rows: a path, or ``-`` for standard output, and the format, None for that of the name.
-
-    A regular file waits in the queue for ``commit``; without a queue it is renamed into place at once.
-    """
-
-    target: str = STDIO
-    file_format: FileFormat | None = None
-    queue: OutputQueue | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
 class StreamRequest:
-    """Request to apply a rule to files.
+    """Request to apply a rule to files; the rows need no label.
 
-    Attributes
-    ----------
-    data
-        Rows to read; no label is needed.
-    union
-        Whether inputs may differ in their other columns.
-    only
-        Added column: only rows in which it is true, or not 0, are written. None to write all.
-    ranges
-        Closed range of each number, by role; rows with a number outside are counted. The score of class
-        probabilities is the largest.
+    ``only`` is the added column of the rows that are written: those in which it is true, or not 0; None to
+    write all. Rows with a number outside its closed range, by role, are counted; the score of class
+    probabilities is the largest.
     """
 
     data: DataRequest
     added: AddedColumns
-    output: Destination
-    overwrite: bool = False
-    union: bool = False
+    output: RowOutput
     only: str | None = None
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 

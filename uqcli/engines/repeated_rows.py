@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,6 @@ from numpy.typing import NDArray
 
 from uqcli.base.counts import Floats, Ints, row_starts, run_starts
 from uqcli.base.draws import hashes
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.kernels.hashing import low_hashes
 
@@ -56,6 +54,9 @@ _MAX_MEAN_WEIGHT: Final = 5
 _MIN_SHARED: Final = 0.01
 _MAX_OVERLAP: Final = 0.05
 
+_NO_HASHES: Final[NDArray[np.uint64]] = np.empty(0, dtype=np.uint64)
+_NO_ROWS: Final[Ints] = np.empty(0, dtype=np.int64)
+
 
 def are_copies(rows: Rows) -> bool:
     """Whether repeated rows are copies, which splits and folds must keep together.
@@ -89,7 +90,6 @@ def labels_suggest_copies(size: Ints, positives: Ints) -> bool | None:
     return bool(np.count_nonzero((positives > 0) & (positives < size)) <= _MAX_MIXED_RATIO * expected)
 
 
-@dataclass
 class WeightSummary:
     """Streaming summary of weights, in bounded memory and independent of row order.
 
@@ -106,15 +106,12 @@ class WeightSummary:
         odd labels, number of rows, number of those with odd labels.
     """
 
-    values: set[int] = field(default_factory=set)
-    totals_by_label: dict[int, tuple[int, int]] = field(default_factory=dict)
-    rows_by_weight: Counter[tuple[int, int]] = field(default_factory=Counter)
-    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    value: Floats = field(default_factory=lambda: np.empty(0))
-    size: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    odd: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    odd_rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    def __init__(self) -> None:
+        self.values: set[int] = set()
+        self.totals_by_label: dict[int, tuple[int, int]] = {}
+        self.rows_by_weight: Counter[tuple[int, int]] = Counter()
+        self.key, self.value = _NO_HASHES, np.empty(0)
+        self.size = self.odd = self.rows = self.odd_rows = _NO_ROWS
 
     def add_rows(self, rows: Rows) -> None:
         """Add usable rows."""
@@ -214,18 +211,17 @@ class WeightSummary:
         return ""
 
 
-@dataclass
 class RepeatedPairs:
     """Streaming estimate of how many rows repeat the score and the uncertainty of another row.
 
-    The sample is of the distinct pairs with the lowest hashes, with all their rows, whatever the row order:
-    ``key`` has the ascending hashes, uint64, and ``rows`` the rows of each; shape (m,).
+    The sample is of the distinct pairs with the lowest hashes, with all their rows, whatever the row order.
+    It has their ascending hashes, and the rows of each.
     """
 
-    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    _waiting: list[tuple[NDArray[np.uint64], Ints]] = field(default_factory=list)
-    _waiting_keys: int = 0
+    def __init__(self) -> None:
+        self.key, self.rows = _NO_HASHES, _NO_ROWS
+        self._waiting: list[tuple[NDArray[np.uint64], Ints]] = []
+        self._waiting_keys = 0
 
     def sample(self, score: Floats, uncertainty: Floats) -> tuple[NDArray[np.uint64], Ints]:
         """Return the keys and rows that rows, of shape (n,), add to the sample, or more; in any thread."""
@@ -274,7 +270,6 @@ def repeated_caution(pairs: int, repeated: int, rows: int) -> str:
     )
 
 
-@dataclass
 class SharedRows:
     """Streaming estimate of whether several inputs contain the same rows, as scored by several models.
 
@@ -292,16 +287,11 @@ class SharedRows:
         Rows, sum of label codes, and order-free digest of the numbers of each input.
     """
 
-    columns: tuple[str, ...] = ()
-    inputs: int = 0
-    key: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
-    source: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    label: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    rows: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    sizes: NDArray[np.uint64] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.sizes = np.zeros((self.inputs, 3), dtype=np.uint64)
+    def __init__(self, columns: tuple[str, ...] = (), inputs: int = 0) -> None:
+        self.columns, self.inputs = columns, inputs
+        self.key = _NO_HASHES
+        self.source = self.label = self.rows = _NO_ROWS
+        self.sizes = np.zeros((inputs, 3), dtype=np.uint64)
 
     def add(self, source: int, rows: Rows, key: NDArray[np.uint64] | None) -> None:
         """Add rows of an input, with uint64 hashes of their identifying columns, shape (n,), if any."""

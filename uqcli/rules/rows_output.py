@@ -9,7 +9,7 @@ import msgspec
 
 from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import AddedColumns, Destination, StreamRequest, StreamSummary
+from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
 
 
@@ -26,15 +26,7 @@ def stream(
     numbers, by role, are counted.
     """
     return open_engine(data.engine).stream(
-        StreamRequest(
-            data=data,
-            added=added,
-            output=Destination(target=output.target, file_format=output.output_format, queue=output.queue),
-            overwrite=output.overwrite,
-            union=output.union,
-            only=only,
-            ranges=ranges,
-        )
+        StreamRequest(data=data, added=added, output=output, only=only, ranges=ranges)
     )
 
 

@@ -85,8 +85,8 @@ def boundary(
     outputs = _outputs(output, constraints)
     table = _frontier_file(request.frontier)
     context = check_outputs(reporting, outputs, reads=reads, running=running, plot=plot, table=table)
+    from uqcli.base.options import RowOutput
     from uqcli.boundary.run import run, run_several
-    from uqcli.engines.protocol import Destination
 
     _refuse_row_options(inputs, request)
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
@@ -111,7 +111,7 @@ def boundary(
         request = request.with_optional_uncertainty()
     with OutputQueue() as queue:
         if table is not None:
-            request = replace(request, curve=Destination(target=table, queue=queue))
+            request = replace(request, curve=RowOutput(output=table, queue=queue))
         result: Result[Any, Any]
         if constraints:
             result = run(request) if len(constraints) == 1 else run_several(request, constraints)

@@ -60,15 +60,6 @@ _LARGEST_WEIGHT = float(2**53)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Span:
-    """Approximate range of a column's values, without a few rows at either end, which affects speed only."""
-
-    low: float
-    high: float
-    distinct: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class CheckedFrame:
     """Usable rows of positive weight on the cluster.
 
@@ -85,8 +76,11 @@ class CheckedFrame:
         See uqcli.engines.protocol.ReadRows.
     rows
         Number of rows, unweighted.
+    spans
+        Approximate minimum and maximum of each role, without a few rows at either end, and number of
+        distinct values; they affect speed only.
     usable
-        Columns ``y``, ``w``, ``g0``, ... of all usable rows, whatever their weight.
+        Columns ``y, ``w``, ``g0``, ... of all usable rows, whatever their weight.
     levels
         Sorted group texts of the keys queried so far.
     sizes
@@ -100,7 +94,7 @@ class CheckedFrame:
     features: Mapping[str, str]
     unnormalised: float
     summary: SourceSummary
-    spans: Mapping[str, Span]
+    spans: Mapping[str, tuple[float, float, int]]
     rows: int
     size: int
     usable: Frame
@@ -220,18 +214,14 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     return summary
 
 
-@dataclass
 class Check:
-    """Aggregations over all rows, and the evaluation of their results."""
+    """Aggregations over all rows, and the evaluation of their results.
 
-    request: DataRequest
-    roles: Roles
-    names: dict[str, str] = field(init=False)
-    keys: dict[str, str] = field(init=False)
-    amounts: dict[str, str] = field(init=False)
-    features: dict[str, str] = field(init=False)
+    Names, keys, amounts and features are the columns of each role, key, name of an amount, and feature.
+    """
 
-    def __post_init__(self) -> None:
+    def __init__(self, request: DataRequest, roles: Roles) -> None:
+        self.request, self.roles = request, roles
         if any(feature.text is not True or feature.levels is None for feature in self.roles.features):
             raise UsageError("features with --engine spark", expected="--engine polars")
         self.features = {feature.name: f"f{index}" for index, feature in enumerate(self.roles.features)}
@@ -260,23 +250,24 @@ class Check:
         """Parse the required columns of an input, with the unreadable values of each."""
         columns: list[Column] = []
         for role, name in self.roles.all_numbers().items():
-            parsed = number_of(source, name)
-            value = F.lit(0.0) - parsed.value if self.roles.is_turned(role) else parsed.value
-            columns += [value.alias(self.names[role]), parsed.wrong.alias(f"b{self.names[role]}")]
+            value, wrong = number_of(source, name)
+            value = F.lit(0.0) - value if self.roles.is_turned(role) else value
+            columns += [value.alias(self.names[role]), wrong.alias(f"b{self.names[role]}")]
         if self.roles.label is not None:
+            placeholder = None
             if self.roles.classes:
-                label = class_of(source, self.roles.label, list(self.roles.classes))
+                label, wrong = class_of(source, self.roles.label, list(self.roles.classes))
             else:
-                label = label_of(source, self.roles.label, self.request.positive_value)
-            columns += [label.value.alias("y"), label.wrong.alias("by")]
+                label, wrong, placeholder = label_of(source, self.roles.label, self.request.positive_value)
+            columns += [label.alias("y"), wrong.alias("by")]
             if self._by_text:
-                placeholder = F.lit(None).cast("string") if label.placeholder is None else label.placeholder
-                columns.append(placeholder.alias(_PLACEHOLDER))
+                text = F.lit(None).cast("string") if placeholder is None else placeholder
+                columns.append(text.alias(_PLACEHOLDER))
         else:
             columns += [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
         if self.roles.weight is not None:
-            weight = number_of(source, self.roles.weight)
-            columns += [weight.value.alias("w"), weight.wrong.alias("bw")]
+            weight, wrong = number_of(source, self.roles.weight)
+            columns += [weight.alias("w"), wrong.alias("bw")]
         columns += [
             text_of(source, key, is_day=self.roles.days and key == self.roles.cluster).alias(name)
             for key, name in self.keys.items()
@@ -539,11 +530,7 @@ class Check:
                 unlabelled=answers["null_y"] if self.roles.label else 0,
             ),
             spans={
-                role: Span(
-                    low=answers[f"low_{name}"],
-                    high=answers[f"high_{name}"],
-                    distinct=answers[f"distinct_{name}"],
-                )
+                role: (answers[f"low_{name}"], answers[f"high_{name}"], answers[f"distinct_{name}"])
                 for role, name in names.items()
                 if f"low_{name}" in answers
             },

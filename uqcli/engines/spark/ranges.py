@@ -21,7 +21,7 @@ from uqcli.base.records import dataclass
 from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.protocol import Partition, RangeQuery
 from uqcli.engines.spark import worker
-from uqcli.engines.spark.check import CheckedFrame, Span
+from uqcli.engines.spark.check import CheckedFrame
 from uqcli.engines.spark.pooling import (
     MAX_VALUES,
     counting_frame,
@@ -37,28 +37,20 @@ from uqcli.engines.spark.read import Column, F, Frame
 from uqcli.engines.spark.session import spark_errors
 
 
-@dataclass(frozen=True)
 class FunctionCounter:
-    """Cells of equal key width, counted by Python functions on the workers.
+    """Cells of equal key width, narrow where most values are, counted by Python functions on the workers.
 
     Rows of a counting frame (see pooling) are counted in ``parts * size`` cells. The cell index increases
     with the value within a part; each part is offset by ``size``.
     """
 
-    low: int
-    shift: int
-    size: int
-    parts: int
-    amounts: list[str]
-
-    @classmethod
-    def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> FunctionCounter:
-        """Return the cells that are narrow where most values are."""
-        low, high = keys_of(np.array([span.low, span.high])).tolist()
+    def __init__(self, span: tuple[float, float, int], size: int, parts: int, amounts: list[str]) -> None:
+        low, high = keys_of(np.array(span[:2])).tolist()
         shift = 0
         while ((high - low) >> shift) + 2 > size:
             shift += 1
-        return cls(low, shift, ((high - low) >> shift) + 2, parts, amounts)
+        self.low, self.shift, self.size = low, shift, ((high - low) >> shift) + 2
+        self.parts, self.amounts = parts, amounts
 
     def cell_counts(self, rows: Frame) -> Frame:
         """Count by cell: n, p (rows and positive rows, by weight), low and high (smallest and largest value).
@@ -83,20 +75,16 @@ class FunctionCounter:
         return rows.mapInArrow(work, schema)
 
 
-@dataclass(frozen=True)
 class ExpressionCounter:
-    """Cells of equal value width, counted by SQL expressions, for workers without numpy or pyarrow."""
+    """Cells of equal value width, narrow where most values are, counted by SQL expressions.
 
-    low: float
-    high: float
-    size: int
-    amounts: list[str]
+    They are for workers without numpy or pyarrow.
+    """
 
-    @classmethod
-    def over(cls, span: Span, size: int, parts: int, amounts: list[str]) -> ExpressionCounter:
-        """Return the cells that are narrow where most values are."""
+    def __init__(self, span: tuple[float, float, int], size: int, parts: int, amounts: list[str]) -> None:
         del parts
-        return cls(span.low, span.high, size, amounts)
+        self.low, self.high, _ = span
+        self.size, self.amounts = size, amounts
 
     def cell_counts(self, rows: Frame) -> Frame:
         """See FunctionCounter."""
@@ -216,10 +204,10 @@ def count_ranges(
     if checked.rows <= max(ROWS_PER_PART, n_parts * MIN_CELLS):
         return RangeCounts.from_parts(pooled_by(checked, role, by))
     size = max(MIN_CELLS, CELLS // n_parts)
-    counter: Counter = (ExpressionCounter if expressions else FunctionCounter).over(
+    counter: Counter = (ExpressionCounter if expressions else FunctionCounter)(
         checked.spans[role], size, n_parts, list(checked.amounts)
     )
-    distinct = int(_SAFETY_FACTOR * checked.spans[role].distinct) * n_parts
+    distinct = int(_SAFETY_FACTOR * checked.spans[role][2]) * n_parts
     with spark_errors("count the rows"):
         rows = counting_frame(checked, role, by)
         parts = _first(rows, counter, n_parts)

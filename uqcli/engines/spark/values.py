@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.base.errors import DataError
-from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_id, require_no_label
@@ -33,17 +32,8 @@ _DAY: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _INFINITE: Final = r"^[+-]?inf(inity)?$"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parsed:
-    """A parsed column: double, or long for labels (1, 0); null if missing or unreadable.
-
-    ``wrong`` is the text of unreadable values, and ``placeholder`` that of negative labels that may mean a
-    missing one; null elsewhere. The latter is None if there are no texts.
-    """
-
-    value: Column
-    wrong: Column
-    placeholder: Column | None = None
+Parsed: TypeAlias = tuple[Column, Column]
+"""A parsed column, null if missing or unreadable, and the text of unreadable values, null elsewhere."""
 
 
 def number_of(source: ClusterInput, name: str) -> Parsed:
@@ -54,16 +44,22 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     if kind not in _NUMBERS:
         problem = f"column '{name}' of {source.display_name} holds {source.types[name]}"
         raise refusals.of_another_type(problem, "numbers")
-    return Parsed(value=_without_sign_of_zero(column.cast("double")), wrong=_no_text())
+    return _without_sign_of_zero(column.cast("double")), _no_text()
 
 
-def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Parsed:
-    """Parse a column as labels; without a positive text, it must be Boolean, numeric or text."""
+def label_of(
+    source: ClusterInput, name: str, positive_value: str | None
+) -> tuple[Column, Column, Column | None]:
+    """Parse a column as labels, 1 or 0; without a positive text, it must be Boolean, numeric or text.
+
+    Also returned is the text of negative labels that may mean a missing one, null elsewhere; None if there
+    are no texts.
+    """
     kind, column = _kind(source, name), F.col(quoted(name))
     if positive_value is not None:
         return _label_by_text(column, kind, positive_value)
     if kind == "boolean":
-        return Parsed(value=column.cast("long"), wrong=_no_text())
+        return column.cast("long"), _no_text(), None
     if kind in _TEXTS:
         text = F.lower(_stripped(column))
         null = text.isNull() | text.isin("", "nan")
@@ -77,7 +73,7 @@ def label_of(source: ClusterInput, name: str, positive_value: str | None) -> Par
         raise refusals.of_another_type(problem, "0/1 or true/false")
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
     wrong = F.when(~null & value.isNull(), column.cast("string"))
-    return Parsed(value=F.when(~null, value).cast("long"), wrong=wrong)
+    return F.when(~null, value).cast("long"), wrong, None
 
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
@@ -97,7 +93,7 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
         )
     assert matched_class is not None  # there are at least two classes
     index = matched_class.cast("long")
-    return Parsed(value=index, wrong=F.when(~null & index.isNull(), column.cast("string")))
+    return index, F.when(~null & index.isNull(), column.cast("string"))
 
 
 def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
@@ -132,10 +128,10 @@ def _number_of_text(text: Column) -> Parsed:
         .when(lower.rlike(_INFINITE), infinite)
     )
     wrong = F.when(value.isNull() & (text != ""), text)
-    return Parsed(value=_without_sign_of_zero(value), wrong=wrong)
+    return _without_sign_of_zero(value), wrong
 
 
-def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
+def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Column, Column, Column | None]:
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
@@ -148,7 +144,7 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> Parsed:
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
     is_text = kind in _TEXTS
     placeholder = F.when(lower.isin(*refusals.PLACEHOLDERS) & ~positive, text) if is_text else None
-    return Parsed(value=value, wrong=_no_text(), placeholder=placeholder)
+    return value, _no_text(), placeholder
 
 
 def _stripped(column: Column) -> Column:

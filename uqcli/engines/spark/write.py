@@ -48,8 +48,8 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     inputs, roles = opened(session, request.data)
     check = Check(request=request.data, roles=roles)
     _refuse_early(request.added, roles)
-    replaced = request.added.types if request.overwrite else ()
-    columns = _columns(inputs, union=request.union, replaced=replaced)
+    replaced = request.added.types if request.output.overwrite else ()
+    columns = _columns(inputs, union=request.output.union, replaced=replaced)
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=tuple(columns), types=columns if len(inputs) > 1 else {})
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
@@ -88,7 +88,7 @@ def _target(request: StreamRequest) -> str:
         raise UsageError(
             "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"
         )
-    if format_of(target, request.output.file_format) is not FileFormat.PARQUET:
+    if format_of(target, request.output.output_format) is not FileFormat.PARQUET:
         raise UsageError(f"'{target}' asks for another format", expected="Parquet with --engine spark")
     return target
 
@@ -137,7 +137,7 @@ def _computed(frame: Frame, columns: Sequence[str], check: Check, request: Strea
     """Add the rule's columns, and rename all to their final names."""
     added = request.added
     existing = [name for name in added.types if name in columns]
-    if existing and not request.overwrite:
+    if existing and not request.output.overwrite:
         raise refusals.existing_column(existing[0])
     work = worker.columns_added(
         (function_bytes(added.compute), package_bytes(), VERSION),

@@ -341,7 +341,7 @@ class LocalBatches:
     ) -> RowChecker:
         return RowChecker(
             first_row=first_row,
-            levels={} if levels is None else levels,
+            levels=levels,
             roles=self.roles,
             positive_value=self._request.positive_value,
             on_invalid=on_invalid,

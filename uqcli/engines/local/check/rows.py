@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import polars as pl
@@ -72,7 +73,6 @@ class CheckedRows:
         return replace(self.rows, position=self.first_row + positions)
 
 
-@dataclass
 class RowChecker:
     """Checks consecutive batches and accumulates their problems.
 
@@ -99,25 +99,29 @@ class RowChecker:
         The first text of a negative label, by order, that may mean a missing one; None if there is none.
     """
 
-    roles: Roles
-    on_invalid: OnInvalid
-    positive_value: str | None = None
-    first_row: int = 0
-    narrow: bool = False
-    is_joined: bool = False
-    key_types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    rows: int = 0
-    invalid: int = 0
-    levels: dict[str, dict[str, int]] = field(default_factory=dict)
-    unnormalised: float = 0.0
-    unknown: int = 0
-    placeholder: str | None = None
-    _problems: dict[tuple[str, str], tuple[int, str]] = field(default_factory=dict)  # count, first location
-    _saw_positive: bool = False
-    _cut: bool = False
-    _weight: int = 0
-    _amount: dict[str, float] = field(default_factory=dict)
-    _texts: dict[str, tuple[pl.Series, list[str]]] = field(default_factory=dict)
+    def __init__(
+        self,
+        roles: Roles,
+        on_invalid: OnInvalid,
+        positive_value: str | None = None,
+        *,
+        first_row: int = 0,
+        narrow: bool = False,
+        is_joined: bool = False,
+        key_types: Mapping[str, pa.DataType] = MappingProxyType({}),
+        levels: dict[str, dict[str, int]] | None = None,
+    ) -> None:
+        self.roles, self.on_invalid, self.positive_value = roles, on_invalid, positive_value
+        self.first_row, self.narrow, self.is_joined, self.key_types = first_row, narrow, is_joined, key_types
+        self.levels = {} if levels is None else levels
+        self.rows = self.invalid = self.unknown = 0
+        self.unnormalised = 0.0
+        self.placeholder: str | None = None
+        self._problems: dict[tuple[str, str], tuple[int, str]] = {}  # count, first location
+        self._saw_positive = self._cut = False
+        self._weight = 0
+        self._amount: dict[str, float] = {}
+        self._texts: dict[str, tuple[pl.Series, list[str]]] = {}
 
     def read_texts(self, batch: Batch) -> None:
         """Read the group texts of the batch that is checked next, to number them before it is checked."""

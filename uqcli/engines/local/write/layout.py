@@ -101,15 +101,15 @@ def plan_layout(sources: Sequence[OpenedInput], request: StreamRequest, output_f
     copied = output_format is FileFormat.JSONL and all(isinstance(source, JsonSource) for source in sources)
     roles = request.data.roles
     schemas = [_schema(source, roles, copied=copied) for source in sources]
-    replaced = request.added.types if request.overwrite else ()
-    schema = _united(schemas, sources, union=request.union, replaced=replaced)
+    replaced = request.added.types if request.output.overwrite else ()
+    schema = _united(schemas, sources, union=request.output.union, replaced=replaced)
     schema = _with_types(schema, _without_view_values)
     if any(isinstance(source, JsonSource) for source in sources):
         schema = _with_types(schema, lambda kind: pa.large_string() if pa.types.is_null(kind) else kind)
     if output_format is FileFormat.ARROW:  # whose dictionaries cannot change between batches
         schema = _with_types(schema, lambda kind: kind.value_type if pa.types.is_dictionary(kind) else kind)
     for name, kind in request.added.types.items():
-        schema = _with_added(schema, pa.field(name, _TYPES[kind]), overwrite=request.overwrite)
+        schema = _with_added(schema, pa.field(name, _TYPES[kind]), overwrite=request.output.overwrite)
     if request.added.made_by:
         first = next(iter(request.added.types))
         made_by = {f"uqcli.{first}".encode(): request.added.made_by.encode()}

@@ -44,7 +44,7 @@ from uqcli.stores.output import can_queue, open_output
 def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary:
     """Read, decide and write block by block, in constant memory; an error leaves a regular file as it was."""
     output = request.output
-    output_format = format_of(output.target, output.file_format)
+    output_format = format_of(output.target, output.output_format)
     layout = plan_layout(sources, request, output_format)
     summary = StreamSummary(rows=0, selected=0, dropped=0, undecided=0)
     form = _csv_form(sources, request, layout)
@@ -61,7 +61,9 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                 added, kept, counts = computed_rows(rows, checker, request)
                 row += len(rows)
                 with writing(source.origin, output_format):
-                    _write(sink, source, block, (rows, added, kept), layout, overwrite=request.overwrite)
+                    _write(
+                        sink, source, block, (rows, added, kept), layout, overwrite=request.output.overwrite
+                    )
                 summary = added_up(summary, counts)
                 report_reading(sources, input_index, first_row + row)
             summary = replace(summary, unknown=summary.unknown + checker.unknown)
@@ -257,7 +259,7 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     """
     files = [source for source in sources if isinstance(source, ColumnarSource)]
     paths = [path for file in files if (path := file.path) is not None]
-    target, output_format = request.output.target, request.output.file_format
+    target, output_format = request.output.target, request.output.output_format
     if len(paths) < len(sources) or format_of(target, output_format) is not FileFormat.PARQUET:
         return None
     schema = plan_layout(sources, request, FileFormat.PARQUET).schema
