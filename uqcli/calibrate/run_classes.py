@@ -11,7 +11,6 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, CalibrationMethod
-from uqcli.base.counts import Matrix
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
@@ -34,10 +33,10 @@ from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.report import CalibrateReport, log_loss_of, target_bound_notes
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.scale import Scale
-from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.open import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
+from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import PROBA, DataRequest, Roles
 from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import read_labelled, sum_notes
@@ -56,7 +55,8 @@ def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibrator
         method = choice.method
     elif obstacle := _obstacles(problem).get(method):
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
-    return _result(problem, _try(problem, method), choice=choice)
+    report = replace(_try(problem, method), choice=choice)
+    return Result(report=report, artifact=report.artifact)
 
 
 @keeps_doubts
@@ -65,9 +65,10 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    tried.sort(key=lambda candidate: log_loss_of(candidate.compared))
-    methods = tuple((str(candidate.method), candidate.compared) for candidate in tried if candidate.compared)
-    return _result(problem, tried[0], methods=methods, obstacles=obstacles)
+    tried.sort(key=lambda report: log_loss_of(report.compared))
+    methods = tuple((str(report.artifact.method), report.compared) for report in tried if report.compared)
+    report = replace(tried[0], methods=methods, obstacles=obstacles)
+    return Result(report=report, artifact=report.artifact)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
@@ -75,12 +76,18 @@ ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Problem:
-    """What is fitted: rows, folds to choose by, the test set if there is one, and fits by method."""
+    """What is fitted: rows, folds to choose by, rows of the test set if there is one, and fits by method.
+
+    ``unnormalised`` is max |sum p - 1| over rows.
+    """
 
     request: CalibrateRequest
-    read: _Read
-    folds: tuple[ClassFold, ...]
-    test: _Read | None
+    rows: Rows
+    roles: Roles
+    source: Source
+    unnormalised: float
+    test: Rows | None
+    folds: tuple[ClassFold, ...] = ()
     tuned: dict[CalibrationMethod, ClassFit] = field(default_factory=dict)
 
     @classmethod
@@ -88,12 +95,31 @@ class _Problem:
         """Check a request, and read its rows."""
         _check(request)
         data = request.data.without("uncertainty")
-        read, test = _read(data), None
+        read, source = _read(data)
+        roles = Roles(numbers={}, classes={name: source.columns[PROBA + name] for name in read.classes})
+        test = None
         if request.parts.test is not None:
-            roles = replace(data.roles, class_columns=None, classes=read.roles.classes)
+            alike = replace(data.roles, class_columns=None, classes=roles.classes)
             with collected_doubts():  # about the test set, not about the map
-                test = _read(replace(data, roles=roles).on(request.parts.test))
-        return cls(request=request, read=read, folds=_folds(read, request.calibration), test=test)
+                test = _read(replace(data, roles=alike).on(request.parts.test))[0].rows
+        problem = cls(
+            request=request,
+            rows=read.rows,
+            roles=roles,
+            source=source,
+            unnormalised=read.unnormalised,
+            test=test,
+        )
+        return replace(problem, folds=_folds(problem))
+
+    def counts(self, rows: Rows) -> ClassCounts:
+        """Pool some rows."""
+        return ClassCounts.from_rows(probabilities(rows, self.roles), label_indices(rows), rows.weight)
+
+    def paired(self, rows: Rows, map_: ClassMap) -> PairedRows:
+        """Pair the probabilities of some rows with the calibrated ones."""
+        before, cluster = probabilities(rows, self.roles), self.options.cluster
+        return PairedRows(rows=rows, before=before, after=map_.probabilities(before), cluster=cluster)
 
     @property
     def options(self) -> CalibrationOptions:
@@ -102,7 +128,7 @@ class _Problem:
     @property
     def plan(self) -> ResamplingOptions:
         """Intervals of what is measured: the test set, or all rows if they can be divided into folds."""
-        rows = self.read.rows if self.test is None else self.test.rows
+        rows = self.rows if self.test is None else self.test
         is_measured = self.test is not None or units_of(rows, self.options.cluster) > 1
         return self.request.plan(rows.size if is_measured else None)
 
@@ -113,13 +139,20 @@ class _Problem:
         return self.tuned[method]
 
 
-def _folds(read: _Read, options: CalibrationOptions) -> tuple[ClassFold, ...]:
+def _read(data: DataRequest) -> tuple[ReadRows, Source]:
+    require_memory(data, CLASS_ROWS)
+    read, source = read_labelled(data)
+    return replace(read, rows=keyed_by_cluster(read, data.roles.cluster).pooled()), source
+
+
+def _folds(problem: _Problem) -> tuple[ClassFold, ...]:
     """Return the folds by which methods and penalties are chosen; empty if there are too few rows."""
-    rows = sample_of_rows(read.rows, _CHOICE_ROWS, options.seed)
+    options = problem.options
+    rows = sample_of_rows(problem.rows, _CHOICE_ROWS, options.seed)
     if units_of(rows, options.cluster) < defaults.FOLDS:
         return ()
     return tuple(
-        (read.counts(training), read.counts(held_out))
+        (problem.counts(training), problem.counts(held_out))
         for training, held_out in folds_of(rows, options.seed, options.cluster)
     )
 
@@ -160,10 +193,10 @@ _MAX_MATRIX_CLASSES: Final = 100
 
 
 def _obstacles(problem: _Problem) -> dict[CalibrationMethod, str]:
-    classes, obstacles = len(problem.read.roles.classes), {}
+    classes, obstacles = len(problem.roles.classes), {}
     if classes > _MAX_MATRIX_CLASSES:
         obstacles[CalibrationMethod.MATRIX] = f"takes at most {_MAX_MATRIX_CLASSES} classes"
-    elif problem.read.rows.size < classes * (classes + 1):
+    elif problem.rows.size < classes * (classes + 1):
         obstacles[CalibrationMethod.MATRIX] = f"needs {classes * (classes + 1):,} rows for {classes} classes"
     if problem.options.cluster is not None:
         obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
@@ -187,96 +220,41 @@ def _chosen(problem: _Problem) -> Choice:
     return Choice.among(losses)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Tried:
-    """A fitted method, and rows outside its fit before and after it; None if there are too few."""
-
-    method: CalibrationMethod
-    map: ClassMap
-    notes: tuple[str, ...]
-    measured: PairedRows | None
-    compared: Comparison | None
-
-
-def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
+def _try(problem: _Problem, method: CalibrationMethod) -> CalibrateReport:
+    """Fit a method, and measure it on rows outside its fit, unless there are too few."""
+    request, plan = problem.request, problem.plan
     fit = problem.fit_of(method)
-    calibration, notes = fit(problem.read.counts())
-    if problem.test is None:
-        measured = _cross_validated(problem.read, fit, problem.options)
-    else:
-        measured = _paired(problem.test, problem.test.rows, calibration, problem.options.cluster)
-    compared = None if measured is None else measured.compared(problem.plan)
-    return _Tried(method=method, map=calibration, notes=notes, measured=measured, compared=compared)
-
-
-def _result(
-    problem: _Problem,
-    tried: _Tried,
-    *,
-    choice: Choice | None = None,
-    methods: tuple[tuple[str, Comparison], ...] = (),
-    obstacles: Mapping[CalibrationMethod, str] | None = None,
-) -> Result[CalibrateReport, CalibratorArtifact]:
-    request, read, measured = problem.request, problem.read, tried.measured
-    weights = _weights(request, read)
-    options = replace(problem.options, method=tried.method)
-    artifact = CalibratorArtifact(
-        kind=ArtifactKind.CALIBRATOR,
-        source=read.source,
-        parameters=CalibratorParameters.of(options, (), on_invalid=request.data.on_invalid, positive=None),
-        method=tried.method,
-        logit=False,
-        undersampled=1.0,
-        calibration=tried.map,
-        weights=weights,
-        classes=list(read.roles.classes),
+    calibration, notes = fit(problem.counts(problem.rows))
+    measured = (
+        _cross_validated(problem, fit) if problem.test is None else problem.paired(problem.test, calibration)
     )
-    report = CalibrateReport(
-        artifact=artifact,
-        choice=choice,
-        resampling=problem.plan,
+    weights = _weights(problem)
+    options = replace(problem.options, method=method)
+    return CalibrateReport(
+        artifact=CalibratorArtifact(
+            kind=ArtifactKind.CALIBRATOR,
+            source=problem.source,
+            parameters=CalibratorParameters.of(
+                options, (), on_invalid=request.data.on_invalid, positive=None
+            ),
+            method=method,
+            logit=False,
+            undersampled=1.0,
+            calibration=calibration,
+            weights=weights,
+            classes=list(problem.roles.classes),
+        ),
+        resampling=plan,
         tested=problem.test is not None,
-        compared=tried.compared,
+        compared=None if measured is None else measured.compared(plan),
         clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
         panels=() if measured is None else measured.panels(),
-        methods=methods,
-        obstacles=obstacles or {},
         notes=(
-            *tried.notes,
-            *request.unmeasured(problem.plan, measured=measured is not None),
-            *([] if weights is None else _corrected(weights, tried.map, request)),
-            *sum_notes(read.unnormalised),
+            *notes,
+            *request.unmeasured(plan, measured=measured is not None),
+            *([] if weights is None else _corrected(weights, calibration, request)),
+            *sum_notes(problem.unnormalised),
         ),
-    )
-    return Result(report=report, artifact=artifact)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Read:
-    rows: Rows
-    roles: Roles
-    source: Source
-    unnormalised: float
-
-    def probability(self, rows: Rows) -> Matrix:
-        """Return the class probabilities of some rows."""
-        return probabilities(rows, self.roles)
-
-    def counts(self, rows: Rows | None = None) -> ClassCounts:
-        """Pool some rows, or all."""
-        selected = self.rows if rows is None else rows
-        return ClassCounts.from_rows(self.probability(selected), label_indices(selected), selected.weight)
-
-
-def _read(data: DataRequest) -> _Read:
-    require_memory(data, CLASS_ROWS)
-    read, source = read_labelled(data)
-    columns = {name: source.columns[PROBA + name] for name in read.classes}
-    return _Read(
-        rows=keyed_by_cluster(read, data.roles.cluster).pooled(),
-        roles=Roles(numbers={}, classes=columns),
-        source=source,
-        unnormalised=read.unnormalised,
     )
 
 
@@ -295,10 +273,10 @@ def _check(request: CalibrateRequest) -> None:
         raise UsageError("--features or --partition beside --proba", expected="one score")
 
 
-def _weights(request: CalibrateRequest, read: _Read) -> list[float] | None:
-    if request.shift is None:
+def _weights(problem: _Problem) -> list[float] | None:
+    if problem.request.shift is None:
         return None
-    weights = list(load_shift(request.shift).weights_for(tuple(read.roles.classes)))
+    weights = list(load_shift(problem.request.shift).weights_for(tuple(problem.roles.classes)))
     if min(weights) <= 0:
         raise UsageError("a class has weight 0 in the target data", expected="all classes in the target data")
     return weights
@@ -314,18 +292,14 @@ def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateReque
     return [*notes, *target_bound_notes(weights, load_shift(request.shift).weight_error, map_.largest_error)]
 
 
-def _cross_validated(read: _Read, fit: ClassFit, options: CalibrationOptions) -> PairedRows | None:
+def _cross_validated(problem: _Problem, fit: ClassFit) -> PairedRows | None:
     """Pair the probabilities with cross-validated ones; None with a single row or cluster."""
-    if units_of(read.rows, options.cluster) < 2:
+    rows, options = problem.rows, problem.options
+    if units_of(rows, options.cluster) < 2:
         return None
     return PairedRows.joined(
         [
-            _paired(read, held_out, fit(read.counts(training))[0], options.cluster)
-            for training, held_out in folds_of(read.rows, options.seed, options.cluster)
+            problem.paired(held_out, fit(problem.counts(training))[0])
+            for training, held_out in folds_of(rows, options.seed, options.cluster)
         ]
     )
-
-
-def _paired(read: _Read, rows: Rows, map_: ClassMap, cluster: str | None) -> PairedRows:
-    before = read.probability(rows)
-    return PairedRows(rows=rows, before=before, after=map_.probabilities(before), cluster=cluster)
