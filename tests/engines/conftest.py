@@ -8,7 +8,6 @@ from uqcli.base.choices import EngineName
 from uqcli.engines.local.count import cached, pooling, ranges, table
 from uqcli.engines.open import open_engine
 from uqcli.engines.spark import engine as spark_engine
-from uqcli.engines.spark import ranges as spark_ranges
 from uqcli.kernels import compile as compiling
 
 FRAME = "frame"
@@ -108,10 +107,10 @@ def engine(variant, monkeypatch):
             monkeypatch.setattr(compiling, "UNCOMPILED_WORK", -1)
         return open_engine(EngineName.POLARS)
     if variant in (FEW_CELLS, EXPRESSIONS):
-        monkeypatch.setattr(spark_ranges, "ROWS_PER_PART", 3)
-        monkeypatch.setattr(spark_ranges, "MAX_VALUES", 4)
-        monkeypatch.setattr(spark_ranges, "CELLS", 16)
-        monkeypatch.setattr(spark_ranges, "MIN_CELLS", 4)
+        monkeypatch.setattr(spark_engine, "ROWS_PER_PART", 3)
+        monkeypatch.setattr(spark_engine, "MAX_VALUES", 4)
+        monkeypatch.setattr(spark_engine, "CELLS", 16)
+        monkeypatch.setattr(spark_engine, "MIN_CELLS", 4)
         monkeypatch.setattr(spark_engine, "runs_functions", lambda _: variant == FEW_CELLS)
         return open_engine(EngineName.SPARK)
     return open_engine(variant)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import clustered as oracle
-from uqcli.estimates.clustered import ClusteredPairs
+from uqcli.estimates.paired import ClusteredPairs
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 30), st.integers(1, 9), st.integers(1, 9), st.booleans(), st.integers(1, 3)),

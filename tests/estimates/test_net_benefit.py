@@ -12,8 +12,7 @@ from scipy.special import gammaln
 from tests.designs import independent, one_rule
 from tests.oracles.net_benefit import net_benefit as net_benefit_of_rows
 from uqcli.estimates.design import flags
-from uqcli.estimates.net_benefit import net_benefit
-from uqcli.estimates.proportion import Chosen, clopper_pearson
+from uqcli.estimates.proportion import Chosen, clopper_pearson, net_benefit
 
 ODDS = [Fraction(1, 19), Fraction(3, 10), Fraction(1), Fraction(3), Fraction(19)]
 FLAGS = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), min_size=1, max_size=40)

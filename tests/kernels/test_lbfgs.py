@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from uqcli.kernels.lbfgs import minimum
+from uqcli.estimates.linear_scaling import minimum
 from uqcli.kernels.linear import inverse
 
 

@@ -9,7 +9,7 @@ from uqcli.engines.local.count import ranges as ranges_module
 from uqcli.engines.local.count.columns import ColumnSummary
 from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.local.count.ranges import Ranges, _Split, _SplitRanges
-from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows
+from uqcli.kernels.pooling import assign_parts, assign_splits, count_parts, count_rows
 
 FORMS = pytest.mark.parametrize("form", ["arrays", "compiled"])
 TYPES = pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -23,9 +23,8 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
 from uqcli.conformal.coverage import clustered_p_value, coverage_p_value, rank_of
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.dependence import dependence_path
-from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.paired import ClusteredPairs, PairedCounts
 from uqcli.estimates.proportion import clopper_pearson
 from uqcli.estimates.survey import proportion_interval, ratio_difference
 from uqcli.tce.chance import chance_of_scores

@@ -12,7 +12,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import Rejected, ScoreBins
-from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
+from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.reports.document import Metrics
 from uqcli.reports.figures import save_figure
 from uqcli.tce.options import MeasureOptions, TceRequest

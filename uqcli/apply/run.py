@@ -30,8 +30,7 @@ from uqcli.reports.checks import apply_checks
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
 from uqcli.rules.codec import content_of, load_unedited
 from uqcli.rules.columns import NewColumns
-from uqcli.rules.result import Result
-from uqcli.rules.rows_output import WrittenRows, stream
+from uqcli.rules.result import Result, WrittenRows, stream
 from uqcli.rules.saved import Saved
 
 _TITLES: Final = {

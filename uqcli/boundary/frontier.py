@@ -19,8 +19,7 @@ from uqcli.boundary.search.constraint import Constraint, constraint_from
 from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.open import write_frames
-from uqcli.estimates.net_benefit import net_benefit
-from uqcli.estimates.proportion import Chosen
+from uqcli.estimates.proportion import Chosen, net_benefit
 
 FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
 """The exact optimum on the grid at each number of alerts, nested boundaries, and a single threshold."""

@@ -40,7 +40,7 @@ from uqcli.engines.open import ISOTONIC_PAIRS, TREES, require_memory, reusable_s
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
-from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
+from uqcli.estimates.paired import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source

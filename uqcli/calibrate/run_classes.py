@@ -38,7 +38,7 @@ from uqcli.engines.open import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import PROBA, DataRequest, Roles
-from uqcli.estimates.clustered import clusters_in, keyed_by_cluster
+from uqcli.estimates.paired import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source

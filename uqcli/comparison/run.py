@@ -31,9 +31,8 @@ from uqcli.estimates.calibration_error import (
     mean_metrics,
     reject,
 )
-from uqcli.estimates.clustered import ClusteredPairs
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.paired import SIDES, PairedClassCounts, PairedCounts
+from uqcli.estimates.paired import SIDES, ClusteredPairs, PairedClassCounts, PairedCounts
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, min_replicates, studentised_interval
 from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.reports.document import MetricValue

@@ -23,12 +23,13 @@ from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
 from uqcli.estimates.confusion import Confusion, Number, Rate
 from uqcli.estimates.estimate import UNKNOWN, Estimate
-from uqcli.estimates.net_benefit import IntervalAt, net_benefit_interval
 from uqcli.estimates.proportion import (
     BoundedRate,
     Chosen,
+    IntervalAt,
     clopper_pearson,
     mcnemar,
+    net_benefit_interval,
     precisions_interval,
     proportion_estimate,
     shares_interval,

@@ -21,8 +21,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.sampling_weights import UNITS, WeightSums
+from uqcli.base.counts import Floats
+from uqcli.base.rows import Rows
+from uqcli.base.running.messages import caution
+from uqcli.base.sampling_weights import UNITS, WeightSums, as_counts, refuse_unusable
 from uqcli.base.wording import count
+from uqcli.engines import refusals
+from uqcli.engines.request import DataRequest
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 
@@ -370,3 +375,36 @@ def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters"
     if clusters < MIN_CLUSTERS:
         return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
     return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
+
+
+SAMPLING_WEIGHT: Final = "sampling_weight"
+"""Role of the column of sampling weights."""
+
+_LEAST: Final = 0.999
+"""Least sampling weight, after rounding."""
+
+
+def with_sampling_weights(data: DataRequest, column: str) -> DataRequest:
+    """Return the request that also reads a column of sampling weights."""
+    roles = data.roles
+    return replace(data, roles=replace(roles, numbers={**roles.numbers, SAMPLING_WEIGHT: column}))
+
+
+def counted_by_weight(rows: Rows) -> Rows:
+    """Let rows count in proportion to their sampling weights, for metrics without tests and intervals."""
+    weight = rows.numbers[SAMPLING_WEIGHT]
+    check_weights(weight)
+    counts = as_counts(weight, rows.weight) if weight.any() else None
+    if counts is None or not counts.any():
+        raise refusals.no_weight()
+    return replace(rows, weight=counts)
+
+
+def check_weights(weight: Floats) -> None:
+    """Refuse unusable weights, and caution of those that no probability gives."""
+    refuse_unusable(weight)
+    if ((weight > 0) & (weight < _LEAST)).any():
+        caution(
+            "some sampling weights are below 1, but 1 / a probability is at least 1: "
+            "check the column of --sampling-weight."
+        )

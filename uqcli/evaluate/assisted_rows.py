@@ -17,7 +17,7 @@ from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.design import Chooses
 from uqcli.estimates.model_assisted import Clusters, ModelAssisted
-from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
+from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.evaluate.decisions import Table, Units, decisions_of
 from uqcli.evaluate.labelled_part import LabelledPart, no_such_row
 from uqcli.rules.columns import NewColumns

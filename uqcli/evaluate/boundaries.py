@@ -41,8 +41,8 @@ from uqcli.estimates.design import (
 from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.proportion import BoundedRate
+from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts, Worth
-from uqcli.estimates.weighted_rows import with_sampling_weights
 from uqcli.evaluate.assisted_rows import AssistedRows
 from uqcli.evaluate.boundaries_report import (
     GROUP_HEADER,

@@ -22,11 +22,11 @@ from uqcli.comparison.run import AnyPairedCounts, PairedRows, compare, minus
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.clustered import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
-from uqcli.estimates.weighted_rows import counted_by_weight, with_sampling_weights
+from uqcli.estimates.survey import counted_by_weight, with_sampling_weights
 from uqcli.evaluate.boundaries_report import EvaluateParameters
 from uqcli.evaluate.calibrators_report import EvaluateCalibratorReport, MeasuredCalibrator
 from uqcli.evaluate.difference_report import LOSSES_COMPARED, CalibratorDifference

@@ -23,9 +23,9 @@ from uqcli.estimates.design import (
     Key,
     WeightedRows,
 )
+from uqcli.estimates.survey import SAMPLING_WEIGHT, check_weights
 from uqcli.estimates.value import Amounts, ClusterAmounts, Moments, RowAmounts
-from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, check_weights
-from uqcli.kernels.ranges import count_rows
+from uqcli.kernels.pooling import count_rows
 from uqcli.reports.document import in_order
 
 _ZONES = CLEARED + 1

@@ -23,7 +23,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.design import ClusteredRows, Decisions, Design, Key, WeightedRows
 from uqcli.estimates.proportion import holm
-from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT
+from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
 
 

@@ -22,7 +22,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.export.report import Differences
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.expressions import Column, Formula, Output, compared_numbers, compared_texts
-from uqcli.rules.rows_output import stream
+from uqcli.rules.result import stream
 from uqcli.rules.saved import Saved
 
 _ROWS_PER_BATCH: Final = 1 << 16

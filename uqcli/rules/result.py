@@ -1,17 +1,22 @@
-"""Result of a run."""
+"""Result of a run: its report with the rule, or rows with added columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from functools import wraps
+from types import MappingProxyType
 from typing import Any, Generic, ParamSpec, TypeVar
 
 import msgspec
 
 from uqcli.base.errors import UqcliError
+from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import collected_doubts, doubt
+from uqcli.engines.open import open_engine
+from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
+from uqcli.engines.request import DataRequest
 from uqcli.reports.document import Report
 from uqcli.rules.saved import Saved
 
@@ -57,3 +62,28 @@ def inherit_doubts(rule: Saved) -> None:
     """Let the rule that is being fitted have the doubts about a rule that it is made of."""
     for sentence in rule.known_doubts:
         doubt(sentence)
+
+
+def stream(
+    data: DataRequest,
+    added: AddedColumns,
+    output: RowOutput,
+    only: str | None = None,
+    ranges: Mapping[str, tuple[float, float]] = MappingProxyType({}),
+) -> StreamSummary:
+    """Add columns to the rows of the inputs.
+
+    ``only`` is the added column that selects the rows to write; None for all. Rows outside the ranges of
+    numbers, by role, are counted.
+    """
+    return open_engine(data.engine).stream(
+        StreamRequest(data=data, added=added, output=output, only=only, ranges=ranges)
+    )
+
+
+class WrittenRows(msgspec.Struct, frozen=True, kw_only=True):
+    """Inputs: rows written, rows dropped, column names by role."""
+
+    rows: int
+    dropped: int
+    columns: dict[str, str]

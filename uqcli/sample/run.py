@@ -29,8 +29,7 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.labelled import refuse_keep, source_of
-from uqcli.rules.result import Result
-from uqcli.rules.rows_output import stream
+from uqcli.rules.result import Result, stream
 from uqcli.rules.saved import Source, roles_of
 from uqcli.sample.certificate import LABEL_OPTION, NAME, label_feature, prepare_certificate, refuse_cluster
 from uqcli.sample.options import SampleRequest

@@ -23,7 +23,7 @@ from uqcli.engines.open import ISOTONIC_PAIRS, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BINNING_RULES
-from uqcli.estimates.clustered import ClusteredPairs, keyed_by_cluster
+from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source

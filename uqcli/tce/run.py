@@ -26,7 +26,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import size_notes
 from uqcli.estimates.calibration_error import counting_rows, diagram, mean_metrics
-from uqcli.estimates.weighted_rows import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
+from uqcli.estimates.survey import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
 from uqcli.rules.result import Result

@@ -13,8 +13,7 @@ from uqcli.base.wording import rows_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.reports.document import Document, Metrics, OneResult, Table, head_of
-from uqcli.rules.result import Result
-from uqcli.rules.rows_output import WrittenRows, stream
+from uqcli.rules.result import Result, WrittenRows, stream
 from uqcli.uncertainty.beta import Uncertainties, from_beta, from_members
 from uqcli.uncertainty.options import UncertaintyRequest
 

@@ -13,7 +13,8 @@ from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest, Roles
-from uqcli.engines.spark import pooling, ranges, session
+from uqcli.engines.spark import engine as spark_engine
+from uqcli.engines.spark import pooling, session
 from uqcli.engines.spark.engine import SparkEngine
 
 BINARY = (
@@ -346,15 +347,15 @@ def test_a_server_of_another_protocol_is_refused(folder, capfd, monkeypatch):
 
 @pytest.mark.spark
 def test_ranges_are_opened_in_as_many_passes_as_their_values_need(folder, tmp_path, monkeypatch):
-    monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
-    monkeypatch.setattr(ranges, "CELLS", 64)
+    monkeypatch.setattr(spark_engine, "ROWS_PER_PART", 100)
+    monkeypatch.setattr(spark_engine, "CELLS", 64)
     calls = []
     monkeypatch.setattr(
-        ranges, "pooled", lambda *arguments, **options: calls.append(1) or pooled(*arguments, **options)
+        spark_engine, "pooled", lambda *arguments, **options: calls.append(1) or pooled(*arguments, **options)
     )
     pooled, passes = pooling.pooled, {}
     for max_values in (1 << 24, 400):
-        monkeypatch.setattr(ranges, "MAX_VALUES", max_values)
+        monkeypatch.setattr(spark_engine, "MAX_VALUES", max_values)
         calls.clear()
         output = str(tmp_path / f"{max_values}")
         line = f"boundary --precision 0.5 --weight w -q --engine spark -o {output}"

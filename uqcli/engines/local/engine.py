@@ -1,24 +1,160 @@
-"""Local engine: polars and Arrow readers, counting in numpy."""
+"""Local engine: polars and Arrow readers, counting in numpy, and keys found by the first rows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 
 from uqcli.base.counts import Feature, Ints
 from uqcli.base.rows import Rows
 from uqcli.base.running.machine import rows_per_part
+from uqcli.engines.columns import shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
-from uqcli.engines.local.check.keys import columns_of, grouped_rows, keys_of
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.check.values import whole_feature
+from uqcli.engines.local.check.values import texts_of, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
-from uqcli.engines.local.read.streams import digest_of
+from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.open import OpenedInput
+from uqcli.engines.local.read.streams import are_streams_reusable, digest_of
 from uqcli.engines.protocol import Columns, Keys, ReadRows, StreamRequest, StreamSummary
-from uqcli.engines.request import DataRequest, FeatureRequest
+from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+
+_FIRST: Final = 1000
+"""Rows by which texts are told from dates."""
+
+_FEW: Final = 10
+"""Most different texts that are listed."""
+
+_DATE: Final = r"^\d{4}-\d{2}-\d{2}"
+
+
+def keys_of(request: DataRequest) -> Keys:
+    """Find columns of all inputs that can be keys; none if an input can be read only once.
+
+    The first rows of the first input decide which columns are dates.
+    """
+    if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
+        return Keys()
+    with opened(request) as (sources, _):
+        names = shared_names([source.columns for source in sources])
+        first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
+    dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
+    others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
+    return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
+
+
+def columns_of(request: DataRequest) -> Columns:
+    """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
+    with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
+        names = shared_names([source.columns for source in sources])
+        first = _first_rows(sources[0], names)
+    numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
+    texts = {
+        name: tuple(_texts(first.get_column(name)).unique().sort())
+        for name, kind in first.schema.items()
+        if kind == pl.String
+    }
+    few = {name: values for name, values in texts.items() if len(values) <= _FEW}
+    return Columns(names=tuple(names), numeric=tuple(numeric), texts=few)
+
+
+def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
+    """Join rows, and group them by keys beside them; dates and times by day, rows without a value in -1."""
+    rows, frames = zip(*parts, strict=True)
+    groups = {}
+    for name in (*keys.dates, *keys.others):
+        parts_of_key = [frame.get_column(name).alias("") for frame in frames]
+        groups[name] = _codes(parts_of_key, name, is_day=name in keys.dates)
+    together = Rows.joined(rows)
+    return replace(together, groups={**together.groups, **groups})
+
+
+def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
+    """Number the values of a key, or their days; -1 for none.
+
+    Numbers and dates of one type are compared as such, which is faster than their texts.
+    """
+    kinds = {part.dtype for part in parts}
+    if len(kinds) == 1 and (is_day or parts[0].dtype.is_integer()) and parts[0].dtype != pl.String:
+        column = pl.concat(parts)
+        value = (column.dt.date() if is_day else column).hash()
+    else:
+        column = pl.concat([texts_of(part, name) for part in parts])
+        value = (column.str.slice(0, 10) if is_day else column).hash()
+    _, codes = np.unique(value.to_numpy(), return_inverse=True)
+    return np.where(column.is_null().to_numpy(), -1, codes)
+
+
+def _may_be_key(source: OpenedInput, name: str) -> bool:
+    """Whether a column has a type of keys; texts of CSV and JSON may be anything."""
+    if not isinstance(source, ColumnarSource):
+        return True
+    kind = source.arrow_schema.field(name).type
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    kinds = (
+        *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+        *(pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp),
+    )
+    return any(is_kind(kind) for is_kind in kinds)
+
+
+def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+    """Read the first rows of some columns; categories become texts."""
+    if not names:
+        return pl.DataFrame()
+    with reading(source.origin):
+        for batch in source.batches(names, max_rows=_FIRST):
+            frame = batch.frame[:_FIRST]
+            categories = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
+            return frame.with_columns([frame.get_column(name).cast(pl.String) for name in categories])
+    return pl.DataFrame()
+
+
+def _holds_dates(column: pl.Series) -> bool:
+    """Whether a column holds dates or times, or texts that begin with a date."""
+    if column.dtype.is_temporal():
+        return isinstance(column.dtype, pl.Datetime) or column.dtype == pl.Date
+    if column.dtype != pl.String:
+        return False
+    text = _texts(column)
+    if not len(text) or not text.str.contains(_DATE).all():
+        return False
+    days = text.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
+    return int(days.null_count()) == 0
+
+
+def _holds_keys(column: pl.Series) -> bool:
+    """Whether a column holds whole numbers, or texts that are not all decimal numbers."""
+    if column.dtype != pl.String:
+        return column.dtype.is_integer()
+    text = _texts(column)
+    return text.cast(pl.Float64, strict=False).null_count() > 0 or text.cast(
+        pl.Int64, strict=False
+    ).count() == len(text)
+
+
+def _holds_numbers(column: pl.Series) -> bool:
+    """Whether a column holds more than two different numbers, as numbers or as texts."""
+    if column.dtype == pl.String:
+        text = _texts(column)
+        column = text.cast(pl.Float64, strict=False)
+        if column.null_count():
+            return False
+    return column.dtype.is_numeric() and column.drop_nulls().n_unique() > 2
+
+
+def _texts(column: pl.Series) -> pl.Series:
+    """Return the texts of a column, without empty ones."""
+    text = column.drop_nulls().str.strip_chars()
+    return text.filter(text != "")
 
 
 class LocalEngine:

@@ -24,8 +24,7 @@ from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import Partition, RangeQuery
-from uqcli.kernels.pooling import Keys
-from uqcli.kernels.ranges import assign_parts, assign_splits, count_parts, count_rows, unsigned_of
+from uqcli.kernels.pooling import Keys, assign_parts, assign_splits, count_parts, count_rows, unsigned_of
 
 CELLS = 1 << 20
 """Total number of ranges over all groups; their counts roughly fit into the CPU cache."""
