@@ -49,9 +49,13 @@ def is_unusable(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
     [False, True, True]
     """
     wide = amount.astype(np.float64, copy=False)
-    nearest = np.rint(wide * UNITS)
-    unusable: Bools = (nearest / UNITS != wide) | (nearest > 2**53) | (wide < 0)
+    unusable: Bools = is_no_amount(wide, np.rint(wide * UNITS))
     return unusable
+
+
+def is_no_amount(amount: Any, nearest: Any) -> Any:
+    """See ``is_unusable``, for numpy and for Spark; ``nearest`` is the nearest whole number of units."""
+    return (nearest / UNITS != amount) | (nearest > 2.0**53) | (amount < 0)
 
 
 def refuse_amounts(found: str, amount: float) -> DataError:

@@ -293,7 +293,7 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     ([0.2, 0.7], [1, 2], [0, 1])
     """
     if weight is not None:
-        return SortedRows.from_rows(value, positive).counts(weight)
+        return _pool_by_weight(value, positive, weight)
     ordered = np.sort(value)
     if (ordered[1:] > ordered[:-1]).all():  # no ties: pooling would only copy large arrays
         distinct, count = ordered, np.ones(len(ordered), dtype=np.int64)
@@ -305,37 +305,17 @@ def pool(value: Floats, positive: Bools, weight: Ints | None = None) -> ValueCou
     return ValueCounts(value=distinct, count=count, positives=positives)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SortedRows:
-    """Rows sorted by value once, to be pooled under many weights.
-
-    ``order`` are the row indices in ascending order of value, shape (n,), ``positive`` the labels in that
-    order, and ``starts`` the positions in it of the first row of each distinct ``value``, shape (m,).
-    """
-
-    order: Ints
-    starts: Ints
-    value: Floats
-    positive: Bools
-
-    @classmethod
-    def from_rows(cls, value: Floats, positive: Bools) -> SortedRows:
-        """Sort rows; ``value`` as in ``pool``."""
-        order = np.argsort(value, kind="stable")
-        ordered = value[order]
-        starts = run_starts(ordered)
-        return cls(order=order, starts=starts, value=ordered[starts], positive=positive[order])
-
-    def counts(self, weight: Ints) -> ValueCounts:
-        """Pool the rows under ``weight``; rows of weight 0 are ignored."""
-        if len(self.order) == 0:
-            none = np.zeros(0, dtype=np.int64)
-            return ValueCounts(value=self.value, count=none, positives=none)
-        ordered = weight[self.order]
-        count = np.add.reduceat(ordered, self.starts)
-        positives = np.add.reduceat(np.where(self.positive, ordered, 0), self.starts)
-        present = count > 0
-        return ValueCounts(value=self.value[present], count=count[present], positives=positives[present])
+def _pool_by_weight(value: Floats, positive: Bools, weight: Ints) -> ValueCounts:
+    if len(value) == 0:
+        none = np.zeros(0, dtype=np.int64)
+        return ValueCounts(value=value, count=none, positives=none)
+    order = np.argsort(value, kind="stable")
+    ordered, weight = value[order], weight[order]
+    starts = run_starts(ordered)
+    count = np.add.reduceat(weight, starts)
+    positives = np.add.reduceat(np.where(positive[order], weight, 0), starts)
+    present = count > 0
+    return ValueCounts(value=ordered[starts][present], count=count[present], positives=positives[present])
 
 
 def run_starts(ordered: Numbers) -> Ints:

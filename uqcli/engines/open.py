@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -58,12 +59,11 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Ro
     """
     from uqcli.engines.inputs import format_of, inferred_format
     from uqcli.engines.local.arrow import table_of
-    from uqcli.engines.local.write.sinks import CsvForm, open_sink
+    from uqcli.engines.local.write.sinks import CsvSink, open_sink
 
-    delimiter = inferred_format(output.target).delimiter
-    form = CsvForm(delimiter=delimiter, line_end=b"\n", header=None, added=0)
+    csv = partial(CsvSink, delimiter=inferred_format(output.target).delimiter)
     output_format = format_of(output.target, output.output_format)
-    with open_sink(output.target, output_format, table_of(empty).schema, form, output.queue) as sink:
+    with open_sink(output.target, output_format, table_of(empty).schema, csv, output.queue) as sink:
         for frame in frames:
             sink.write(table_of(frame))
 

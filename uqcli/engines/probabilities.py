@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -51,10 +51,20 @@ def positive_spellings(positive: str) -> tuple[tuple[str, ...], bool]:
     return texts_by_level((name,))[name], is_truth
 
 
-def expected_classes(classes: Sequence[str]) -> str:
-    """Format the expected classes for an error about a label."""
+def class_advice(classes: Sequence[str]) -> tuple[str, str]:
+    """Return what is expected of a label that is no class, and the remedy."""
     names = list(classes)[:12]
-    return f"one of the classes {', '.join(names)}{' ...' if len(names) > 11 else ''}"
+    expected = f"one of the classes {', '.join(names)}{' ...' if len(names) > 11 else ''}"
+    return expected, "check --label, or name the classes with --classes"
+
+
+PROBABILITY_ADVICE: Final = "probabilities between 0 and 1", "check --proba"
+"""What is expected of the columns of classes, and the remedy."""
+
+
+def is_no_probability(value: Any) -> Any:
+    """Whether a class probability is outside [0, 1] by more than rounding, for numpy and for Spark."""
+    return (value < -ROUNDING_TOLERANCE) | (value > 1 + ROUNDING_TOLERANCE)
 
 
 def _other_spelling(name: str) -> str:

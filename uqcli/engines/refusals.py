@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import date
-from typing import Final
+from typing import Any, Final
 
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
@@ -212,6 +212,11 @@ def no_counts_of_rows(found: str) -> DataError:
         remedy="a weight of 2 means two rows; only ece, ace, mce, brier and log_loss allow "
         "weights in proportion, multiplied and rounded",
     )
+
+
+def is_no_count(weight: Any, floor: Any) -> Any:
+    """Whether a finite weight is no number of rows, for numpy and for Spark; ``floor`` is rounded down."""
+    return (weight < 0) | (weight != floor) | (weight > 2.0**53)
 
 
 def too_heavy(column: str) -> DataError:

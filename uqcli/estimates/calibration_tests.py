@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import bdtr, bdtrc, betainc, betaincc, gammaln, stdtr, xlog1py, xlogy
@@ -89,59 +90,53 @@ def binomial_rejected(score: Floats, start: Ints, positives: Ints, rows: Ints, a
     ranges = _split_at_rate(score, start, positives, rows)
     runs, small = [], []
     while True:
-        is_small = ranges.stop - ranges.first <= max_unsplit
-        small.append(ranges.select(is_small))
+        is_small = ranges[2] - ranges[1] <= max_unsplit
+        small.append(ranges[:, is_small])
         if is_small.all():
             break
-        ranges = ranges.select(~is_small)
+        ranges = ranges[:, ~is_small]
         accepts, rejects = _decided(score, ranges, positives, rows, alpha)
         decided = accepts | rejects
-        runs.append((ranges.first[decided], rejects[decided]))
-        ranges = ranges.select(~decided).cut()
+        runs.append((ranges[1, decided], rejects[decided]))
+        ranges = _cut(ranges[:, ~decided])
     return Verdicts.from_runs([*runs, *_one_by_one(score, small, positives, rows, alpha)], len(score))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _ScoreRanges:
-    """Ranges of scores, each on one side of its bin's rate; int64, shape (s,)."""
+_ScoreRanges: TypeAlias = Ints
+"""Ranges of scores, each on one side of its bin's rate: bin, first score and end, shape (3, s)."""
 
-    bin_index: Ints
-    first: Ints
-    stop: Ints
 
-    def select(self, rows: Bools | Ints) -> _ScoreRanges:
-        """Select ranges."""
-        return _ScoreRanges(bin_index=self.bin_index[rows], first=self.first[rows], stop=self.stop[rows])
-
-    def cut(self) -> _ScoreRanges:
-        """Split every range into pieces; each has at least as many scores as pieces."""
-        length = self.stop - self.first
-        cuts = [self.first + length * piece // _PIECES_PER_SPLIT for piece in range(_PIECES_PER_SPLIT + 1)]
-        return _ScoreRanges(
-            bin_index=np.tile(self.bin_index, _PIECES_PER_SPLIT),
-            first=np.concatenate(cuts[:-1]),
-            stop=np.concatenate(cuts[1:]),
-        )
+def _cut(ranges: _ScoreRanges) -> _ScoreRanges:
+    """Split every range into pieces; each has at least as many scores as pieces."""
+    bin_index, first, stop = ranges
+    length = stop - first
+    cuts = [first + length * piece // _PIECES_PER_SPLIT for piece in range(_PIECES_PER_SPLIT + 1)]
+    return np.stack(
+        [np.tile(bin_index, _PIECES_PER_SPLIT), np.concatenate(cuts[:-1]), np.concatenate(cuts[1:])]
+    )
 
 
 def _split_at_rate(score: Floats, start: Ints, positives: Ints, rows: Ints) -> _ScoreRanges:
     """Return two ranges per bin: the scores below its rate, and the others."""
     bin_index = np.arange(len(rows))
     middle = np.clip(np.searchsorted(score, positives / rows), start[:-1], start[1:])
-    ranges = _ScoreRanges(
-        bin_index=np.concatenate([bin_index, bin_index]),
-        first=np.concatenate([start[:-1], middle]),
-        stop=np.concatenate([middle, start[1:]]),
+    ranges = np.stack(
+        [
+            np.concatenate([bin_index, bin_index]),
+            np.concatenate([start[:-1], middle]),
+            np.concatenate([middle, start[1:]]),
+        ]
     )
-    return ranges.select(ranges.first < ranges.stop)
+    return ranges[:, ranges[1] < ranges[2]]
 
 
 def _decided(
     score: Floats, ranges: _ScoreRanges, positives: Ints, rows: Ints, alpha: float
 ) -> tuple[Bools, Bools]:
     """Return the masks of ranges that are entirely accepted, and entirely rejected."""
-    k, n = positives[ranges.bin_index], rows[ranges.bin_index]
-    low, high = score[ranges.first], score[ranges.stop - 1]
+    bin_index, first, stop = ranges
+    k, n = positives[bin_index], rows[bin_index]
+    low, high = score[first], score[stop - 1]
     accepts, rejects = np.zeros((2, len(k)), dtype=np.bool_)
     # far larger than the rounding error of logarithms and tails
     margin: Floats = 1e-9 + 1e-13 * n.astype(np.float64)
@@ -170,9 +165,8 @@ def _one_by_one(
     score: Floats, small: list[_ScoreRanges], positives: Ints, rows: Ints, alpha: float
 ) -> list[tuple[Ints, Bools]]:
     """Test the scores of small ranges one by one."""
-    bin_index = np.concatenate([piece.bin_index for piece in small])
-    first = np.concatenate([piece.first for piece in small])
-    size = np.concatenate([piece.stop for piece in small]) - first
+    bin_index, first, stop = np.concatenate(small, axis=1)
+    size = stop - first
     order = np.argsort(first)
     bin_index, first, size = bin_index[order], first[order], size[order]
     cumulative = np.cumsum(size)

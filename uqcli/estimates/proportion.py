@@ -357,17 +357,6 @@ IntervalAt = Callable[[float], tuple[float, float, float] | None]
 """Function from a confidence to the number of rows of a share, and the interval of the share, if any."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Part:
-    """Margins of a weighted share of the rows; negative weights swap the ends of its interval."""
-
-    count: float
-    weight: float
-    value: float
-    down: float
-    up: float
-
-
 def net_benefit(selected: Chosen, rows: int, odds: Fraction) -> float:
     """Compute the net benefit of a selection among at least one row, rounded once.
 
@@ -398,44 +387,47 @@ def net_benefit_interval(
     is_added = confidence > _MAX_SQUARED
     level = 1 - (1 - confidence) / len(shares) if is_added else confidence
     intervals = [interval_at(level) for interval_at, _ in shares]
-    parts = [
-        _part(interval, weight, rows)
-        for interval, (_, weight) in zip(intervals, shares, strict=True)
-        if interval is not None
-    ]
-    if len(parts) < len(shares):
+    known = [interval for interval in intervals if interval is not None]
+    if len(known) < len(shares):
         return None
+    counts, weights = [count for count, _, _ in known], [weight for _, weight in shares]
+    parts = [_weighted(interval, weight, rows) for interval, weight in zip(known, weights, strict=True)]
     value = math.fsum(part.value for part in parts)
     margins = [part.down for part in parts], [part.up for part in parts]
     if is_added:
         down, up = map(math.fsum, margins)
     else:
-        down, up = (_margin_of_sum(parts, margin, rows, correlation) for margin in margins)
+        down, up = (_margin_of_sum(counts, weights, margin, rows, correlation) for margin in margins)
     return value - down, value + up
 
 
 def _margin_of_sum(
-    parts: Sequence[_Part], margins: Sequence[float], rows: int, correlation: Matrix | None
+    counts: Sequence[float],
+    weights: Sequence[float],
+    margins: Sequence[float],
+    rows: int,
+    correlation: Matrix | None,
 ) -> float:
-    """Compute the margin of the sum of parts from one margin of each.
+    """Compute the margin of the sum of weighted shares from one margin of each.
 
     Shares of disjoint sets of rows correlate negatively. If their weights differ in sign, the errors of the
     two parts add up. If not, the errors cancel in part, but few rows do not show this, so it is ignored. What
     clusters show counts only where it makes the sum vary more.
     """
     total = math.fsum(margin**2 for margin in margins)
-    for (place, one), (other_place, other) in combinations(enumerate(parts), 2):
-        opposite = one.weight * other.weight < 0
-        together = negated_correlation(one.count, other.count, rows) if opposite else 0.0
+    for one, other in combinations(range(len(counts)), 2):
+        opposite = weights[one] * weights[other] < 0
+        together = negated_correlation(counts[one], counts[other], rows) if opposite else 0.0
         if correlation is not None:
-            shown = float(correlation[place, other_place])
+            shown = float(correlation[one, other])
             together = max(together, -shown if opposite else shown)
-        total += 2 * together * margins[place] * margins[other_place]
+        total += 2 * together * margins[one] * margins[other]
     return math.sqrt(total)
 
 
-def _part(interval: tuple[float, float, float], weight: float, rows: int) -> _Part:
+def _weighted(interval: tuple[float, float, float], weight: float, rows: int) -> _Spread:
+    """Return a weighted share of the rows; negative weights swap the ends of its interval."""
     count, low, high = interval
     ends = sorted((weight * low, weight * high))
     value = weight * (count / rows)
-    return _Part(count=count, weight=weight, value=value, down=value - ends[0], up=ends[1] - value)
+    return _Spread(value=value, down=value - ends[0], up=ends[1] - value)

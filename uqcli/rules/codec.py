@@ -1,4 +1,8 @@
-"""Encode rules as JSON and decode them strictly; equal rules give equal bytes."""
+"""Encode rules as JSON and decode them strictly; equal rules give equal bytes.
+
+Each kind is a module of its subject, with a struct ``<Name>Artifact``. Modules are imported on demand, so
+that reading a boundary does not import prediction sets.
+"""
 
 from __future__ import annotations
 

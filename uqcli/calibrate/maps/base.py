@@ -1,4 +1,7 @@
-"""Interface of calibration maps, and checks of the numbers that are saved."""
+"""Interface of calibration maps, checks of the numbers that are saved, and the parts of rows.
+
+Parts are the leaves of a tree of questions about features, or groups of their levels.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Isotonic regression on the score: of all rows, or within uncertainty bins (MIST)."""
+"""Isotonic regression on the score: of all rows, within uncertainty bins (MIST), or with one row more.
+
+The last are the two fits of Venn-Abers predictors, with the new row as a negative and as a positive.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.base.amounts import LARGEST_SUM, UNITS, refuse_amounts, refuse_sum
+from uqcli.base.amounts import LARGEST_SUM, UNITS, is_no_amount, refuse_amounts, refuse_sum
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
@@ -20,7 +20,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns
-from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
+from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.repeated_rows import (
     MAX_POOLED,
@@ -55,8 +55,6 @@ _PLACEHOLDER = "ey"
 
 _TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that need no narrow ranges."""
-
-_LARGEST_WEIGHT = float(2**53)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -355,14 +353,11 @@ class Check:
         amounts: dict[str, Column] = {}
         if self.roles.classes:
             for name in self._probabilities():
-                column = F.col(name)
-                conditions[f"outside_{name}"] = usable & (
-                    (column < -ROUNDING_TOLERANCE) | (column > 1 + ROUNDING_TOLERANCE)
-                )
+                conditions[f"outside_{name}"] = usable & is_no_probability(F.col(name))
             amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
         if self.roles.weight is not None:
             weight = F.col("w")
-            off = _is_finite("w") & ((weight < 0) | (weight != F.floor(weight)) | (weight > _LARGEST_WEIGHT))
+            off = _is_finite("w") & refusals.is_no_count(weight, F.floor(weight))
             conditions["off_w"] = off
             present = usable & (weight > 0)
             # with huge weights the double sum may round, but is then far beyond the limit
@@ -370,7 +365,7 @@ class Check:
             amounts["off"] = F.min(F.when(off, weight))
         for name in self.amounts:
             nearest = F.rint(F.col(name) * UNITS)
-            wrong = usable & ((nearest / UNITS != F.col(name)) | (nearest > 2.0**53) | (F.col(name) < 0))
+            wrong = usable & is_no_amount(F.col(name), nearest)
             conditions[f"unusable_{name}"] = wrong
             amounts[f"unusable_amount_{name}"] = F.min(F.when(wrong, F.col(name)))
             magnitude = nearest if self.roles.weight is None else nearest * F.col("w")
@@ -422,11 +417,10 @@ class Check:
                 answers, key, name, *refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
             )
         if self.roles.label is not None:
-            expected, remedy = "0/1 or true/false", "say which label is positive with --positive VALUE"
+            advice = "0/1 or true/false", "say which label is positive with --positive VALUE"
             if self.roles.classes:
-                expected = expected_classes(list(self.roles.classes))
-                remedy = "check --label, or name the classes with --classes"
-            self._refuse_unreadable(answers, "y", self.roles.label, expected, remedy)
+                advice = class_advice(list(self.roles.classes))
+            self._refuse_unreadable(answers, "y", self.roles.label, *advice)
         if self.roles.weight is not None:
             advice = refusals.number_advice(self.roles.weight, [answers["said_w"] or ""], None)
             self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
@@ -457,12 +451,9 @@ class Check:
     def _refuse_probabilities(self, answers: Mapping[str, Any]) -> None:
         for name in self._probabilities():
             if answers[f"outside_{name}"]:
-                outside = answers[f"outside_{name}"]
-                raise DataError(
-                    f"column '{self._numbers()[name]}' has {outside} values outside 0 to 1",
-                    expected="probabilities between 0 and 1",
-                    remedy="check --proba",
-                )
+                problem = f"column '{self._numbers()[name]}' has {answers[f'outside_{name}']} values"
+                expected, remedy = PROBABILITY_ADVICE
+                raise DataError(f"{problem} outside 0 to 1", expected=expected, remedy=remedy)
         deviation = answers.get("unnormalised") or 0.0
         if deviation > SUM_TOLERANCE:
             problem = f"sums of class probabilities differ from 1 by up to {deviation:g}"

@@ -31,7 +31,7 @@ from uqcli.engines.local.check.values import (
     unreadable,
 )
 from uqcli.engines.local.read.batch import Batch
-from uqcli.engines.probabilities import ROUNDING_TOLERANCE, SUM_TOLERANCE, expected_classes
+from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
@@ -273,10 +273,8 @@ class RowChecker:
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
         class_index, null, unknown = class_of_labels(batch.column(column), list(self.roles.classes))
         if unknown.any():
-            expected = expected_classes(list(self.roles.classes))
-            remedy = "check --label, or name the classes with --classes"
             text = batch.column(column).cast(pl.String)
-            raise unreadable(batch, column, text, unknown, (expected, remedy))
+            raise unreadable(batch, column, text, unknown, class_advice(list(self.roles.classes)))
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
@@ -311,11 +309,10 @@ class RowChecker:
         for role, column in self.roles.all_numbers().items():
             if role.startswith(PROBA):
                 value = numbers[role]
-                outside = valid & ((value < -ROUNDING_TOLERANCE) | (value > 1 + ROUNDING_TOLERANCE))
+                outside = valid & is_no_probability(value)
                 if outside.any():
                     text = pl.Series(value).cast(pl.String)
-                    advice = "probabilities between 0 and 1", "check --proba"
-                    raise unreadable(batch, column, text, outside, advice)
+                    raise unreadable(batch, column, text, outside, PROBABILITY_ADVICE)
         deviation = np.where(valid, np.abs(_sum_of_probabilities(numbers) - 1), 0.0)
         self.unnormalised = max(self.unnormalised, float(deviation.max(initial=0.0)))
         if (deviation > SUM_TOLERANCE).any():
@@ -327,7 +324,7 @@ class RowChecker:
     def _weights(self, batch: Batch, column: str, valid: Bools) -> Ints:
         value = self._finite(batch, column, valid)
         usable = np.where(np.isfinite(value), value, 0)
-        wrong = (usable < 0) | (usable != np.floor(usable)) | (usable > 2**53)
+        wrong = refusals.is_no_count(usable, np.floor(usable))
         if wrong.any():
             row = int(np.argmax(wrong))
             raise refusals.no_counts_of_rows(

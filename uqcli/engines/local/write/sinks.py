@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import compress
@@ -22,7 +22,6 @@ from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.base.escaping import printable
 from uqcli.base.files import OutputQueue
-from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
@@ -31,38 +30,39 @@ from uqcli.engines.local.read.json_lines import JsonBlock
 from uqcli.stores.output import open_output
 
 
-@dataclass(frozen=True, kw_only=True)
-class CsvForm:
-    """CSV output form; added columns are appended to the header of the input, None to write a new one."""
-
-    delimiter: str
-    line_end: bytes
-    header: bytes | None
-    added: int
-    decimal: str = DECIMAL
-
-
 class CsvSink:
-    """Writes CSV; fields from CSV of the same delimiter are copied verbatim."""
+    """Writes CSV; fields from CSV of the same delimiter are copied verbatim.
 
-    def __init__(self, stream: BinaryIO, names: Sequence[str], form: CsvForm) -> None:
+    The names of the added columns are appended to the header of the input; None to write a new one.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        names: Sequence[str],
+        *,
+        delimiter: str,
+        line_end: bytes = b"\n",
+        header: bytes | None = None,
+        added: int = 0,
+        decimal: str = DECIMAL,
+    ) -> None:
         self._stream = stream
         self._names = tuple(names)
-        self._form = form
-        self.delimiter = form.delimiter
-        self._between = bytes_of(form.delimiter.encode())
-        if form.header is None:
+        self.delimiter, self._line_end, self._decimal = delimiter, line_end, decimal
+        self._between = bytes_of(delimiter.encode())
+        if header is None:
             stream.write(self._record(self._names))
         else:
-            stream.write(form.header + form.delimiter.encode() + self._record(self._names[-form.added :]))
+            stream.write(header + delimiter.encode() + self._record(self._names[-added:]))
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
         text = frame_of(table).write_csv(
             include_header=False,
             separator=self.delimiter,
-            line_terminator=self._form.line_end.decode(),
-            decimal_comma=self._form.decimal == ",",
+            line_terminator=self._line_end.decode(),
+            decimal_comma=self._decimal == ",",
         )
         self._stream.write(text.encode())
 
@@ -74,7 +74,7 @@ class CsvSink:
         """
         import pyarrow.compute as pc  # a tenth of a small job
 
-        new = {name: _as_bytes(added[name], self._form) for name in added.columns}
+        new = {name: self._as_bytes(added[name]) for name in added.columns}
         if block.short is None and (*block.dialect.columns, *new) == self._names:
             fields = [block.records(), *new.values()]
         else:
@@ -86,17 +86,16 @@ class CsvSink:
         _write_bytes(self._stream, records if kept_rows is None else records.filter(arrow_of(kept_rows)))
 
     def _record(self, names: Sequence[str]) -> bytes:
-        return csv_record(names, self.delimiter) + self._form.line_end
+        return csv_record(names, self.delimiter) + self._line_end
 
-
-def _as_bytes(column: pl.Series, form: CsvForm) -> pa.LargeBinaryArray:
-    """Return the fields of a column, empty for null; texts are quoted as polars does."""
-    text = column.cast(pl.String)
-    if column.dtype.is_float() and form.decimal != DECIMAL:
-        text = text.str.replace(DECIMAL, form.decimal, literal=True)
-    if column.dtype == pl.String or form.delimiter == form.decimal:
-        text = _quoted(text, form.delimiter)
-    return text.fill_null("").to_arrow().cast(pa.large_binary())
+    def _as_bytes(self, column: pl.Series) -> pa.LargeBinaryArray:
+        """Return the fields of a column, empty for null; texts are quoted as polars does."""
+        text = column.cast(pl.String)
+        if column.dtype.is_float() and self._decimal != DECIMAL:
+            text = text.str.replace(DECIMAL, self._decimal, literal=True)
+        if column.dtype == pl.String or self.delimiter == self._decimal:
+            text = _quoted(text, self.delimiter)
+        return text.fill_null("").to_arrow().cast(pa.large_binary())
 
 
 def _quoted(text: pl.Series, delimiter: str) -> pl.Series:
@@ -236,13 +235,20 @@ Sink: TypeAlias = CsvSink | JsonSink | ColumnarSink
 
 @contextmanager
 def open_sink(
-    output: str, output_format: FileFormat, schema: pa.Schema, form: CsvForm, queue: OutputQueue | None = None
+    output: str,
+    output_format: FileFormat,
+    schema: pa.Schema,
+    csv: Callable[[BinaryIO, Sequence[str]], CsvSink],
+    queue: OutputQueue | None = None,
 ) -> Iterator[Sink]:
-    """Open an output for rows; a regular file appears, or is queued, only if the block succeeds."""
+    """Open an output for rows; a regular file appears, or is queued, only if the block succeeds.
+
+    ``csv`` makes the sink of CSV from a stream and the names of all columns.
+    """
     with open_output(output, queue) as stream:
         if output_format is FileFormat.CSV:
             with _compressed(stream, inferred_format(output).compression) as text:
-                yield CsvSink(text, schema.names, form)
+                yield csv(text, schema.names)
         elif output_format is FileFormat.JSONL:
             with _compressed(stream, inferred_format(output).compression) as text:
                 yield JsonSink(text)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from threading import Lock
-from typing import Any, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 import numpy as np
 import polars as pl
@@ -35,7 +35,7 @@ from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.json_lines import JsonBlock, JsonSource
 from uqcli.engines.local.read.open import Block, OpenedInput, report_reading
 from uqcli.engines.local.write.layout import VIEW_REPLACEMENTS, Layout, plan_layout
-from uqcli.engines.local.write.sinks import CsvForm, CsvSink, JsonSink, Sink, open_sink
+from uqcli.engines.local.write.sinks import CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.probabilities import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.stores.output import can_queue, open_output
@@ -47,8 +47,8 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     output_format = format_of(output.target, output.output_format)
     layout = plan_layout(sources, request, output_format)
     summary = StreamSummary(rows=0, selected=0, dropped=0, undecided=0)
-    form = _csv_form(sources, request, layout)
-    with open_sink(output.target, output_format, layout.schema, form, output.queue) as sink:
+    csv = _csv_sink(sources, request, layout)
+    with open_sink(output.target, output_format, layout.schema, csv, output.queue) as sink:
         first_row = 0
         for input_index, source in enumerate(sources):
             checker = RowChecker(
@@ -200,8 +200,10 @@ def _count_texts(added: pl.DataFrame) -> Counter[str]:
     return texts
 
 
-def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout) -> CsvForm:
-    """Return the form of the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
+def _csv_sink(
+    sources: Sequence[OpenedInput], request: StreamRequest, layout: Layout
+) -> Callable[[BinaryIO, Sequence[str]], CsvSink]:
+    """Write CSV like the first CSV input, but with tabs for .tsv, and commas for .csv made from tabs."""
     target = request.output.target
     inferred = inferred_format(target)
     first = next((source.dialect for source in sources if isinstance(source, CsvSource)), None)
@@ -211,7 +213,8 @@ def _csv_form(sources: Sequence[OpenedInput], request: StreamRequest, layout: La
     line_end = first.line_end if first else b"\n"
     extends = first is not None and (*first.columns, *layout.added) == tuple(layout.schema.names)
     header = first.header if first and extends and delimiter == first.delimiter else None
-    return CsvForm(
+    return partial(
+        CsvSink,
         delimiter=delimiter,
         line_end=line_end,
         header=header,
