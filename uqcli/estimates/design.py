@@ -210,7 +210,7 @@ class Design(ABC):
         return _confusion(self.total, rule)
 
     def bounded(self, rate: Rate, rule: int, bound: Fraction, *, upper: bool) -> BoundedRate:
-        """Return a rate of a rule, to be tested against a bound (see ``estimates/bounded_rates``)."""
+        """Return a rate of a rule, to be tested against a bound (see ``BoundedRate``)."""
         successes, trials = self.totals(rule).trials(rate)
         hits, misses = _outcomes_of(rate, rule)
         tail = self._tail(hits, misses, float(bound)) if upper else self._tail(misses, hits, float(1 - bound))
@@ -253,7 +253,7 @@ class Design(ABC):
         return _doubted(self.share(chosen, positive=positive), self.varying)
 
     def net_benefit(self, chosen: Chooses, odds: Fraction) -> Estimate:
-        """Return the net benefit of the chosen rows (see ``estimates/net_benefit``)."""
+        """Return the net benefit of the chosen rows (see ``estimates/proportion``)."""
         return self._net_benefit([(chosen, True), (chosen, False)], odds)
 
     def net_benefit_difference(self, first: Chooses, second: Chooses, odds: Fraction) -> Estimate:
