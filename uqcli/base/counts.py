@@ -47,14 +47,9 @@ LOWEST_EDGE = np.array([LOWEST])
 class ValueCounts:
     """Tie-pooled counts of one column, ascending in value.
 
-    Attributes
-    ----------
-    value : float64, shape (m,)
-        Distinct values, ascending.
-    count, positives : int64, shape (m,)
-        Rows and positive rows at each value; ``count > 0``.
-    sums : int64, shape (2, amounts, m), or None without amounts
-        Sum of each amount over all rows, and over the positive rows.
+    ``value`` has the distinct values, float64 of shape (m,). ``count`` and ``positives`` are the rows and
+    positive rows at each, int64, with ``count > 0``. ``sums``, int64 of shape (2, amounts, m), are those of
+    each amount over all rows, and over the positive rows; None without amounts.
     """
 
     value: Floats
@@ -142,21 +137,11 @@ def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]
 class CellRow:
     """The score cells of one uncertainty bin, ascending in score.
 
-    Attributes
-    ----------
-    lower : float64, shape (cells,)
-        Lower score edge of each cell; the first cell also takes all lower scores. A repeated edge makes an
-        empty cell.
-    count, positives : int64, shape (cells,)
-        Rows and positive rows in each cell.
-    lowest_positive : float64, shape (cells,), or None if the rows are not available
-        Lowest score of a positive row in each cell; undefined in a cell without one.
-    below_positive : int64, shape (cells,), or None
-        Rows of each cell with a lower score than ``lowest_positive``.
-    sums : int64, shape (2, amounts, cells), or None without amounts
-        As in ``ValueCounts``.
-    sums_below : int64, shape (amounts, cells), or None
-        Sum of each amount over the rows of ``below_positive``.
+    ``lower`` is the lower score edge of each cell; the first cell also takes all lower scores, and a repeated
+    edge makes an empty cell. ``lowest_positive`` is the lowest score of a positive row in each cell,
+    undefined in a cell without one, and ``below_positive`` counts the cell's rows with a lower score; both
+    are None if the rows are not available. All have shape (cells,). ``sums`` are as in ``ValueCounts``, and
+    ``sums_below``, of shape (amounts, cells), those over the rows of ``below_positive``.
     """
 
     lower: Floats

@@ -18,24 +18,12 @@ Kind = TypeVar("Kind", bound=np.generic)
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """Rows of data; every column has one value per row.
+    """Rows of data; every column has one value per row, shape (n,).
 
-    Attributes
-    ----------
-    numbers : float64, shape (n,), by role
-        Finite, without negative zeros.
-    positive : bool, shape (n,), or None
-        Binary labels, if requested.
-    label_class : int64, shape (n,), or None
-        Class index of each label.
-    weight : int64, shape (n,), or None for 1 each
-        Multiplicity of each row; a row of weight 0 is ignored.
-    groups : int64, shape (n,), by column
-        Group index of each row.
-    position : int64, shape (n,), or None if not requested
-        Row positions over all inputs.
-    valid : bool, shape (n,), or None if all are
-        Usable rows; values in other rows are undefined.
+    Numbers, by role, are finite float64 without negative zeros. Binary labels are ``positive``, and others
+    the index of their class. The weight is the multiplicity of each row, None for 1 each; a row of weight 0
+    is ignored. Groups, by column, are indices. Positions are those over all inputs. ``valid`` marks the
+    usable rows, None if all are; values in other rows are undefined.
     """
 
     numbers: Mapping[str, Floats]

@@ -49,18 +49,10 @@ KNOWN_SUFFIXES: Final = (
 class InputFile:
     """An input file or stream.
 
-    Attributes
-    ----------
-    compression
-        ``gzip``, ``zstd`` or None; for text formats only.
-    regular
-        Whether it can be opened more than once.
-    stated
-        Whether its name or an option implies the format.
-    keys
-        Partition columns, from ``key=value`` folder names, with their values; None for null.
-    argument
-        Index of the INPUT argument that it belongs to.
+    Text may have a compression, ``gzip`` or ``zstd``. A regular file can be opened more than once. The format
+    is ``stated`` if the name or an option implies it. Keys are the partition columns from ``key=value``
+    folder names, with their values; None for null. ``argument`` is the index of the INPUT argument that the
+    file belongs to.
     """
 
     name: str

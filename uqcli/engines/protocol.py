@@ -76,21 +76,12 @@ is computed as int64 indices into the column's ``AddedColumns.texts``, of shape 
 
 @dataclass(frozen=True, kw_only=True)
 class AddedColumns:
-    """Columns that a rule adds to every row.
+    """Columns that a rule adds to every row: their types by name (with prefix), in output order.
 
-    Attributes
-    ----------
-    types
-        Type by name (with prefix), in output order.
-    labels
-        Texts of the lists.
-    texts
-        Texts of each ``text`` column, by its name.
-    compute
-        Function from rows, with positions and with features of known levels, to arrays of shape (rows,) by
-        name. Values in invalid rows are undefined.
-    made_by
-        Digest of the rule, stored as file metadata if the format allows; empty for none.
+    ``labels`` are the texts of the lists, and ``texts`` those of each ``text`` column. ``compute`` is a
+    function from rows, with positions and with features of known levels, to arrays of shape (rows,) by name;
+    values in invalid rows are undefined. ``made_by`` is the digest of the rule, stored as file metadata if
+    the format allows; empty for none.
     """
 
     types: Mapping[str, ColumnType]
@@ -168,17 +159,10 @@ RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
 class Partition:
     """Partition of the rows before counting: one part for each combination of keys.
 
-    Parts are numbered by the group of each column in turn, then by class, then by uncertainty bin. The last
-    varies fastest. A part may be empty.
-
-    Attributes
-    ----------
-    groups
-        Key columns of the request; groups are numbered as in ``Table.groups``.
-    classes
-        Whether to separate the classes of the labels.
-    edges : float64, shape (K-1,)
-        Uncertainty edges: a row with uncertainty v is in bin ``#{edges <= v}``.
+    Keys are the groups of key columns of the request, numbered as in ``Table.groups``, then the classes of
+    the labels if these are separated, then the uncertainty bins between the K-1 edges: a row with uncertainty
+    v is in bin ``#{edges <= v}``. Parts are numbered in this order, of which the last varies fastest. A part
+    may be empty.
     """
 
     groups: tuple[str, ...] = ()

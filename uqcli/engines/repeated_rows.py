@@ -273,18 +273,11 @@ def repeated_caution(pairs: int, repeated: int, rows: int) -> str:
 class SharedRows:
     """Streaming estimate of whether several inputs contain the same rows, as scored by several models.
 
-    The sample is of the distinct keys with the lowest hashes, whatever the row order.
-
-    Attributes
-    ----------
-    columns
-        Columns that identify a row; none if the inputs have no others than those read.
-    key, source, label, rows : shape (m,)
-        Hash of each sampled key, and for each input that has it the label and the number of rows; ascending.
-    inputs
-        Number of inputs; 0 to look for nothing.
-    sizes : shape (inputs, 3)
-        Rows, sum of label codes, and order-free digest of the numbers of each input.
+    The sample is of the distinct keys with the lowest hashes, whatever the row order: the ascending hash of
+    each, and for each input that has it the label and the number of rows; shape (m,). ``columns`` identify a
+    row; there are none if the inputs have no others than those read. ``sizes``, of shape (inputs, 3), are the
+    rows, the sum of label codes, and an order-free digest of the numbers of each input. Without inputs,
+    nothing is looked for.
     """
 
     def __init__(self, columns: tuple[str, ...] = (), inputs: int = 0) -> None:

@@ -363,20 +363,11 @@ class LabelsFile:
 
 @dataclass(frozen=True, kw_only=True)
 class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
-    """Request for rows.
+    """Request for rows of the INPUT arguments in order, read as one table.
 
-    Attributes
-    ----------
-    inputs
-        INPUT arguments in order, read as one table.
-    positive_value
-        Text of the positive label, or None for 0/1 and true/false.
-    spark
-        Address of the cluster for the Spark engine; None for ``SPARK_REMOTE``, or a local server.
-    frame
-        Data frame, read instead of the inputs like a Parquet file.
-    labels
-        File of the labels; None if they are in the inputs. Rows without a label are left out.
+    The positive label has a text, or None for 0/1 and true/false. ``spark`` is the address of the cluster for
+    the Spark engine; None for ``SPARK_REMOTE``, or a local server. A data frame is read instead of the
+    inputs, like a Parquet file. Labels may be in a file of their own; rows without a label are then left out.
     """
 
     inputs: tuple[str, ...]

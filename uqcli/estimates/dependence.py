@@ -145,16 +145,9 @@ def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None =
 
 
 class _Segment(NamedTuple):
-    """Days of one rate, along the last axis.
+    """Days of one rate, along the last axis: units, n, n2, n3, n4 and q.
 
-    Attributes
-    ----------
-    sums
-        Units, n, n2, n3, n4 and q.
-    products, squares
-        Sums of the products of consecutive residuals, and of the squares of all.
-    pairs
-        Pairs of consecutive days.
+    Products are sums of the products of consecutive residuals, of so many pairs, and squares those of all.
     """
 
     sums: Floats

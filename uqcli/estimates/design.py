@@ -510,18 +510,10 @@ def _if_shown(result: Estimate, outcomes: Sequence[int]) -> Estimate:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusteredRows(Design):
-    """Rows that depend on each other within clusters, such as days or customers.
+    """Rows that depend on each other within clusters, such as days or customers, as ``units`` says.
 
-    Attributes
-    ----------
-    counts : int64, shape (C,) each
-        Rows by weight of each cluster, by decisions and label.
-    weights : int64, shape (C,) each
-        Sums of the sampling weights of each cluster in units; None if rows count alike.
-    sums
-        Sums of sampling weights over all clusters; empty if rows count alike.
-    units
-        What clusters are called.
+    Counts, by decisions and label, are the rows by weight of each of C clusters. Weights are the sums of
+    their sampling weights in units, and ``sums`` those over all clusters; there are none if rows count alike.
     """
 
     counts: Mapping[Key, Ints]

@@ -128,16 +128,10 @@ _INTERCEPT_PENALTY: Final = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Penalty:
-    """Ridge penalties of linear scaling.
+    """Ridge penalties of linear scaling: of the diagonal's distance from 1, and of the intercepts.
 
-    Attributes
-    ----------
-    diagonal, intercept
-        Of the diagonal's distance from 1, and of the intercepts.
-    other
-        Of the weights of other classes; None if there are none.
-    rows
-        Rows with which the penalties were chosen; with more rows they are smaller in proportion.
+    The weights of other classes, if there are any, have another. The penalties were chosen with so many rows;
+    with more rows they are smaller in proportion.
     """
 
     diagonal: float = RIDGES[MIDDLE]
@@ -165,16 +159,9 @@ def fit_coefficients(
     Without ``penalty.other`` the matrix A is diagonal (vector scaling). Otherwise it is full, and the
     diagonal, the other weights and the intercepts are penalised apart (structured matrix scaling).
 
-    Parameters
-    ----------
-    start : float64, shape (C, C + 1) or (C, 2), optional
-        None for the identity.
-    weight : float64, shape (m,), optional
-        Weights in place of the counts of the distinct rows.
-    centre : float64, shape of ``start``, optional
-        Coefficients to which the penalty pulls; None for the identity.
-    precondition
-        As in ``minimum``; None for one that is made for the matrix.
+    The search begins at ``start``, of shape (C, C + 1) or (C, 2), and the penalty pulls to ``centre``; None
+    for the identity. Weights may take the place of the counts of the distinct rows. ``precondition`` is as in
+    ``minimum``; None for one that is made for the matrix.
     """
     logits = np.ascontiguousarray(class_logits(counts.probability).T)
     classes, rows = logits.shape

@@ -36,16 +36,10 @@ _FREEDOM: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Clusters:
-    """Clusters of rows that depend on each other.
+    """Clusters of rows that depend on each other: that of each labelled row, from 0.
 
-    Attributes
-    ----------
-    of : int64, shape (n,)
-        Cluster of each labelled row, from 0.
-    expected : float64, shape (2, C)
-        Sums of the probabilities of all rows of each cluster: of the chosen ones, and of the others.
-    rows : int64, shape (2, C)
-        Their numbers.
+    ``expected`` are the sums of the probabilities of all rows of each cluster: of the chosen ones, and of the
+    others, shape (2, C); ``rows`` are their numbers.
     """
 
     of: Ints

@@ -327,21 +327,10 @@ _UNDEFINED = Estimate(value=None)
 class ClusteredPairs:
     """Distinct rows, sorted by cluster and values, with the losses before and after.
 
-    Attributes
-    ----------
-    cluster : int64, shape (n,)
-        Index of each row's cluster, ascending.
-    weight : int64, shape (n,)
-    label : int64, shape (n,)
-        Class of each row; 1 for positive rows.
-    losses
-        Losses of each row by name and side; None if a single row may dominate the mean.
-    before, after : float64, shape (n,), or None
-        Scores to rank; None for many classes.
-    change : float64, shape (n,)
-        Distance of the probabilities before and after.
-    times : int64, shape (C,)
-        How often each cluster is drawn.
+    The index of each row's cluster ascends, and its label is its class, 1 for positive rows. Losses of each
+    row are by name and side; None if a single row may dominate the mean. ``before`` and ``after`` are scores
+    to rank; None for many classes. ``change`` is the distance of the probabilities before and after. All have
+    shape (n,). ``times``, of shape (C,), is how often each cluster is drawn.
     """
 
     cluster: Ints

@@ -15,22 +15,12 @@ _LANGUAGES: Final = {"python": "Python", "onnx": "ONNX"}
 
 @dataclass(frozen=True, kw_only=True)
 class Differences:
-    """Comparison of a program with its rule.
+    """Comparison of a program with its rule: the rows in which they differ, and the first of them in words.
 
-    Attributes
-    ----------
-    rows
-        Rows in which they differ.
-    compared, made
-        Rows compared, and those among them that were made: beside every number that the rule compares.
-    example
-        The first row in which they differ, in words; None without any.
-    missing
-        Columns that the rule adds and the program does not compute.
-    run_by
-        Dialect of SQL that was run; None for other programs.
-    not_run
-        Dialect of the program if that of ``run_by`` was run in its place; None if it was run itself.
+    Rows were compared, and among them those that were made: beside every number that the rule compares.
+    Columns are missing that the rule adds and the program does not compute. ``run_by`` is the dialect of SQL
+    that was run, None for other programs; ``not_run`` is that of the program if the other was run in its
+    place.
     """
 
     rows: int

@@ -102,13 +102,9 @@ R = TypeVar("R")
 class Kernel(Generic[*Ts, R]):
     """Array function that runs as Python or compiled, with the same result.
 
-    Parameters
-    ----------
-    function
-        Arrays and integers in, arrays filled in, and an integer or nothing out. It allocates nothing, raises
-        nothing and calls nothing but built-ins and numpy's integer types.
-    arrays
-        The same with array functions; None to run the function on lists.
+    The function has arrays and integers in, arrays filled in, and an integer or nothing out. It allocates
+    nothing, raises nothing and calls nothing but built-ins and numpy's integer types. ``arrays`` does the
+    same with array functions; None to run the function on lists.
     """
 
     def __init__(self, function: Callable[[*Ts], R], *, arrays: Callable[[*Ts], R] | None = None) -> None:

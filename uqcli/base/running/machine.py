@@ -94,11 +94,6 @@ def limit_kept(size: str | None) -> str | None:
     """Set the memory that holds rows, such as ``2GB``; None for a share of what is available.
 
     A callback of ``--memory``. A new run has no notes.
-
-    Raises
-    ------
-    UsageError
-        It is no size.
     """
     _notes.clear()
     _limit.clear()

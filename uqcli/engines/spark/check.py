@@ -78,7 +78,7 @@ class CheckedFrame:
         Approximate minimum and maximum of each role, without a few rows at either end, and number of
         distinct values; they affect speed only.
     usable
-        Columns ``y, ``w``, ``g0``, ... of all usable rows, whatever their weight.
+        Columns ``y``, ``w``, ``g0``, ... of all usable rows, whatever their weight.
     levels
         Sorted group texts of the keys queried so far.
     sizes

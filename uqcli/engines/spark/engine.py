@@ -155,18 +155,9 @@ _SAFETY_FACTOR = 1.25
 class _Counts:
     """Counts of one part by cell, and by value in opened cells.
 
-    Attributes
-    ----------
-    cell : int64, shape (m,)
-        Non-empty cells, ascending.
-    count, positives : int64, shape (m,)
-    low, high : float64, shape (m,)
-        Smallest and largest value.
-    opened : bool, shape (m,)
-    inside
-        Counts of the values in the opened cells.
-    sums : int64, shape (2, amounts, m), or None
-        See ``ValueCounts``.
+    Non-empty cells ascend; each has its smallest and largest value, rows and positive rows, shape (m,), and
+    ``sums`` as in ``ValueCounts``. ``opened`` marks the cells of which ``inside`` has the counts of the
+    values.
     """
 
     cell: Ints

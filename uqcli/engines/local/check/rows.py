@@ -76,27 +76,14 @@ class CheckedRows:
 class RowChecker:
     """Checks consecutive batches and accumulates their problems.
 
-    Parameters
-    ----------
-    first_row
-        Number of rows before the first batch.
-    narrow
-        Whether 32-bit columns stay 32-bit; otherwise all become 64-bit.
-    is_joined
-        Whether labels come from a second file; then rows may have none, and are left out.
-    key_types
-        Types in which key columns are compared whose type differs between inputs.
+    There are ``first_row`` rows before the first batch. 32-bit columns stay 32-bit if ``narrow``; otherwise
+    all become 64-bit. If labels are joined from a second file, rows may have none, and are left out.
+    ``key_types`` are the types in which key columns are compared whose type differs between inputs, and
+    ``levels`` their texts, numbered by first occurrence.
 
-    Attributes
-    ----------
-    levels
-        Group texts of each column, numbered by first occurrence.
-    unnormalised
-        max |sum p - 1| over rows.
-    unknown
-        Usable rows with a text that is no level of its feature, or no number.
-    placeholder
-        The first text of a negative label, by order, that may mean a missing one; None if there is none.
+    ``unnormalised`` is max |sum p - 1| over rows. ``unknown`` counts the usable rows with a text that is no
+    level of its feature, or no number. ``placeholder`` is the first text of a negative label, by order, that
+    may mean a missing one.
     """
 
     def __init__(
