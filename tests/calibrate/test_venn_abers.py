@@ -17,7 +17,7 @@ def test_both_fits_are_those_with_the_new_row(rows, elsewhere):
     new = np.array([*score, *elsewhere]) + 0.0
     expected = np.array([oracle.venn_abers(score.tolist(), label.tolist(), value) for value in new.tolist()])
     interval = fitted.interval(new)
-    np.testing.assert_allclose(np.stack([interval.low, interval.high], axis=1), expected, atol=1e-12)
+    np.testing.assert_allclose(np.stack([interval[0], interval[1]], axis=1), expected, atol=1e-12)
     low, high = expected.T
     np.testing.assert_allclose(fitted.probability(new, PROBABILITY), high / (1 - low + high), atol=1e-12)
     assert fitted.contradiction() is None
@@ -29,5 +29,5 @@ def test_the_map_keeps_few_steps():
     fitted = fit_venn_abers(pool(score, random.random(20_000) < score))
     assert len(fitted.low) + len(fitted.high) < 4000
     interval = fitted.interval(np.linspace(0.1, 0.9, 50))
-    assert (interval.low < interval.high).all()
-    assert (interval.high - interval.low).max() < 0.02
+    assert (interval[0] < interval[1]).all()
+    assert (interval[1] - interval[0]).max() < 0.02

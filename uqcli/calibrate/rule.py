@@ -218,12 +218,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return calibrated
         negative, positive = self.weights
         in_target = partial(Scale.in_target, weights=(negative, positive))
-        interval = calibrated.interval
-        return replace(
-            calibrated,
-            probability=in_target(calibrated.probability),
-            interval=None if interval is None else interval.mapped(in_target),
-        )
+        interval = None
+        if calibrated.interval is not None:
+            low, high = calibrated.interval
+            interval = in_target(low), in_target(high)
+        return replace(calibrated, probability=in_target(calibrated.probability), interval=interval)
 
     @property
     def calibration_of_classes(self) -> ClassMap:
@@ -252,7 +251,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         rest = _sums_of_others(calibrated * weights) / np.maximum(
             _sums_of_others(calibrated), np.finfo(float).tiny
         )
-        return interval.mapped(lambda share: weights * share / (weights * share + rest * (1 - share)))
+        low, high = (weights * end / (weights * end + rest * (1 - end)) for end in interval)
+        return low, high
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
@@ -274,7 +274,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             output = self.calibrated(rows.scored(score))
             added: dict[str, Ints | Floats] = {calibrated: output.probability}
             if output.interval is not None:
-                added |= {low: output.interval.low, high: output.interval.high}
+                added[low], added[high] = output.interval
             if output.leaf is not None:
                 added[leaf] = output.leaf
             return added
@@ -291,8 +291,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             probability = rows.filled(probabilities(rows, roles), uniform)
             columns = [self.calibrated_classes(probability)]
             if self.calibration.has_interval:
-                interval = self.intervals_of_classes(probability)
-                columns += [interval.low, interval.high]
+                columns += self.intervals_of_classes(probability)
             return dict(zip(names, np.concatenate(columns, axis=1).T, strict=True))
 
         return AddedColumns(types=dict.fromkeys(names, "float64"), compute=compute)

@@ -6,9 +6,9 @@ Parts are the leaves of a tree of questions about features, or groups of their l
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeAlias
 
 import msgspec
 import numpy as np
@@ -159,16 +159,8 @@ Parts = tuple[tuple[str, ...], Ints]
 """Names of the parts of rows that a map treats separately, and the part of each row, shape (n,)."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Interval:
-    """Lower and upper probability of each row; each of shape (n,), or (n, C) for class probabilities."""
-
-    low: Floats
-    high: Floats
-
-    def mapped(self, increasing: Callable[[Floats], Floats]) -> Interval:
-        """Map both ends by an increasing function."""
-        return Interval(low=increasing(self.low), high=increasing(self.high))
+Interval: TypeAlias = tuple[Floats, Floats]
+"""Lower and upper probability of each row; each of shape (n,), or (n, C) for class probabilities."""
 
 
 @dataclass(frozen=True, kw_only=True)

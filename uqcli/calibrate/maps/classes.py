@@ -232,10 +232,8 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
     def intervals(self, probability: Matrix) -> Interval:
         """See BaseClassMap."""
         intervals = [part.interval(column) for part, column in zip(self.maps, probability.T, strict=True)]
-        return Interval(
-            low=np.stack([interval.low for interval in intervals], axis=1),
-            high=np.stack([interval.high for interval in intervals], axis=1),
-        )
+        low, high = (np.stack(ends, axis=1) for ends in zip(*intervals, strict=True))
+        return low, high
 
     def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
         """See BaseClassMap."""

@@ -307,13 +307,13 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         """See BaseScoreMap."""
         low = np.array([0.0, *self.low])[np.searchsorted(self.low_from, corrected, side="right")]
         high = np.array([*self.high, 1.0])[np.searchsorted(self.high_to, corrected, side="left")]
-        return Interval(low=low, high=high)
+        return low, high
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
         del scale
-        interval = self.interval(corrected)
-        mixed: Floats = interval.high / (1 - interval.low + interval.high)
+        low, high = self.interval(corrected)
+        mixed: Floats = high / (1 - low + high)
         return mixed
 
     def exported_interval(self, corrected: Expression) -> tuple[Expression, Expression]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import reduce
-from typing import Generic, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,6 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
-from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import Turns, parallel_map
 from uqcli.base.running.messages import caution, rows_read, suspect
@@ -167,18 +166,6 @@ class _Signs:
         yield self.shared.caution(), caution
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Checked(Generic[R]):
-    """What a thread found out about a batch, and what the caller's function returned for it."""
-
-    checker: RowChecker
-    used: int
-    positives: int
-    groups: pl.DataFrame | None
-    signs: _Sign
-    result: R
-
-
 class LocalBatches:
     """Usable rows of a request, in order.
 
@@ -259,34 +246,31 @@ class LocalBatches:
             def begin(batch: Batch) -> RowChecker:
                 return self._checker(self._request.on_invalid, checker.levels, batch.first_row)
 
-            def check(source: OpenedInput, batch: Batch, own: RowChecker) -> _Checked[R]:
+            def check(
+                source: OpenedInput, batch: Batch, own: RowChecker
+            ) -> tuple[RowChecker, tuple[int, int], pl.DataFrame | None, _Sign, R]:
                 with reading(source.origin):
                     usable = own.check(batch).usable()
                     key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
                     checked = self._requested(usable)
                 rows = checked.rows
-                return _Checked(
-                    checker=own,
-                    used=len(rows),
-                    positives=0 if rows.positive is None else int(np.count_nonzero(rows.positive)),
-                    groups=group_sizes(rows),
-                    signs=signs.of(rows, usable.rows, key),
-                    result=work(checked),
-                )
+                positives = 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
+                sign = signs.of(rows, usable.rows, key)
+                return own, (len(rows), positives), group_sizes(rows), sign, work(checked)
 
             rows_before = 0
             for input_index, batches in self._in_threads(
                 begin, check, sources, columns, shared=signs.shared.columns
             ):
                 origin = sources[input_index].origin
-                for batch in batches or ():
-                    checker.add(batch.checker)
-                    self._used += batch.used
-                    self._positives += batch.positives
-                    self._tally.add(batch.groups)
-                    signs.add(origin, batch.signs)
+                for own, (used, positives), groups, sign, result in batches or ():
+                    checker.add(own)
+                    self._used += used
+                    self._positives += positives
+                    self._tally.add(groups)
+                    signs.add(origin, sign)
                     report_reading(sources, input_index, checker.rows)
-                    yield batch.result, checker.rows
+                    yield result, checker.rows
                 if batches is None:
                     self._rows_by_input.append(checker.rows - rows_before)
                     rows_read(origin.name, checker.rows - rows_before)
