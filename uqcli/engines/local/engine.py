@@ -35,37 +35,7 @@ _FEW: Final = 10
 _DATE: Final = r"^\d{4}-\d{2}-\d{2}"
 
 
-def keys_of(request: DataRequest) -> Keys:
-    """Find columns of all inputs that can be keys; none if an input can be read only once.
-
-    The first rows of the first input decide which columns are dates.
-    """
-    if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
-        return Keys()
-    with opened(request) as (sources, _):
-        names = shared_names([source.columns for source in sources])
-        first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
-    dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
-    others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
-    return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
-
-
-def columns_of(request: DataRequest) -> Columns:
-    """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
-    with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
-        names = shared_names([source.columns for source in sources])
-        first = _first_rows(sources[0], names)
-    numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
-    texts = {
-        name: tuple(_texts(first.get_column(name)).unique().sort())
-        for name, kind in first.schema.items()
-        if kind == pl.String
-    }
-    few = {name: values for name, values in texts.items() if len(values) <= _FEW}
-    return Columns(names=tuple(names), numeric=tuple(numeric), texts=few)
-
-
-def grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
+def _grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
     """Join rows, and group them by keys beside them; dates and times by day, rows without a value in -1."""
     rows, frames = zip(*parts, strict=True)
     groups = {}
@@ -195,16 +165,36 @@ class LocalEngine:
         return LocalBatches(request, max_rows=rows_per_part())
 
     def columns(self, request: DataRequest) -> Columns:
-        """Find the columns of the inputs by the first rows."""
-        return columns_of(request)
+        """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
+        with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
+            names = shared_names([source.columns for source in sources])
+            first = _first_rows(sources[0], names)
+        numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
+        texts = {
+            name: tuple(_texts(first.get_column(name)).unique().sort())
+            for name, kind in first.schema.items()
+            if kind == pl.String
+        }
+        few = {name: values for name, values in texts.items() if len(values) <= _FEW}
+        return Columns(names=tuple(names), numeric=tuple(numeric), texts=few)
 
     def keys(self, request: DataRequest) -> Keys:
-        """Find columns that can be keys by the first rows; none if the inputs can be read only once."""
-        return keys_of(request)
+        """Find columns of all inputs that can be keys; none if an input can be read only once.
+
+        The first rows of the first input decide which columns are dates.
+        """
+        if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
+            return Keys()
+        with opened(request) as (sources, _):
+            names = shared_names([source.columns for source in sources])
+            first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
+        dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
+        others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
+        return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
 
     def first_rows(self, request: DataRequest, limit: int, keys: Keys) -> Rows:
         """Read the usable ones among the first rows, with groups by key, without cautions on them."""
-        return grouped_rows(self.batches(request).first(limit, (*keys.dates, *keys.others)), keys)
+        return _grouped_rows(self.batches(request).first(limit, (*keys.dates, *keys.others)), keys)
 
     def digest(self, request: DataRequest) -> str:
         """Compute the SHA-256 of all bytes of the inputs in order; streams must be kept."""

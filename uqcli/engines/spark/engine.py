@@ -45,7 +45,6 @@ from uqcli.engines.spark.pooling import (
     parts_of,
     pooled,
     pooled_by,
-    read_rows,
     require_same,
     sums_of,
     totals,
@@ -422,7 +421,15 @@ class SparkEngine:
 
     def rows(self, request: DataRequest) -> ReadRows:
         """Collect distinct rows with their weights, up to a limit."""
-        return read_rows(request)
+        frame = checked(session_of(request.spark), request)
+        rows, levels = distinct_rows(frame)
+        return ReadRows(
+            rows=rows,
+            summary=frame.summary,
+            classes=tuple(frame.roles.classes),
+            group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
+            unnormalised=frame.unnormalised,
+        )
 
     def batches(self, request: DataRequest) -> DistinctBatches:
         """Return the batches of distinct rows with their weights, up to a limit."""

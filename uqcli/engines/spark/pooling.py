@@ -17,7 +17,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.probabilities import levels_of
-from uqcli.engines.protocol import Partition, ReadRows, SourceSummary
+from uqcli.engines.protocol import Partition, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
 from uqcli.engines.spark.read import Column, F, Frame, only_row, pairwise
@@ -216,19 +216,6 @@ def _refuse_many(size: int, max_rows: int) -> None:
             expected=f"at most {max_rows:,} from a cluster",
             remedy="read the files with --engine polars",
         )
-
-
-def read_rows(request: DataRequest) -> ReadRows:
-    """Read all requested columns of all rows."""
-    frame = checked(session_of(request.spark), request)
-    rows, levels = distinct_rows(frame)
-    return ReadRows(
-        rows=rows,
-        summary=frame.summary,
-        classes=tuple(frame.roles.classes),
-        group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
-        unnormalised=frame.unnormalised,
-    )
 
 
 class DistinctBatches:
