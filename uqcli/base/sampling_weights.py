@@ -62,7 +62,7 @@ def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightSums:
-    """Exact sums over the rows with a positive weight, in units, and in units to their power.
+    """Exact sums over some rows: how many have a positive weight, and powers of the weights, in units.
 
     The least and the largest weight are 0 without rows.
     """

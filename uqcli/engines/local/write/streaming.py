@@ -75,7 +75,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
 def computed_rows(
     rows: Rows, checker: RowChecker, request: StreamRequest
 ) -> tuple[pl.DataFrame, Bools | None, StreamSummary]:
-    """Compute the columns that the rule adds to checked rows, null in unusable rows, unless none may be.
+    """Compute the columns that the rule adds to checked rows, null in unusable rows if there may be any.
 
     Also returned are the rows to write, None for all, and the counts of the rows, but not those of unknown
     categories, which the checker knows.
