@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from tests.cli.conftest import sample_frame
 from uqcli.base.errors import DataError, GateError
-from uqcli.base.escaping import visible
+from uqcli.base.wording import visible
 from uqcli.reports.checks import Check
 from uqcli.reports.document import Claim, Document, Table
 from uqcli.reports.format import Failure

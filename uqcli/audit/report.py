@@ -7,10 +7,9 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.base.escaping import printable
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text, rows_of
+from uqcli.base.wording import count, p_text, printable, rows_of
 from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
 from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
 

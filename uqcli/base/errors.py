@@ -22,8 +22,8 @@ from collections.abc import Sequence
 from types import MappingProxyType
 from typing import Final
 
-from uqcli.base.escaping import visible, without_secrets
 from uqcli.base.operating_system import existing_signals
+from uqcli.base.wording import visible, without_secrets
 
 
 def _in_one_line(message: str) -> str:

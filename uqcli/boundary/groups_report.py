@@ -9,9 +9,8 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.base.choices import GroupBound
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, rows_of
+from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.rule import (
     GROUP_HEADER,

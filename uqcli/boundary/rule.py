@@ -16,10 +16,19 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, 
 from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, number, percent, ranges, rows_of, share, share_in_range, short_number
+from uqcli.base.wording import (
+    count,
+    number,
+    percent,
+    printable,
+    ranges,
+    rows_of,
+    share,
+    share_in_range,
+    short_number,
+)
 from uqcli.boundary.certificate_rule import (
     Region,
     SavedCertificate,

@@ -8,9 +8,8 @@ from typing import Any
 
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, percent, ranges, rows_of, share
+from uqcli.base.wording import count, percent, printable, ranges, rows_of, share
 from uqcli.boundary.expected import expected_cells, expected_metrics
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import ranges_by, rule, rule_in_short

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
 from uqcli.base.errors import GateError, UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
 from uqcli.base.operating_system import quote
+from uqcli.base.wording import printable
 from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.failed_run import mark_written, skip_json_error
 from uqcli.cli.inputs import Reads, check_conflicts

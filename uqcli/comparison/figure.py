@@ -9,10 +9,9 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.counts import Floats, Ints, ValueCounts, merge
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
-from uqcli.base.wording import percent, rows_of
+from uqcli.base.wording import percent, printable, rows_of
 from uqcli.estimates.binning import even_edges
 from uqcli.estimates.calibration_error import Reliability, in_bins, reliability
 from uqcli.estimates.paired import PairedClassCounts

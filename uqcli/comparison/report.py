@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, share
+from uqcli.base.wording import capitalised, count, printable, share
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS

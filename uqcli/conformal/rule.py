@@ -14,10 +14,9 @@ from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count
+from uqcli.base.wording import count, printable
 from uqcli.conformal.coverage import SCORES
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType

@@ -15,12 +15,11 @@ from uqcli.base.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import doubt
-from uqcli.base.wording import count
+from uqcli.base.wording import count, printable
 from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of

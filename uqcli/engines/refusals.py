@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.escaping import printable
+from uqcli.base.wording import printable
 from uqcli.engines.request import LabelsFile
 
 TRUNCATED_REMEDY: Final = "check that the file was written completely"

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, p_text, percent, rows_of
+from uqcli.base.wording import count, first_of, p_text, percent, printable, rows_of
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.estimate import Estimate, interval, unreliable
 from uqcli.estimates.survey import few_clusters

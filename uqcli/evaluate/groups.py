@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from uqcli.audit.report import Audit
 from uqcli.base.defaults import MIN_GROUP_ROWS
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, p_text
+from uqcli.base.wording import count, first_of, p_text, printable
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.estimates.proportion import BoundedRate, holm
 from uqcli.reports.document import Claim, Figure, HoverText, Metrics, Report, Table, plain

@@ -8,10 +8,9 @@ from typing import Any, Final
 
 from uqcli.audit.report import with_audit
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
-from uqcli.base.escaping import printable
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, percent, rows_of, share
+from uqcli.base.wording import count, first_of, percent, printable, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport

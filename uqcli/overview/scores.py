@@ -17,13 +17,12 @@ from uqcli.base import defaults
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.defaults import CONFIDENCE, SEED
 from uqcli.base.draws import Purpose, generator, hashes
-from uqcli.base.escaping import printable
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.messages import with_progress
-from uqcli.base.wording import count, rows_of, share
+from uqcli.base.wording import count, printable, rows_of, share
 from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint

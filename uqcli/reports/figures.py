@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from uqcli.base.errors import MissingExtraError, UsageError
-from uqcli.base.escaping import printable, visible
+from uqcli.base.wording import printable, visible
 from uqcli.reports.document import Figure, HoverText, Report
 from uqcli.stores.output import write_bytes
 

@@ -8,8 +8,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.errors import UqcliError
-from uqcli.base.escaping import visible
 from uqcli.base.records import dataclass
+from uqcli.base.wording import visible
 
 if TYPE_CHECKING:
     from uqcli.reports.checks import Check

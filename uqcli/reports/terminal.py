@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from uqcli.base.escaping import visible
 from uqcli.base.running.machine import memory_notes
 from uqcli.base.running.messages import cautions, remarks, repeated_doubts, suspicions
-from uqcli.base.wording import capitalised
+from uqcli.base.wording import capitalised, visible
 from uqcli.reports.document import Document, Table
 
 if TYPE_CHECKING:

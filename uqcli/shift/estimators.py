@@ -18,10 +18,9 @@ import numpy as np
 
 from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.errors import InfeasibleError
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
-from uqcli.base.wording import p_text
+from uqcli.base.wording import p_text, printable
 from uqcli.estimates.linear_scaling import LinearScaling, scaled
 from uqcli.kernels.linear import extreme_singular_values, is_positive_definite, solved
 

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from uqcli.base.choices import ShiftEstimator
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text, percent
+from uqcli.base.wording import count, p_text, percent, printable
 from uqcli.estimates.estimate import UNKNOWN, Estimate, ends_of
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.reports.document import (

@@ -13,9 +13,8 @@ from msgspec import Meta
 from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
 from uqcli.base.counts import Floats, Ints, Matrix
 from uqcli.base.errors import ArtifactError, UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import p_text
+from uqcli.base.wording import p_text, printable
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles

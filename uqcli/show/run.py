@@ -12,9 +12,8 @@ import numpy as np
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, ranges, rows_of, short_names
+from uqcli.base.wording import count, printable, ranges, rows_of, short_names
 from uqcli.boundary.rule import BoundaryArtifact, rule, rule_in_short
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest

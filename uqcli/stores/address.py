@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from uqcli.base.errors import DataError
-from uqcli.base.escaping import without_secrets
 from uqcli.base.records import dataclass
+from uqcli.base.wording import without_secrets
 
 _STORES: Final = ("s3", "gs", "az")
 _WEB: Final = ("http", "https")

@@ -10,9 +10,8 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.audit.report import Audit, with_audit
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, p_cell, p_text, rows_of, share
+from uqcli.base.wording import count, first_of, p_cell, p_text, printable, rows_of, share
 from uqcli.estimates.binning import BINNINGS
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of

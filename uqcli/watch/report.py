@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, rows_of
+from uqcli.base.wording import count, printable, rows_of
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.reports.document import (
     Claim,

@@ -10,9 +10,8 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.base.errors import ArtifactError, UsageError
-from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import decimal
-from uqcli.base.wording import count
+from uqcli.base.wording import count, printable
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.reports.document import Document, Metrics, Table

@@ -14,9 +14,8 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Matrix
-from uqcli.base.escaping import printable
 from uqcli.base.rows import ClassCounts
-from uqcli.base.wording import number
+from uqcli.base.wording import number, printable
 from uqcli.calibrate.maps.base import BaseClassMap, Interval, finite, first, formula_table
 from uqcli.calibrate.maps.formulas import at_bound, best_slope
 from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap, fit_isotonic, fit_venn_abers

@@ -17,8 +17,7 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError
-from uqcli.base.escaping import printable
-from uqcli.base.wording import count, share
+from uqcli.base.wording import count, printable, share
 from uqcli.calibrate.maps.base import (
     BaseRowMap,
     Calibrated,

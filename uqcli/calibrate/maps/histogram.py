@@ -12,9 +12,8 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts, bin_of, binned_cells, pool
-from uqcli.base.escaping import printable
 from uqcli.base.rows import ClassCounts
-from uqcli.base.wording import count, number, share
+from uqcli.base.wording import count, number, printable, share
 from uqcli.calibrate.maps.base import (
     BaseClassMap,
     BaseScoreMap,

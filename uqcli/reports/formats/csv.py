@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.base.escaping import visible
+from uqcli.base.wording import visible
 from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.defaults import VERSION
-from uqcli.base.escaping import is_acting
 from uqcli.base.running.messages import cautions, doubts, suspicions
+from uqcli.base.wording import is_acting
 from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import io
 import re
 from typing import TYPE_CHECKING, Final
 
-from uqcli.base.escaping import visible
-from uqcli.base.wording import capitalised
+from uqcli.base.wording import capitalised, visible
 from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:

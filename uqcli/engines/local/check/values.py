@@ -12,7 +12,7 @@ import pyarrow as pa
 from uqcli.base.counts import Bools, Feature, Floats, Ints, codes_of_texts
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
-from uqcli.base.escaping import printable
+from uqcli.base.wording import printable
 from uqcli.engines import refusals
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind

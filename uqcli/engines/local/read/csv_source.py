@@ -14,9 +14,9 @@ import polars as pl
 
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.escaping import printable
 from uqcli.base.exact_numbers import is_number
 from uqcli.base.running.messages import remark
+from uqcli.base.wording import printable
 from uqcli.engines.inputs import InputFile, Origin
 from uqcli.engines.local.read.batch import (
     Batch,

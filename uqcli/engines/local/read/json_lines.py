@@ -21,8 +21,8 @@ import pyarrow as pa
 from uqcli.base.counts import Ints
 from uqcli.base.defaults import CSV_BLOCK_BYTES, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.escaping import printable
 from uqcli.base.records import dataclass
+from uqcli.base.wording import printable
 from uqcli.engines.inputs import InputFile, require_text
 from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.batch import (

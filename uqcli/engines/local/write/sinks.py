@@ -20,9 +20,9 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.counts import Bools
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.escaping import printable
 from uqcli.base.files import OutputQueue
 from uqcli.base.running.messages import caution
+from uqcli.base.wording import printable
 from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
