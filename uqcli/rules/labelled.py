@@ -25,7 +25,10 @@ _SUM_TOLERANCE = 1e-5
 
 
 def open_table(data: DataRequest, *, uses_uncertainty: bool) -> Table:
-    """Open the table of a request; the uncertainty column is read only if used."""
+    """Open the table of a request; the uncertainty column is read only if used.
+
+    Labelled rows are never kept if they are unusable: ``--on-invalid keep`` is refused.
+    """
     refuse_keep(data.on_invalid)
     return open_engine(data.engine).table(data if uses_uncertainty else data.without("uncertainty"))
 
@@ -38,7 +41,7 @@ def source_of(summary: SourceSummary) -> Source:
 
 
 def read_labelled(data: DataRequest) -> tuple[ReadRows, Source]:
-    """Read every row; there must be one of positive weight."""
+    """Read every row, as ``open_table`` does; there must be one of positive weight."""
     refuse_keep(data.on_invalid)
     read = open_engine(data.engine).rows(data)
     refuse_weightless(read.rows.weight)
