@@ -21,7 +21,7 @@ $(1)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pi
 endef
 # uv takes a third of pip's time; where only pip has been told of the index to use, pip does it
 define packages
-$(1)/bin/uv pip install --quiet --compile-bytecode --python $(1)/bin/python $(2) || \
+$(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 	$(1)/bin/python -m pip install --quiet --disable-pip-version-check $(2)
 endef
 
@@ -33,6 +33,9 @@ help: ## list the targets
 
 install: $(STAMP) ## create .venv with the program and its development tools
 
+# once, for all workers of the tests
+$(PROGRAM) $(STAMP): export UV_COMPILE_BYTECODE = 1
+
 $(PROGRAM): pyproject.toml
 	$(call environment,$(VENV))
 	$(call packages,$(VENV),--editable .)
@@ -40,7 +43,7 @@ $(PROGRAM): pyproject.toml
 
 $(STAMP): $(PROGRAM)
 	$(call packages,$(VENV),--editable . --group dev)
-	$(BIN)/python -m compileall -q uqcli # as pip does for packages, once for all workers of the tests
+	$(BIN)/python -m compileall -q uqcli # as for packages
 	@touch $@
 
 format: $(STAMP) ## rewrite the code in its standard form
