@@ -51,7 +51,7 @@ _PLAIN_WORD: Final = re.compile(r"[\w@%+=:,./\\-]+", re.ASCII)
 def has_lock(descriptor: int) -> bool:
     """Lock an open file until its descriptor closes; return False if another run has locked it.
 
-    It is an OSError if its file system has no locks.
+    A file system without locks raises OSError.
     """
     if not IS_WINDOWS:
         try:
