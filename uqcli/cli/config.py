@@ -26,26 +26,11 @@ import typer
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import user_id
 from uqcli.base.running.messages import caution
+from uqcli.cli.help import QUESTIONS
 
 Settings = dict[str, Any]
 
-COMMANDS: Final = (
-    "overview",
-    "boundary",
-    "bin",
-    "tce",
-    "calibrate",
-    "conformal",
-    "shift",
-    "apply",
-    "evaluate",
-    "sample",
-    "watch",
-    "show",
-    "export",
-    "schema",
-    "uncertainty",
-)
+COMMANDS: Final = tuple(QUESTIONS)
 """Command names in the order of the help; each is a function in a module of its name."""
 
 _FILE_OPTIONS: Final = frozenset({"config", "no_config"})
