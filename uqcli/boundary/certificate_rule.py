@@ -151,9 +151,14 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         return self.cluster is not msgspec.UNSET
 
     @property
-    def units(self) -> str:
+    def unit(self) -> str:
         """What its test counted."""
-        return f"{dependence(days=given(self.days) is True)}s" if self.is_of_clusters else "rows"
+        return dependence(days=given(self.days) is True) if self.is_of_clusters else "row"
+
+    @property
+    def units(self) -> str:
+        """Several of them."""
+        return f"{self.unit}s"
 
     @property
     def bounds(self) -> dict[str, float]:
@@ -206,7 +211,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
         texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
         if (cleared := given(self.cleared)) is not None:
             texts.append(cleared.text())
-        return f"{', '.join(texts)}{f' of one alert per {self.units[:-1]}' if self.is_of_clusters else ''}"
+        return f"{', '.join(texts)}{f' of one alert per {self.unit}' if self.is_of_clusters else ''}"
 
 
 def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
@@ -328,8 +333,9 @@ def group_certificates_in_words(certificates: Sequence[SavedCertificate], groups
 def _of_one_alert_each(certificate: SavedCertificate) -> list[str]:
     if not certificate.is_of_clusters:
         return []
-    unit = certificate.units[:-1]
-    return [f"This is not the precision of all alerts, since a {unit} with many alerts counts once."]
+    return [
+        f"This is not the precision of all alerts, since a {certificate.unit} with many alerts counts once."
+    ]
 
 
 def _conditions(certificate: SavedCertificate) -> tuple[str, str, str]:
