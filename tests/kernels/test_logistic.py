@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from uqcli.kernels.logistic import POOLED_VALUES, fit_in_parts, logistic_fit, pooled_values, sigmoid
+from uqcli.kernels.logistic import (
+    POOLED_VALUES,
+    fill_line_terms,
+    fit_in_parts,
+    line_terms,
+    logistic_fit,
+    pooled_values,
+    sigmoid,
+)
 
 
 def loss(beta, features, count, positives, ridge, offset):
@@ -49,6 +57,30 @@ def test_separated_classes_with_a_ridge_have_finite_slopes():
 @pytest.mark.parametrize("value", [-1e308, -800.0, 0.0, 800.0, 1e308])
 def test_sigmoid_does_not_overflow(value):
     assert sigmoid(np.array([value]))[0] == pytest.approx(0.5 * (1 + np.tanh(value / 2)), abs=1e-300)
+
+
+@pytest.mark.parametrize("form", ["_on_lists", "arrays", "compiled"])
+def test_terms_of_a_line_are_the_derivatives_bit_by_bit(monkeypatch, form):
+    monkeypatch.setattr(
+        fill_line_terms, "run", lambda _, *arguments: getattr(fill_line_terms, form)(*arguments)
+    )
+
+    @settings(max_examples=20)
+    @given(st.integers(0, 2**32), st.sampled_from([np.int32, np.int64]), st.sampled_from([1.0, 1e3]))
+    def check(seed, kind, scale):
+        random = np.random.default_rng(seed)
+        x = scale * random.normal(0, 2, 30)
+        count = random.integers(1, 6, 30).astype(kind)
+        positives = random.binomial(count, sigmoid(x)).astype(kind)
+        for beta in (np.array([-0.3]), np.array([-0.3, 1.2])):
+            probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
+            residual = positives - count * probability
+            curvature = count * (probability * (1 - probability))
+            gradient, hessian = [residual, residual * x], [curvature, curvature * x, curvature * x**2]
+            expected = [*gradient[: len(beta)], *hessian[: 2 * len(beta) - 1]]
+            assert line_terms(beta, x, count, positives).tolist() == [term.tolist() for term in expected]
+
+    check()
 
 
 @pytest.mark.parametrize("n_features", [1, 2])

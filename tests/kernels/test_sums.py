@@ -19,6 +19,7 @@ def variant(request, monkeypatch):
     monkeypatch.setattr(blockwise, "COUNTS_PER_PART", 32)
     monkeypatch.setattr(sums, "COUNTS_PER_PART", 32)
     monkeypatch.setattr(blockwise, "VALUES_PER_PART", 8)
+    monkeypatch.setattr(sums, "VALUES_PER_PART", 8)
     monkeypatch.setattr(blockwise, "_PARTS_PER_TASK", 2)
     forms = {"python": "_on_lists", "arrays": "arrays", "compiled": "compiled"}
     for kernel in KERNELS:

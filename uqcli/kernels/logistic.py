@@ -10,7 +10,9 @@ import numpy as np
 
 from uqcli.base.blockwise import parts, sums_by_part, values_per_task
 from uqcli.base.counts import Floats, Ints
+from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.kernels.compile import kernel_beside
 from uqcli.kernels.linear import least_solution, solved
 
 POOLED_VALUES = 1 << 16
@@ -185,6 +187,52 @@ def sigmoid(log_odds: Floats) -> Floats:
     small = np.exp(-np.abs(log_odds))
     probability: Floats = np.where(log_odds >= 0, 1.0, small) / (1 + small)
     return probability
+
+
+def line_terms(beta: Floats, x: Floats, count: Ints, positives: Ints) -> Floats:
+    """Return the terms of the log likelihood's gradient at a line, then those of its negative Hessian.
+
+    The log-odds are ``beta[0] + x``, or ``beta[0] + beta[1] * x``; the result has shape (2, n) or (5, n). Few
+    steps do all of it, since threads wait for each other between the steps of numpy.
+    """
+    line = beta[0] + (beta[1] * x if len(beta) == 2 else x)
+    small = np.abs(line)
+    np.exp(np.negative(small, out=small), out=small)
+    terms = np.empty((2 if len(beta) == 1 else 5, len(x)))
+    fill_line_terms.run(len(x) // ROWS_PER_STEP, line, small, x, count, positives, terms)
+    return terms
+
+
+def _line_term_arrays(
+    line: Floats, small: Floats, x: Floats, count: Ints, positives: Ints, terms: Floats
+) -> None:
+    probability = np.where(line >= 0, 1.0, small) / (1 + small)
+    residual = positives - count * probability
+    curvature = count * (probability * (1 - probability))
+    if len(terms) == 2:
+        terms[:] = residual, curvature
+    else:
+        terms[:] = residual, residual * x, curvature, curvature * x, curvature * x**2
+
+
+@kernel_beside(_line_term_arrays)
+def fill_line_terms(
+    line: Floats, small: Floats, x: Floats, count: Ints, positives: Ints, terms: Floats
+) -> None:
+    """Fill in the terms at the log-odds ``line``, where ``small`` is ``exp(-|line|)``."""
+    has_slope = len(terms) > 2
+    for row in range(len(x)):
+        probability = (1.0 if line[row] >= 0 else small[row]) / (1.0 + small[row])
+        residual = positives[row] - count[row] * probability
+        curvature = count[row] * (probability * (1.0 - probability))
+        terms[0, row] = residual
+        if has_slope:
+            terms[1, row] = residual * x[row]
+            terms[2, row] = curvature
+            terms[3, row] = curvature * x[row]
+            terms[4, row] = curvature * (x[row] * x[row])
+        else:
+            terms[1, row] = curvature
 
 
 def _newton(

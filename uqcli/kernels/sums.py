@@ -7,7 +7,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from uqcli.base.blockwise import COUNTS_PER_PART, Counts, each_part, each_slice, parts, totals
+from uqcli.base.blockwise import (
+    COUNTS_PER_PART,
+    VALUES_PER_PART,
+    Counts,
+    each_part,
+    each_slice,
+    parts,
+    totals,
+    values_per_task,
+)
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.kernels.compile import kernel_beside
@@ -116,36 +125,44 @@ def ranked(amount: Counts, rank: Ints, first: int, index: Ints) -> None:
 def running_extremes(counts: ValueCounts) -> tuple[float, float]:
     """Find the highest and the lowest sum of label - value over the rows up to a value, 0 among them."""
 
-    def extremes(part: slice) -> list[float]:
-        found = np.empty(3)
-        work = (part.stop - part.start) // ROWS_PER_STEP
-        residuals.run(work, counts.value[part], counts.count[part], counts.positives[part], found)
+    def extremes(values: slice) -> list[float]:
+        size = values.stop - values.start
+        found = np.empty(3 * len(parts(size)))
+        arguments = counts.value[values], counts.count[values], counts.positives[values]
+        residuals.run(size // ROWS_PER_STEP, *arguments, VALUES_PER_PART, found)
         numbers: list[float] = found.tolist()
         return numbers
 
     highest = lowest = offset = 0.0
-    for greatest, least, last in each_part(extremes, len(counts.value)):
-        # rounding is monotone: the maximum of a part stays its maximum after the offset is added
-        highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
-        offset += last
+    for numbers in each_part(extremes, len(counts.value), values_per_task()):
+        for greatest, least, last in zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True):
+            # rounding is monotone: the maximum of a part stays its maximum after the offset is added
+            highest, lowest = max(highest, offset + greatest), min(lowest, offset + least)
+            offset += last
     return highest, lowest
 
 
-def _residual_arrays(value: Floats, count: Counts, positives: Counts, found: Floats) -> None:
-    running = np.cumsum(positives - count * value)
-    found[:] = running.max(), running.min(), running[-1]
+def _residual_arrays(value: Floats, count: Counts, positives: Counts, size: int, found: Floats) -> None:
+    for index, part in enumerate(parts(len(value), size)):
+        running = np.cumsum(positives[part] - count[part] * value[part])
+        found[3 * index : 3 * index + 3] = running.max(), running.min(), running[-1]
 
 
 @kernel_beside(_residual_arrays)
-def residuals(value: Floats, count: Counts, positives: Counts, found: Floats) -> None:
-    """Fill in the highest, the lowest and the last running sum of ``positives - count * value``."""
-    running = positives[0] - count[0] * value[0]
-    highest = running
-    lowest = running
-    for row in range(1, len(value)):
-        running += positives[row] - count[row] * value[row]
-        highest = max(highest, running)
-        lowest = min(lowest, running)
-    found[0] = highest
-    found[1] = lowest
-    found[2] = running
+def residuals(value: Floats, count: Counts, positives: Counts, size: int, found: Floats) -> None:
+    """Fill in the highest, the lowest and the last running sum of ``positives - count * value``.
+
+    They are those of each part of ``size`` values, one part after the other.
+    """
+    for index in range(len(found) // 3):
+        first = index * size
+        running = positives[first] - count[first] * value[first]
+        highest = running
+        lowest = running
+        for row in range(first + 1, min(first + size, len(value))):
+            running += positives[row] - count[row] * value[row]
+            highest = max(highest, running)
+            lowest = min(lowest, running)
+        found[3 * index] = highest
+        found[3 * index + 1] = lowest
+        found[3 * index + 2] = running

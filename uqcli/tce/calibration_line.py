@@ -9,11 +9,11 @@ from itertools import islice
 import numpy as np
 
 from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.estimates.linear_scaling import log_odds
 from uqcli.kernels.linear import is_positive_definite, solved
-from uqcli.kernels.logistic import class_ends, logistic_fit, pool_adjacent, separates, sigmoid
+from uqcli.kernels.logistic import class_ends, line_terms, logistic_fit, pool_adjacent, separates, sigmoid
 
 _COARSE_VALUES, _VALUES_PER_POOL = 4096, 128
 """The first fit pools the values to max(4096, n / 128); one Newton step on all then usually suffices."""
@@ -189,9 +189,8 @@ def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Flo
     """Compute the gradient and negative Hessian of each fit's log likelihood, in one pass."""
 
     def terms(part: slice) -> list[Floats]:
-        x, count = values.log_odds(part), values.counts.count[part].astype(np.float64)
-        positives = values.counts.positives[part]
-        return [array for beta in betas for array in _line_terms(beta, x, count, positives)]
+        x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
+        return [array for beta in betas for array in line_terms(beta, x, count, positives)]
 
     sums = map(math.fsum, sums_by_part(terms, values.size))
     derivatives = []
@@ -200,16 +199,6 @@ def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Flo
         hessian = np.array([[next(sums)]]) if len(beta) == 1 else _symmetric(*islice(sums, 3))
         derivatives.append((gradient, hessian))
     return derivatives
-
-
-def _line_terms(beta: Floats, x: Floats, count: Floats, positives: Ints) -> tuple[Floats, ...]:
-    """Return the terms of the gradient, then of the negative Hessian's different elements."""
-    probability = sigmoid(beta[0] + (beta[1] * x if len(beta) == 2 else x))
-    residual = positives - count * probability
-    curvature = count * (probability * (1 - probability))
-    if len(beta) == 1:
-        return residual, curvature
-    return residual, residual * x, *_moments_of(curvature, x)
 
 
 def _moments_of(weight: Floats, x: Floats) -> tuple[Floats, Floats, Floats]:
