@@ -153,15 +153,18 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
     else:
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
-    waiting = 0
+    waiting = most = 0
     for divided in parts:
         for group, keys in zip(pools, divided, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
-        if waiting > WAITING_ROWS and waiting > WAITING_ROWS * min(_MOST_TIMES, kept_bytes() // KEPT_BYTES):
-            for group in pools:
-                group.settle()
-            waiting = 0
+        if waiting > WAITING_ROWS:
+            # asked once: it reads a dozen files, and Python's lock is waited for after each
+            most = most or WAITING_ROWS * max(1, min(_MOST_TIMES, kept_bytes() // KEPT_BYTES))
+            if waiting > most:
+                for group in pools:
+                    group.settle()
+                waiting = 0
     return tuple(group.as_values() for group in pools)
 
 
