@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from uqcli.engines.local.count.cached import _Store
-from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import keys_of
+from uqcli.engines.local.count.keys import ColumnSummary, keys_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.ranges import Ranges
 

@@ -17,8 +17,7 @@ from uqcli.base.running.machine import kept_bytes, note_read_again, rows_per_par
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import widened
+from uqcli.engines.local.count.keys import ColumnSummary, widened
 from uqcli.engines.local.count.part import Part, joined, part_of
 from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary

@@ -18,8 +18,7 @@ from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import between, keys_of, values_of
+from uqcli.engines.local.count.keys import ColumnSummary, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
 from uqcli.engines.local.count.rows import CountedRows

@@ -12,8 +12,7 @@ import numpy as np
 from uqcli.base.counts import Ints
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import keys_of, least_keys
+from uqcli.engines.local.count.keys import ColumnSummary, keys_of, least_keys
 from uqcli.engines.local.count.part import Division, Part
 from uqcli.engines.protocol import ALL_ROWS, Partition, SourceSummary
 from uqcli.engines.request import DataRequest

@@ -18,8 +18,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.machine import threads
 from uqcli.engines.local.check.batches import LocalBatches
-from uqcli.engines.local.count.columns import ColumnSummary
-from uqcli.engines.local.count.keys import between, least_keys, ranges_from, values_of
+from uqcli.engines.local.count.keys import ColumnSummary, between, least_keys, ranges_from, values_of
 from uqcli.engines.local.count.part import Part, joined
 from uqcli.engines.local.count.pooling import (
     KeyCounts,
