@@ -31,6 +31,9 @@ _BLOCKS_PER_TASK: Final = 1 << 10
 _MAX_KNOWN: Final = 1 << 18
 """Limits that are kept for other classes."""
 
+_MAX_TABLE: Final = 1 << 18
+"""Possible pairs of positives and rows, of a rare class, up to which a table has a place for each."""
+
 _CELLS_PER_TASK: Final = 8
 """Cells whose rows a thread counts at once by their deviations."""
 
@@ -113,7 +116,7 @@ class BlockLimits:
         """
         if int(count.max()) >= 1 << 31:
             return _limits(positives, count, tail)
-        pair, which = np.unique(positives << 32 | count, return_inverse=True)
+        pair, which = _distinct_pairs(positives, count)
         known_tail, known, lows, highs = self._known
         if tail != known_tail:
             known, lows, highs = known[:0], lows[:0], highs[:0]
@@ -127,6 +130,20 @@ class BlockLimits:
                 self._known = (tail, known, lows, highs)
         place = np.searchsorted(known, pair)
         return lows[place][which], highs[place][which]
+
+
+def _distinct_pairs(positives: Ints, count: Ints) -> tuple[Ints, Ints]:
+    """Return the distinct pairs, ascending, each as one number, and the index of each block's pair."""
+    width = int(count.max()) + 1
+    size = (int(positives.max()) + 1) * width
+    if size > _MAX_TABLE:
+        return np.unique(positives << 32 | count, return_inverse=True)
+    code = positives * width + count
+    index = np.zeros(size, dtype=np.int32)  # a table of few pairs is faster than sorting
+    index[code] = 1
+    pair = np.flatnonzero(index)
+    index[pair] = np.arange(len(pair))
+    return pair // width << 32 | pair % width, index[code]
 
 
 def calibration_band(counts: ValueCounts, confidence: float, limits: BlockLimits | None = None) -> Band:
