@@ -291,6 +291,29 @@ def test_a_boundary_worse_than_the_single_threshold_says_so_in_its_first_note(uq
     assert not any("--algorithm st" in note for note in better["notes"])
 
 
+@pytest.mark.parametrize(
+    ("goal", "name"),
+    [(("--recall", "0.2"), "precision"), (("--gain", "10", "--cost", "8"), "a net value of")],
+)
+def test_a_worse_boundary_is_compared_by_what_the_goal_maximises(uqcli, tmp_path, goal, name):
+    random, score = np.random.default_rng(0), np.linspace(0, 1, 400)
+    columns = {"label": (random.random(400) < score**2).astype(int), "uncertainty": random.random(400)}
+    pl.DataFrame({"score": score, **columns}).write_csv(tmp_path / "d.csv")
+    line = ("boundary", "d.csv", *goal, "--score-bins", "3", "--algorithm", "vw-dpmt")
+    notes = " ".join(uqcli(*line, "--json").json["notes"])
+    pattern = rf"a single threshold reaches {name} ([\d.]+), and the boundary only ([\d.]+): "
+    found = re.search(pattern, notes)
+    assert found is not None
+    assert float(found[1]) > float(found[2])
+
+
+def test_one_flagged_row_is_counted_in_the_singular(uqcli, tmp_path):
+    frame = pl.DataFrame({"score": [0.1, 0.2, 0.9], "label": [0, 0, 1]})
+    frame.write_csv(tmp_path / "d.csv")
+    notes = uqcli("boundary", "d.csv", "--precision", "0.6", "--json").json["notes"]
+    assert any("only 1 calibration row is flagged" in note for note in notes)
+
+
 @pytest.mark.thorough
 def test_several_bounds_give_a_table_and_one_file_each(uqcli, data, tmp_path):
     outcome = uqcli("boundary", data, "--precision", "0.6,0.7", "-o", tmp_path / "b-{}.json", "--json")
@@ -449,6 +472,8 @@ def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     assert (refused.code, "--margin with --algorithm vw-dpmt" in refused.err) == (2, True)
     refused = uqcli("boundary", compared_rows, "--recall", "0.6", "--uncertainty", "useful", "--margin", "1")
     assert (refused.code, "--margin with --recall" in refused.err) == (2, True)
+    refused = uqcli("boundary", compared_rows, "--gain", "5", "--cost", "1", "--margin", "1")
+    assert (refused.code, "--margin with --gain and --cost" in refused.err) == (2, True)
     too_wide = uqcli(*line, "--margin", "40")
     assert too_wide.code == 4
     assert f"without one recall is {without_margin['metrics']['recall']:.3f}" in too_wide.err

@@ -129,6 +129,7 @@ def test_a_limit_that_new_rows_exceed_is_a_broken_promise(uqcli, files, tmp_path
     ("options", "found"),
     [
         (("--recall", "0.8", "--review", "5%"), "--review with --recall"),
+        (("--gain", "5", "--cost", "1", "--miss", "0.1"), "--miss with --gain and --cost"),
         (("--precision", "0.8", "--review", "5%", "--miss", "0.1"), "--review and --miss"),
         (("--precision", "0.8", "--review", "5%", "--algorithm", "mist"), "--review with --algorithm mist"),
         (("--precision", "0.8", "--miss", "0.1", "--shift", "w.json"), "--miss and --shift"),

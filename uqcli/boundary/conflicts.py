@@ -131,7 +131,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))
     if review:
         if request.constraint.rate is not Rate.PRECISION:
-            raise UsageError(f"{review} with --{request.constraint.kind}", expected="--precision")
+            raise UsageError(f"{review} with {request.constraint.rule.options}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
         _refuse(review, given, ("--shift",))
     if request.constraint.kind is ConstraintKind.MAX_OMISSION or (

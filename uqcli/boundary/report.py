@@ -610,14 +610,23 @@ class BoundaryReport(OneResult):
         boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
         if single is None or not self.constraint.leaves_recall(single.fit):
             return []
-        reached = f"a single threshold reaches recall {share(single.fit.recall)}"
+        name, value = self._objective(single.fit)
+        reached = f"a single threshold reaches {name} {value}"
         hint = "add --algorithm st to use it" if self.unsaved is None else "it is the rule"
         if boundary is None:
             return [f"no boundary on this grid meets the target, but {reached}: {hint}."]
         own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
         if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, and the boundary only {share(boundary.fit.recall)}: {hint}."]
+        return [f"{reached}, and the boundary only {self._objective(boundary.fit)[1]}: {hint}."]
+
+    def _objective(self, fit: Confusion[int]) -> tuple[str, str]:
+        """Return the name of what the constraint maximises, and its number."""
+        if (value := self.constraint.value_of(fit)) is not None:
+            return "a net value of", rounded_money(float(value[0]))
+        if self.constraint.rule.maximised is Rate.PRECISION:
+            return "precision", share(fit.precision)
+        return "recall", share(fit.recall)
 
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
@@ -626,9 +635,10 @@ class BoundaryReport(OneResult):
             return ""
         if self.constraint.rate is not Rate.PRECISION:
             return ""
+        flagged = boundary.fit.selected
         return (
-            f"only {boundary.fit.selected} calibration rows are flagged, too few to know the precision "
-            "on new data: use more labelled rows, or a lower target."
+            f"only {flagged} calibration {'row is' if flagged == 1 else 'rows are'} flagged, too few to know "
+            "the precision on new data: use more labelled rows, or a lower target."
         )
 
     def _often_missed(self) -> list[str]:

@@ -451,7 +451,7 @@ def with_margin(constraint: Constraint, standard_errors: str | None) -> Constrai
     if standard_errors is None:
         return constraint
     if constraint.rate is not Rate.PRECISION:
-        raise UsageError(f"--margin with --{constraint.kind}", expected="--precision")
+        raise UsageError(f"--margin with {constraint.rule.options}", expected="--precision")
     return replace(constraint, margin=decimal("margin", standard_errors))
 
 
