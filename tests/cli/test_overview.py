@@ -107,11 +107,14 @@ def test_named_uncertainties_are_compared_as_boundary_does(uqcli):
     assert found["verdict"] == compared["verdict"]
 
 
-def test_columns_are_proposed_but_never_tested_unasked(uqcli):
+def test_columns_are_proposed_but_never_tested_unasked(uqcli, tmp_path):
     found = uqcli("overview", "rows.csv", "--json").json
     assert found["uncertainty"] is None
     assert found["could_be_uncertainty"] == ["weight", "spread"]
     assert "weight, spread" in uqcli("rows.csv").out.decode()
+    sampled = pl.read_csv(tmp_path / "rows.csv").with_columns(sampling_weight=pl.col("weight") + 1.5)
+    sampled.write_csv(tmp_path / "sampled.csv")
+    assert uqcli("overview", "sampled.csv", "--json").json["could_be_uncertainty"] == ["weight", "spread"]
     assert uqcli("with.csv", "--json").json["uncertainty"]["compared"][0]["uncertainty"] == "uncertainty"
 
 

@@ -112,6 +112,18 @@ def test_rules_of_two_kinds_are_refused(uqcli, folder):
     assert "two rule files of one kind" in refused.err
 
 
+def test_the_next_step_is_one_that_the_kind_of_file_takes(uqcli, folder):
+    rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
+    uqcli("bin", folder / "rows.csv", "-q", "-o", folder / "grid.json")
+    uqcli("watch", rule, folder / "rows.csv", "-q", "--state", folder / "state.json")
+    for file, step in {
+        rule: "Test it with uqcli evaluate",
+        folder / "grid.json": "uqcli boundary --grid",
+        folder / "state.json": "uqcli watch --state",
+    }.items():
+        assert step in uqcli("show", file).out.decode().splitlines()[-1]
+
+
 def test_rows_need_two_rules(uqcli, folder):
     first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
     assert "expected two rule files" in uqcli("show", first_rule, "--on", folder / "rows.csv").err

@@ -12,6 +12,7 @@ from uqcli.engines.columns import usually_named
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positive_spellings
 from uqcli.engines.protocol import Columns
+from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.overview.options import OverviewRequest
 
 
@@ -96,7 +97,7 @@ def _proposed(request: OverviewRequest, columns: Columns, keys: tuple[str, ...])
     roles, data = request.data.roles, request.data
     used = {*roles.numbers.values(), roles.label, roles.weight, *request.uncertainties, *request.audit, *keys}
     used |= {data.labels.on} if data.labels is not None else set()
-    used |= {*usually_named(columns.names, "score"), *usually_named(columns.names, "label")}
+    used |= {*usually_named(columns.names, "score"), *usually_named(columns.names, "label"), SAMPLING_WEIGHT}
     return tuple(
         name
         for name in columns.numeric

@@ -196,7 +196,8 @@ class OverviewReport(OneResult):
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         facts = [
-            f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} are positive ({share_of_all}, "
+            f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} "
+            f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}, "
             f"95 % interval {low.removesuffix(' %')} to {high}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
             f"AUC {share(score.auc)} (0.5 is chance, 1 is perfect).",

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
@@ -29,6 +30,15 @@ _IN_THRESHOLDS: Final = frozenset({"thresholds", "uncertainty_edges", "review_th
 
 _MAX_CHARACTERS: Final = 28
 """Characters of a value in the table of fields."""
+
+_TEST_OR_APPLY: Final = "Test it with uqcli evaluate, or apply it to new rows with uqcli apply."
+
+_ACTIONS: Final = {
+    ArtifactKind.GRID: "Find a boundary on its cells with uqcli boundary --grid.",
+    ArtifactKind.SHIFT: "Give it to uqcli boundary, evaluate or conformal with --shift.",
+    ArtifactKind.WATCH: "Add the next rows with uqcli watch --state.",
+}
+"""What to do with the kinds of files that evaluate does not test."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,7 +210,7 @@ class ShowReport(OneResult):
                 card,
                 title=f"Saved rule: {card.title[:1].lower()}{card.title[1:]}",
                 subject=f"What {{rules}} does; it was fitted on {rows_of(self.rule.source.rows)}.",
-                action="Test it with uqcli evaluate, or apply it to new rows with uqcli apply.",
+                action=_ACTIONS.get(self.rule.kind, _TEST_OR_APPLY),
             ),
         )
 
