@@ -264,6 +264,17 @@ def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
     assert note.count("0.27") == 2
 
 
+def test_scores_wrong_on_both_sides_of_their_bin_are_not_called_wrong_on_average(uqcli, tmp_path):
+    """Of one bin, most scores are below the positive rate and a few far above it."""
+    rows = [*[(0.4, 1)] * 400, *[(0.4, 0)] * 400, *[(0.95, 1)] * 150, *[(0.95, 0)] * 150]
+    (tmp_path / "d.csv").write_text("score,label\n" + "".join(f"{p},{y}\n" for p, y in rows))
+    line = ("tce", "d.csv", "--binning", "equispaced", "--n-bins", "1", "--json")
+    first = uqcli(*line).json["notes"][0]
+    assert (
+        "Some scores from 0 to 1 are too low, although the rows there have a mean score of 0.55 and" in first
+    )
+
+
 @pytest.mark.thorough
 def test_draws_depend_on_the_seed_only(uqcli, data, frame, tmp_path):
     options = ("--bootstrap", "40", "--json")

@@ -253,9 +253,9 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str
         return []
     error = f"{100 * ece:.2g}"
     return [
-        f"{tce:.1f} % of {whose} predictions are still significantly wrong, but over all rows they are off "
-        f"by only {error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is "
-        "too much, try calibrate --method all."
+        f"{tce:.1f} % of {whose} predictions are still significantly wrong; over all rows they are off by "
+        f"{error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is too much, "
+        "try calibrate --method all."
     ]
 
 

@@ -156,9 +156,9 @@ def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
     if bins.count[run].sum() > widest:  # too wide a range to be useful
         errors = np.where(rejected > 0, np.abs(bins.positives - bins.mean_score * bins.count), 0)
         farthest = np.array([errors.argmax()])
-        where = f"Many scores are {side}, especially those {_score_range(bins, farthest)}"
-        return f"{where}: {_rates(bins, farthest, side)}."
-    return f"Scores {_score_range(bins, run)} are {side}: {_rates(bins, run, side)}."
+        where = _score_range(bins, farthest)
+        return _with_rates(f"Many scores are {side}, especially those {where}", bins, farthest, side)
+    return _with_rates(f"Scores {_score_range(bins, run)} are {side}", bins, run, side)
 
 
 def _score_range(bins: ScoreBins, run: Ints) -> str:
@@ -173,8 +173,8 @@ def _score_range(bins: ScoreBins, run: Ints) -> str:
     }[low == 0, high == 1]
 
 
-def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
-    """Compare the mean score of bins with their positive rate; note if they err to the other side."""
+def _with_rates(finding: str, bins: ScoreBins, run: Ints, side: str) -> str:
+    """Compare the mean score of bins with their positive rate; they may err to the other side on average."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
@@ -182,9 +182,12 @@ def _rates(bins: ScoreBins, run: Ints, side: str) -> str:
     score = f"{mean:.{digits}f}" if 0.01 <= mean <= 0.99 else f"{mean:.{digits + 1}g}"
     positive = f"{100 * rate:.{digits if rate < 0.995 else digits + 1}g} %"
     if (mean > rate) != (side == "too high"):
-        return f"not all of them, since the rows there have a mean score of {score} and {positive} positives"
+        return (
+            f"Some scores {_score_range(bins, run)} are {side}, although the rows there have a mean score of "
+            f"{score} and {positive} positives."
+        )
     only = "only " if side == "too high" else ""
-    return f"on average {score}, but {only}{positive} of these rows are positive"
+    return f"{finding}: on average {score}, but {only}{positive} of these rows are positive."
 
 
 def detection_limit(part: ClassResult) -> tuple[str, float] | None:
