@@ -28,7 +28,7 @@ CASES = {
     "calibrate percent.csv": (3, "divide them by 100 if they are percentages"),
     "conformal percent.csv": (3, "divide them by 100 if they are percentages"),
     "apply fit.csv fit.csv": (5, "'fit.csv' holds rows, not a rule"),
-    "show fit.csv": (5, "uqcli boundary fit.csv -o rule.json"),
+    "show fit.csv": (5, "uqcli boundary fit.csv --precision 0.9 -o rule.json"),
     "evaluate rule.json fit.csv --threshold 0.5": (2, "thresholds are those of the rule file"),
     "boundary fit.csv --threshold 0.5": (2, "did you mean --precision or --recall"),
     "conformal fit.csv --coverage 0.9": (2, "did you mean --alpha?"),

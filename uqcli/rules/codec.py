@@ -154,6 +154,9 @@ _COMMANDS: Final = {
 }
 """Command that makes each kind."""
 
+_NEEDED: Final = {ArtifactKind.BOUNDARY: " --precision 0.9", ArtifactKind.SHIFT: " --target NEW.csv"}
+"""What a command needs beside rows to make its kind."""
+
 
 def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     """Decode a rule of any kind from JSON; errors advise for the expected one.
@@ -215,7 +218,7 @@ def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
     except (ValueError, RecursionError) as error:  # from msgspec, from text that is not UTF-8, or ours
         if inferred_format(name).format is not None:
             file = "rule" if expected is ArtifactKind.BOUNDARY else expected
-            command = f"uqcli {_COMMANDS[expected]} {quote(name)} -o {file}.json"
+            command = f"uqcli {_COMMANDS[expected]} {quote(name)}{_NEEDED.get(expected, '')} -o {file}.json"
             raise ArtifactError(
                 f"'{name}' holds rows, not a rule",
                 expected="a rule file written by uqcli",
