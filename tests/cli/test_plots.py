@@ -216,3 +216,10 @@ def test_the_page_draws_no_rate_that_is_unknown_and_no_interval_that_is_not_ther
     page = (tmp_path / "days.html").read_text()
     assert '"Precision and Recall: r.json"' in page
     assert "A target (red) outside its" not in page
+
+
+def test_every_target_is_marked_however_it_is_typed(uqcli, data, tmp_path):
+    for number, typed in enumerate(("0.5,0.6,0.7", "0.5,.60,70%")):
+        line = ("boundary", data, "--precision", typed, "-q", "--plot", tmp_path / f"{number}.svg")
+        assert uqcli(*line).code == 0
+    assert (tmp_path / "0.svg").read_bytes() == (tmp_path / "1.svg").read_bytes()

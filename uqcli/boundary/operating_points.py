@@ -276,7 +276,7 @@ def settings_of(
 
 def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequence[Constraint]) -> Figure:
     """Build the figure of the precision and recall expected at all operating points, some of them marked."""
-    options = {(f"--{constraint.kind}", constraint.value) for constraint in marked}
+    bounds = {_bound(constraint) for constraint in marked}
 
     def draw(canvas: Canvas) -> Sequence[HoverText]:
         points_found = points()
@@ -294,7 +294,7 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
         dashed: dict[str, Any] = {"color": INK, "linewidth": 1.4, "linestyle": (0, (4, 2))}
         if singles:
             axes.plot(*_curve(singles), label="score alone", **dashed)
-        chosen = [rule for rule in rules if rule.option in options]
+        chosen = [rule for rule in rules if _bound_of(rule) in bounds]
         name = marked[0].text() if len(marked) == 1 else "the targets"
         dots: dict[str, Any] = {"color": RED, "marker": "o", "markersize": 7, "linestyle": ""}
         axes.plot(*_curve(chosen), label=name if chosen else None, **dots)
@@ -318,6 +318,16 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
         narrow_height=3.8,
         draw=draw,
     )
+
+
+def _bound(constraint: Constraint) -> tuple[object, ...]:
+    """Return what equal bounds have in common, such as .6, 0.6 and 60%."""
+    return constraint.kind, constraint.numbers, constraint.relative
+
+
+def _bound_of(point: OperatingPoint) -> tuple[object, ...]:
+    option, value = point.option
+    return _bound(parse_constraint(ConstraintKind(option.removeprefix("--")), value))
 
 
 def _curve(points: Sequence[OperatingPoint]) -> tuple[list[float], list[float]]:
