@@ -42,6 +42,15 @@ def test_undefined_rates_are_null_with_the_interval_from_0_to_1(uqcli, artifact,
         ) == (6, True)
 
 
+def test_the_ends_of_a_narrow_interval_differ_in_the_first_line(uqcli, tmp_path):
+    lines = "0.9,1,28100\n0.9,0,71900\n0.1,0,100000\n"
+    (tmp_path / "d.csv").write_text(f"score,label,weight\n{lines}")
+    fit = ("boundary", "d.csv", "--precision", "0.25", "--weight", "weight", "-q", "-o", "rule.json")
+    assert uqcli(*fit).code == 0
+    first = uqcli("evaluate", "rule.json", "d.csv").out.decode().splitlines()[0]
+    assert "Precision is 0.281 (95 % interval 0.278 to 0.284)" in first
+
+
 def test_many_rules_have_the_results_of_each_alone(uqcli, tmp_path):
     random = np.random.default_rng(3)
     score = random.random(400)

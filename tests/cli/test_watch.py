@@ -354,6 +354,10 @@ def test_groups_are_watched_each_at_their_part_of_the_risk(uqcli, files, tmp_pat
         if group["name"] in "abc":
             trials = promises[f"precision[{group['name']}]"]["trials"]
             assert trials == group["metrics"]["selected"]
+    two = pl.read_csv(tmp_path / "new.csv").filter(pl.col("region") != "c")
+    two.write_csv(tmp_path / "two.csv")
+    shown = uqcli("watch", "g.json", "two.csv").out.decode().splitlines()[0]
+    assert shown.endswith("(1 more alarm below).")
 
 
 @pytest.mark.parametrize("mode", ["marginal", "label-conditional"])

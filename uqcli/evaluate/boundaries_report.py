@@ -420,7 +420,11 @@ class EvaluateReport(Evaluated):
         where = "" if rate is None else " on the target data"
         ends = [end for end in (estimate.low, estimate.high) if end is not None]
         limit = float(constraint.numbers[0])
-        is_rounded_away = any(number_in_words(end) == number_in_words(limit) and end != limit for end in ends)
+        is_rounded_away = any(
+            number_in_words(end) == number_in_words(other) and end != other
+            for end in ends
+            for other in (limit, *ends)
+        )
         written = share if is_rounded_away else number_in_words
         rated = f"{constraint.rule.name}{where} is {written(estimate.value)}"
         rated = f"{rated[:1].upper()}{rated[1:]}"

@@ -288,7 +288,8 @@ class WatchReport(OneResult):
                 f"No alarm: {name} is {_in_range(rate)} so far{below}, from {count(promise.trials)} "
                 f"{promise.counted} {seen}."
             )
-        more = f" ({len(alarms) - 1} more alarms below)" if len(alarms) > 1 else ""
+        others = len(alarms) - 1
+        more = f" ({others} more alarm{'' if others == 1 else 's'} below)" if others else ""
         return f"Alarm: {alarms[0]}{more}."
 
     def _is_below_target(self) -> bool:
