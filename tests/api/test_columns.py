@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import uqcli
-from uqcli import Calibrator, DataError, InfeasibleError, UsageError, find_boundary
+from uqcli import Calibrator, DataError, InfeasibleError, UsageError, calibration_error, find_boundary
 
 COLUMN_TYPES = {
     "list": list,
@@ -327,3 +327,15 @@ def test_a_feature_may_have_the_name_of_the_groups(rows):
     evaluation = fitted.evaluate(rows["score"], rows["label"], features={"by": rows["age"]}, by=rows["city"])
     assert [group.name for group in evaluation.groups] == ["A", "B", "é"]
     assert all(group.p_value is None for group in evaluation.groups)
+
+
+def test_results_are_shown_by_their_answer():
+    score, label = np.linspace(0, 1, 100), np.repeat([0, 1], 50)
+    boundary = find_boundary(score, label, precision=0.6)
+    assert repr(boundary.evaluate(score, label)).startswith("<Precision is ")
+    assert repr(calibration_error(score, label)).startswith("<Not calibrated. ")
+
+
+def test_errors_name_no_option_that_python_lacks():
+    with pytest.raises(DataError, match=r"expected a number$"):
+        find_boundary(["a", "b"], [0, 1], precision=0.6)

@@ -323,6 +323,9 @@ class Evaluation:
 
     report: ReportByGroup
 
+    def __repr__(self) -> str:
+        return f"<{self.report.document().title}>"
+
     @property
     def metrics(self) -> Metrics:
         """Metrics by the keys of ``uqcli evaluate --json``."""

@@ -33,6 +33,9 @@ class CalibrationErrors:
 
     report: TceReport
 
+    def __repr__(self) -> str:
+        return f"<{self.report.document().title}>"
+
     @property
     def metrics(self) -> Metrics:
         """Metrics by the keys of ``uqcli tce --json``; class means if there are many classes."""

@@ -32,7 +32,8 @@ def _in_one_line(message: str) -> str:
 
 
 _OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
-_NO_KEYWORD: Final = " with --on-invalid drop"
+_NO_KEYWORD: Final = re.compile(r" with --on-invalid drop|; if [^;]* add it with --null-value")
+"""Remedies that Python's functions do not take."""
 
 
 def as_keywords(message: str) -> str:
@@ -43,7 +44,7 @@ def as_keywords(message: str) -> str:
     >>> as_keywords("--uncertainty-bins 3; leave them out with --on-invalid drop")
     'uncertainty_bins 3; leave them out'
     """
-    return _OPTION.sub(lambda match: match[1].replace("-", "_"), message.replace(_NO_KEYWORD, ""))
+    return _OPTION.sub(lambda match: match[1].replace("-", "_"), _NO_KEYWORD.sub("", message))
 
 
 class UqcliError(Exception):
