@@ -54,7 +54,7 @@ def test_ten_days_of_200_are_those_of_a_sort_in_memory(uqcli, rule, tmp_path):
     wanted = expected(rule, frame, 200, "day")
     assert len(wanted) == 2000
     outcome = uqcli("apply", "rule.json", "all.parquet", "--top", "200", "--per", "day", "-o", "a.parquet")
-    assert "The first 200 rows of each of 10 groups are flagged." in outcome.out.decode()
+    assert "The 200 highest-ranked rows of each of 10 groups are flagged." in outcome.out.decode()
     parts = [f"part-{index}.csv" for index in range(3)]
     uqcli("apply", "rule.json", *parts, "--top", "200", "--per", "day", "-q", "-o", "b.csv")
     assert flagged_in(tmp_path / "a.parquet") == wanted == flagged_in(tmp_path / "b.csv")
@@ -127,9 +127,9 @@ def test_without_usable_rows_the_header_is_written(uqcli, rule, tmp_path):
 def test_the_report_says_how_many_rows_are_flagged(uqcli, rule, tmp_path):
     rows(3, 40).with_columns(day=pl.lit("a")).write_csv(tmp_path / "few.csv")
     said = {
-        ("--top", "1"): "The first 1 row is flagged, whatever the thresholds.",
+        ("--top", "1"): "The highest-ranked row is flagged, whatever the thresholds.",
         ("--top", "50"): "All usable rows are flagged, since there are fewer than 50.",
-        ("--top", "50", "--per", "day"): "The first 50 rows of 1 group are flagged; 1 has fewer.",
+        ("--top", "50", "--per", "day"): "The 50 highest-ranked rows of 1 group are flagged; 1 has fewer.",
     }
     for options, sentence in said.items():
         assert sentence in uqcli("apply", "rule.json", "few.csv", *options, "-o", "x.csv").out.decode()

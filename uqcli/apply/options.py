@@ -27,7 +27,7 @@ class ApplyRequest:
     no_empty: bool = flag("Put the likeliest class into empty prediction sets (raises coverage).")
     only_selected: bool = flag("Write only the flagged rows (boundaries).")
     top: int | None = option(
-        "N", "Flag the first N rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
+        "N", "Flag the N highest-ranked rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
     )
     per: str | None = option("COL", "With --top: flag N rows of each value of this column.")
     data: DataRequest = filled()

@@ -214,7 +214,7 @@ class ApplyReport(OneResult):
         if not self.taken:  # no row has a group
             return ""
         below = sum(rows < top for rows in self.taken)
-        first = f"The first {rows_of(top)}"
+        first = "The highest-ranked row" if top == 1 else f"The {count(top)} highest-ranked rows"
         verb = "is" if top == 1 else "are"
         if per is not None:
             fewer = f"; {count(below)} {'has' if below == 1 else 'have'} fewer" if below else ""
