@@ -245,3 +245,21 @@ def test_the_screen_has_at_most_24_lines(uqcli):
         lines = uqcli(name).out.decode().splitlines()
         assert len(lines) <= 24
         assert len(lines[0]) <= 80
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_columns_are_found_whatever_separates_them(uqcli, tmp_path, separator):
+    rows = pl.read_csv(tmp_path / "rows.csv")
+    rows.write_csv(tmp_path / "other.csv", separator=separator)
+    told = [uqcli("overview", name, "--json").json for name in ("rows.csv", "other.csv")]
+    assert told[1]["could_be_uncertainty"] == told[0]["could_be_uncertainty"] == ["weight", "spread"]
+    assert told[1]["metrics"] == told[0]["metrics"]
+
+
+def test_decimal_commas_are_read_where_semicolons_separate(uqcli, tmp_path):
+    rows = pl.read_csv(tmp_path / "two.csv")
+    texts = [f"{score:.6f};{label}".replace(".", ",") for score, label in rows.iter_rows()]
+    (tmp_path / "comma.csv").write_text("\n".join(["Y_Prob;target", *texts, ""]))
+    outcome = uqcli("comma.csv", "--decimal", ",", "--json")
+    assert outcome.code == 0, outcome.err
+    assert outcome.json["metrics"]["rows"] == len(rows)

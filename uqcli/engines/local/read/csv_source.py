@@ -52,12 +52,19 @@ _MAX_CHARACTERS: Final = 40
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
     """Return another delimiter that yields all needed columns; None if none does or the given one yields any.
 
+    If no column is needed, it is the one that makes the most columns of a header without the given one.
+
     Examples
     --------
     >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
     (';', None)
+    >>> recognised("p;y", ",", []), recognised("p;q,y", ",", []), recognised("p", ",", [])
+    (';', None, None)
     """
-    if not needed or columns_found(header, delimiter, needed):
+    if not needed:
+        most = max(_DELIMITER_NAMES, key=header.count)
+        return most if most in header and delimiter not in header else None
+    if columns_found(header, delimiter, needed):
         return None
     fitting = (
         candidate
@@ -213,17 +220,16 @@ class CsvSource:
         return header
 
     def _split(self, header: CsvHeader) -> CsvHeader:
-        """Split the header at the delimiter that it states, or that separates the needed columns."""
+        """Split the header at the delimiter that it states, or that separates its columns."""
         if self._options.delimiter is not None:
             return header
         if header.stated_delimiter is not None:
             self._delimiter = header.stated_delimiter
             return header.split_at(self._delimiter, self.origin.name)
-        if self._options.required_columns:
-            detected = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
-            if detected is not None:
-                self._delimiter = detected
-                return header.split_at(detected, self.origin.name)
+        detected = recognised(header.text.decode(), self._delimiter, self._options.required_columns)
+        if detected is not None:
+            self._delimiter = detected
+            return header.split_at(detected, self.origin.name)
         return header
 
     @property
