@@ -122,6 +122,11 @@ def test_the_next_step_is_one_that_the_kind_of_file_takes(uqcli, folder):
         folder / "state.json": "uqcli watch --state",
     }.items():
         assert step in uqcli("show", file).out.decode().splitlines()[-1]
+    shown = uqcli("show", folder / "state.json").out.decode().splitlines()[0]
+    assert shown == "State of a watch: 1 batch"
+    uqcli("watch", rule, "-q", "--state", folder / "state.json", "--acknowledge")
+    shown = uqcli("show", folder / "state.json").out.decode().splitlines()[0]
+    assert shown == "State of a watch: 1 batch, 0 since an acknowledgement"
 
 
 def test_rows_need_two_rules(uqcli, folder):

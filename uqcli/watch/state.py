@@ -185,9 +185,10 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
             )
             for promise in self.promises
         ][:_MAX_ROWS]
-        since = f", the last {count(len(self.counted))} since an acknowledgement" if self.acknowledged else ""
+        since = f", {count(len(self.counted))} since an acknowledgement" if self.acknowledged else ""
+        batches = f"{count(len(self.batches))} batch{'' if len(self.batches) == 1 else 'es'}"
         return Document(
-            title=f"State of a watch: {count(len(self.batches))} batches{since}",
+            title=f"State of a watch: {batches}{since}",
             tables=[Table(title="", header=("target", "bound", "counted", "alarm at"), rows=rows)],
             notes=[f"Rule: digest {self.artifact}.", self.made_from() + "."],
         )
