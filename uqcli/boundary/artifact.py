@@ -51,14 +51,9 @@ def artifact_of(
     *,
     dependence: SavedDependence | None = None,
 ) -> BoundaryArtifact:
-    """Build the rule file of a boundary.
+    """Build the rule file of a boundary from the report of a run that found one.
 
-    Parameters
-    ----------
-    report
-        Report of its run, which found one.
-    nested
-        Thresholds of the nested boundaries, which order rows; empty if the rule orders none.
+    ``nested`` are the thresholds of the nested boundaries, which order rows; empty if the rule orders none.
     """
     boundary = report.chosen.boundary
     assert boundary is not None  # without one there is no rule

@@ -63,10 +63,7 @@ _CLUSTERED_BINS: Final = 4
 class CountedGrid:
     """Counts of scores by uncertainty bin, exact enough for a grid and for a single threshold.
 
-    Attributes
-    ----------
-    parts
-        Counts of each uncertainty bin, then of all rows.
+    ``parts`` has those of each bin, then of all rows.
     """
 
     spec: GridSpec
@@ -102,21 +99,10 @@ class CountedGrid:
 class CalibrationRows:
     """Labelled rows of a calibration set.
 
-    Attributes
-    ----------
-    constraint
-        Constraint on these rows.
-    uncertain
-        Whether the rows have an uncertainty.
-    request
-        Its binning is that of the rows.
-    min_bins
-        Minimum number of uncertainty bins if it is chosen.
-    smoothed_only
-        Whether only smoothed boundaries on shared grids are searched under the constraint. Counts must then
-        be exact near their thresholds only.
-    cluster
-        Key column of dependent rows; None if rows are independent.
+    The constraint is the one on these rows, and the binning of the request is theirs. ``uncertain`` says that
+    they have an uncertainty, of which there are at least ``min_bins`` bins if their number is chosen. If only
+    smoothed boundaries on shared grids are searched under the constraint, counts must be exact near their
+    thresholds only. ``cluster`` is the key column of dependent rows; None if rows are independent.
     """
 
     constraint: Constraint
@@ -140,14 +126,9 @@ class CalibrationRows:
         uncertain: bool = False,
         table: Table | None = None,
     ) -> CalibrationRows:
-        """Return the calibration set of a request.
+        """Return the calibration set of a request, from a table of the rows if one is open already.
 
-        Parameters
-        ----------
-        uncertain
-            Whether to read the uncertainty for any algorithm.
-        table
-            Table of the rows, if it is open already.
+        ``uncertain`` reads the uncertainty for any algorithm.
         """
         algorithms = algorithms_of(request.searched)
         for algorithm in algorithms:
@@ -363,14 +344,9 @@ class CalibrationRows:
         return counted_grid.cells(1, self.request.cells_per_bin or SCORE_BINS)
 
     def reference(self, edges: Floats, *, uncertain: bool) -> SavedReference:
-        """Count the rows to compare new rows with.
+        """Count the rows to compare new rows with, in the bins of a rule that was found on these rows.
 
-        Parameters
-        ----------
-        edges
-            Uncertainty edges of a rule that was found on these rows.
-        uncertain
-            Whether the rule uses the uncertainty.
+        ``uncertain`` says that the rule uses the uncertainty.
         """
         if not self._counted:
             self.one_row  # noqa: B018 - counts them

@@ -41,15 +41,10 @@ MIN_ALERTS = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """Minimum of a rate of a boundary.
+    """Minimum of a rate of a boundary, in [0, 1].
 
-    Attributes
-    ----------
-    rate
-        For a maximum false-positive rate it is the specificity, and for a maximum of positives among the
-        rows that are not flagged it is the negatives' share there (NPV).
-    minimum
-        In [0, 1].
+    For a maximum false-positive rate, the rate is the specificity; for a maximum of positives among the rows
+    that are not flagged, it is the negatives' share there (NPV).
     """
 
     rate: Rate
@@ -68,19 +63,11 @@ def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Certified:
-    """Last certified boundary.
+    """Last certified boundary, which takes a number of cells in the order of the ranking.
 
-    Attributes
-    ----------
-    thresholds
-        Threshold per uncertainty bin: None never flags, the lowest finite double always flags.
-    cells
-        Number of cells that the boundary takes in the order of the ranking.
-    p_value
-        Probability of at least as many successes among the tested rows at exactly the bound; the largest of
-        several promises.
-    tested
-        Tested rows, or clusters, and those that the boundary selects.
+    A threshold of None never flags, and the lowest finite double always flags. The p-value is the probability
+    of at least as many successes among the tested rows at exactly the bound, the largest of several promises.
+    ``tested`` counts the tested rows, or clusters, and those that the boundary selects.
     """
 
     uncertainty_edges: Floats
@@ -94,15 +81,10 @@ class Certified:
 class NotCertified:
     """Why no boundary is certified.
 
-    Attributes
-    ----------
-    p_value
-        p-value of the first boundary tested; None if nothing could be tested.
-    rows_needed
-        Approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows
-        do not suggest that any size suffices.
-    provable
-        Whether some number of rows could show the promises; none shows a rate of 1.
+    The p-value is that of the first boundary tested; None if nothing could be tested. ``rows_needed`` is the
+    approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows do
+    not suggest that any size suffices. Promises are provable if some number of rows could show them; none
+    shows a rate of 1.
     """
 
     p_value: float | None
@@ -112,19 +94,11 @@ class NotCertified:
 
 @dataclass(frozen=True, kw_only=True)
 class Certifier:
-    """Nested boundaries of a pilot, to be tested on other rows.
+    """Nested boundaries, from a ranking of the cells of a pilot, to be tested on other rows.
 
-    Attributes
-    ----------
-    pilot
-        Counts of the rows that ranked the boundaries.
-    nested
-        Ranking of the pilot's cells.
-    tested
-        Rows of the test, or its clusters if rows depend on each other, at each boundary; shape (cells,). Of
-        clusters only the precision of flagged rows can be promised.
-    size
-        Number of rows, or clusters, of the calibration set.
+    ``tested`` counts the rows of the test, or its clusters if rows depend on each other, at each boundary;
+    shape (cells,). Of clusters only the precision of flagged rows can be promised. ``size`` is the number of
+    rows, or clusters, of the calibration set.
     """
 
     pilot: Cells
@@ -136,16 +110,10 @@ class Certifier:
     def from_cells(
         cls, pilot: Cells, test: Cells, *, has_own_pilot: bool = True, nested: NestedBoundaries | None = None
     ) -> Certifier:
-        """Count independent rows.
+        """Count independent rows, in cells with the edges of the pilot.
 
-        Parameters
-        ----------
-        test
-            Counts of the rows to test, with the edges of the pilot.
-        has_own_pilot
-            Whether the pilot is a part of the calibration set, and not older rows.
-        nested
-            Ranking of the pilot's cells; None for that by their smoothed rates.
+        The pilot may be a part of the calibration set, or older rows. The ranking of its cells is that by
+        their smoothed rates, unless it is given.
         """
         nested = nested or nested_boundaries(pilot)
         true_positives, selected = nested.counts_of(test)
@@ -170,19 +138,11 @@ class Certifier:
         """Find the last boundary of the sequence that keeps all promises, at risk delta.
 
         The sequence starts where the pilot expects the largest margin, in standard errors. For recall, and
-        for the rows that are not flagged, it goes to stricter boundaries, otherwise to looser ones.
+        for the rows that are not flagged, it goes to stricter boundaries, otherwise to looser ones. A given
+        sequence, int64 of shape (boundaries,), has the indices of the boundaries to test, in order.
 
-        Parameters
-        ----------
-        delta
-            In (0, 1).
-        at_least
-            Minimum number of cells, for a promise that looser boundaries keep as well, or that was tested
-            for them.
-        at_most
-            Maximum number of cells, which the pilot chose; None for all.
-        sequence : int64, shape (boundaries,)
-            Indices of the boundaries to test, in order; None for those that the pilot chooses.
+        Boundaries have at least ``at_least`` cells, for a promise that looser boundaries keep as well, or
+        that was tested for them, and at most ``at_most``, which the pilot chose.
         """
         if any(promise.minimum >= 1 for promise in promises):
             return NotCertified(p_value=None, rows_needed=None, provable=False)
@@ -250,13 +210,9 @@ class Certifier:
         """Estimate the size of a calibration set that certifies some boundary of the sequence.
 
         It is the smallest number at which a boundary passes if its rates are those of the tested rows, each
-        (k+1)/(n+2), rounded up to two digits. The boundaries do not depend on the bounds, so that a stricter
-        bound never needs fewer rows.
-
-        Returns
-        -------
-        int or None
-            None if no boundary suggests it that has 30 tested alerts and 30 rows in each rate.
+        (k+1)/(n+2), rounded up to two digits; None if no boundary suggests it that has 30 tested alerts and
+        30 rows in each rate. The boundaries do not depend on the bounds, so that a stricter bound never needs
+        fewer rows.
         """
         known = self.tested.selected >= MIN_ALERTS
         if not known.any():

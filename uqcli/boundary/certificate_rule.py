@@ -352,24 +352,13 @@ def _conditions(certificate: SavedCertificate) -> tuple[str, str, str]:
 class Certification:
     """Outcome of a certification, of a boundary or of those of several groups.
 
-    Attributes
-    ----------
-    delta
-        Risk of all certificates together.
-    certificates
-        One for a boundary, or one for each certified group; empty if nothing was certified.
-    failed
-        Why nothing was certified; of groups, why the one with the lowest p-value was not.
-    tested_target
-        Promise that was tested last, and its risk.
-    uncertified
-        Boundary of the same algorithm without a certificate, on all of the rows; None for groups.
-    groups
-        Number of groups; None without groups.
-    units
-        What was tested: rows, clusters or days.
-    has_pilot
-        Whether other rows chose the boundaries.
+    ``delta`` is the risk of all certificates together: one of a boundary, or one of each certified group;
+    none if nothing was certified. ``failed`` then says why; of groups, why the one with the lowest p-value
+    was not certified. ``tested_target`` states the promise that was tested last, and its risk.
+
+    ``uncertified`` is a boundary of the same algorithm without a certificate, on all of the rows; None for
+    groups. ``groups`` is their number. ``units`` names what was tested: rows, clusters or days. With a pilot,
+    other rows chose the boundaries.
     """
 
     delta: float

@@ -64,20 +64,11 @@ from uqcli.rules.saved import Source, absent_if_none
 
 @dataclass(frozen=True, kw_only=True)
 class CertifiedRule:
-    """A certified boundary of some rows, or why nothing was certified.
+    """A certified boundary with its counts on all of the rows, or why nothing was certified.
 
-    Attributes
-    ----------
-    boundary
-        The boundary, with its counts on all of the rows.
-    certification
-        The certificate, or why there is none.
-    cells
-        Cells of all of the rows, with the edges of the pilot if anything was certified.
-    spec
-        The grid, with the number of uncertainty bins that was chosen.
-    nested
-        Nested boundaries of the pilot, the tightest first; empty if nothing was certified.
+    The cells are those of all rows, with the edges of the pilot if anything was certified, and ``spec`` has
+    the number of uncertainty bins that was chosen. ``nested`` are the pilot's boundaries, the tightest first;
+    empty if nothing was certified.
     """
 
     boundary: FittedBoundary | None
@@ -91,13 +82,7 @@ class CertifiedRule:
 def certified(
     request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...] = ()
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find a boundary, certify it and report it.
-
-    Parameters
-    ----------
-    gains
-        Comparison of the uncertainty columns, the best first, if there was one.
-    """
+    """Find a boundary, certify it and report it, with the gains of uncertainty columns, the best first."""
     delta = checked_delta(request)
     if was_sampled(request.data):
         return _certified_in_region(request, delta)
@@ -225,12 +210,8 @@ def certified_rule(
     """Find a boundary on pooled rows and certify it at risk delta.
 
     The flagged zone and the positives missed by the cleared zone are two promises about different thresholds:
-    each has half of the risk.
-
-    Parameters
-    ----------
-    older
-        Pooled rows that choose the boundaries, so that all ``rows`` test them; None for a part of ``rows``.
+    each has half of the risk. Pooled older rows choose the boundaries if there are any, so that all ``rows``
+    test them; otherwise a part of ``rows`` does.
     """
     constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
     cluster = request.data.roles.cluster

@@ -52,11 +52,6 @@ _PERFECT_LABELS: Final = 1.2
 def labels_at_start(precision: float, delta: float) -> int:
     """Return how many labels the first threshold should flag, so that a test can certify a precision.
 
-    Parameters
-    ----------
-    precision, delta
-        In (0, 1).
-
     Examples
     --------
     >>> labels_at_start(0.95, 0.1), labels_at_start(0.99, 0.1)
@@ -143,12 +138,7 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
 def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tuple[Rows, Source]:
     """Read the labelled rows that were drawn for the pilot or for the test, pooled, with their region.
 
-    Parameters
-    ----------
-    mark
-        ``PILOT`` or ``TEST``.
-    more
-        Further columns of numbers to read.
+    The mark is ``PILOT`` or ``TEST``; ``more`` are further columns of numbers to read.
     """
     roles = data.roles
     further = {name: name for name in (was_sampled(data) or SAMPLED_ABOVE, *more)}
@@ -192,12 +182,7 @@ def region_of(rows: Rows) -> tuple[str, float]:
 def region_certifier(rows: Rows, above: float, precision: float, delta: float) -> tuple[Certifier, Ints]:
     """Return the nested thresholds of drawn rows with their counts, and the order in which to test them.
 
-    Parameters
-    ----------
-    rows
-        Pooled.
-    above
-        Score above which they were drawn, which is the loosest threshold.
+    The rows are pooled. The score above which they were drawn is the loosest threshold.
     """
     value, index = np.unique(-rows.score, return_inverse=True)
     total = np.cumsum(np.bincount(index, weights=rows.weights()).astype(np.int64))

@@ -41,16 +41,8 @@ _BLOCK_CLUSTERS: Final = 20
 class ClusteredRows:
     """Single rows, sorted by the key of their cluster, then by score and uncertainty.
 
-    Attributes
-    ----------
-    key : int64, shape (C,)
-        Ascending keys of the clusters.
-    cluster : int64, shape (n,)
-        Index of each row's cluster.
-    score, uncertainty : float64, shape (n,)
-    positive : bool, shape (n,)
-    amounts : int64, shape (amounts, n)
-        In ten-thousandths; None without columns of amounts.
+    ``key`` has the ascending keys of the clusters, int64 of shape (C,), and ``cluster`` the index of each
+    row's cluster, shape (n,). Amounts, int64 of shape (amounts, n), are in ten-thousandths.
     """
 
     key: Ints
@@ -125,12 +117,8 @@ class ClusteredRows:
         """Exchange the uncertainties of clusters within blocks, in the order of the scores.
 
         A cluster takes those of another place by place if their sizes are equal. If not, it draws as many
-        from the other with replacement, and keeps their order.
-
-        Returns
-        -------
-        int64, shape (n,)
-            Row whose uncertainty each row takes.
+        from the other with replacement, and keeps their order. Return the row whose uncertainty each row
+        takes, int64 of shape (n,).
         """
         donor = np.empty(len(self.key), dtype=np.int64)
         full, rest = self._blocks
@@ -144,10 +132,7 @@ class ClusteredRows:
 class ClusteredGrid(CrossValidatedGrid):
     """Cross-validated grid whose folds, samples and permutations are of whole clusters.
 
-    Attributes
-    ----------
-    values : int64, shape (n,)
-        Value of flagging each row; None without amounts.
+    With amounts, ``values`` has the value of flagging each row, int64 of shape (n,).
     """
 
     rows: ClusteredRows
@@ -171,11 +156,8 @@ class ClusteredGrid(CrossValidatedGrid):
         """Compute the margin over clusters, of which each adds one amount (see CrossValidatedGrid).
 
         The further cluster adds twice the largest of these amounts, or of those of a row if that is more. All
-        that a cluster is worth can be a hundred times what a change of rule adds in it.
-
-        Returns
-        -------
-        None with fewer than 20 clusters that have rows on which the two differ.
+        that a cluster is worth can be a hundred times what a change of rule adds in it. None with fewer than
+        20 clusters that have rows on which the two differ.
         """
         del total
         assert self.amounts is not None  # checked before
@@ -240,13 +222,7 @@ def counts_of_clusters(boundary: FittedBoundary, clusters: ClusteredRows) -> Con
 
 
 def placed(counts: Confusion[Ints], place: Ints, clusters: int) -> Confusion[Ints]:
-    """Return counts of some clusters among those of all; int64, shape (clusters,) each.
-
-    Parameters
-    ----------
-    place : int64, shape (c,)
-        Index of each cluster among all.
-    """
+    """Return counts of some clusters, at their places among all, as counts of all; int64, (clusters,)."""
 
     def among_all(column: Ints) -> Ints:
         values = np.zeros(clusters, dtype=np.int64)
@@ -264,10 +240,7 @@ def placed(counts: Confusion[Ints], place: Ints, clusters: int) -> Confusion[Int
 def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Confusion[Ints]:
     """Count the rows and positives of each cluster that a boundary flags, and flags or reviews.
 
-    Parameters
-    ----------
-    cluster : int64, shape (n,)
-        Index of each row's cluster.
+    ``cluster`` is the index of each row's cluster, int64 of shape (n,).
     """
     clusters, weight, positive = int(cluster.max(initial=-1)) + 1, rows.weight, rows.labels
 
@@ -318,14 +291,8 @@ def saved_dependence(
 ) -> SavedDependence:
     """Sum up how rows of a cluster depend on each other, for each rate that ``watch`` would test.
 
-    Rules that promise no rate are watched by their precision.
-
-    Parameters
-    ----------
-    counts
-        Counts of each cluster.
-    promising
-        Those of each group in which a bound is promised; None or empty if it is promised for all rows.
+    Rules that promise no rate are watched by their precision. The counts are those of each cluster; if a
+    bound is promised in each of several groups, ``promising`` has those of each group.
     """
     review = request.limit
     rates = [str(bound.rate) for bound in request.constraint.bounds if bound.rule.is_promise] or ["precision"]

@@ -24,12 +24,8 @@ _NOT_TESTED: Final = Estimate(value=None)
 class UncertaintyComparison:
     """Gain of one uncertainty column over a single threshold.
 
-    Attributes
-    ----------
-    gain
-        None if no single threshold meets the constraint.
-    p_value, p_hurts
-        P-values of permutation tests for a gain and for a loss, adjusted for all columns (Holm).
+    The gain is None if no single threshold meets the constraint. The p-values are those of permutation tests
+    for a gain and for a loss, adjusted for all columns (Holm).
     """
 
     uncertainty: str
@@ -94,10 +90,7 @@ class UncertaintyComparison:
     def sentence(self, beside: str = "") -> str:
         """State whether the uncertainty helps, by how much, and how sure that is.
 
-        Parameters
-        ----------
-        beside
-            What gives the number of alerts, if the report does not say it.
+        ``beside`` says what gives the number of alerts, if the report does not say it.
         """
         named = "" if self.uncertainty == "uncertainty" else f" '{self.uncertainty}'"
         asked = f"Does the uncertainty{named} help?"

@@ -63,18 +63,11 @@ def dependent_columns(data: DataRequest) -> Keys:
 def dependence_caution(
     data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]
 ) -> tuple[str, str]:
-    """Caution that flagged rows of one day or customer are alike, by the first rows.
+    """Caution that flagged rows of one day or customer are alike, by the first rows; also return the option.
 
-    Parameters
-    ----------
-    data
-        Request with the columns of the rule and the label.
-    takes_option
-        Whether the option that names a column can be added to those of the run.
-
-    Returns
-    -------
-    The caution, and the option to add; empty texts if rows are not alike, or the run does not take it.
+    The request has the columns of the rule and the label. ``takes_option`` says whether the option that names
+    a column can be added to those of the run. Both texts are empty if rows are not alike, or the run does not
+    take the option.
     """
     keys = dependent_columns(data)
     columns = (*keys.dates, *keys.others)[:_MAX_COLUMNS]

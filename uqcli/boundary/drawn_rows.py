@@ -19,16 +19,11 @@ from uqcli.estimates.confusion import Confusion
 
 
 def copies(rows: Rows, seed: int) -> tuple[Ints, NDArray[np.uint64]]:
-    """Expand pooled rows to single rows.
+    """Expand pooled rows to single rows: the index of each in the table, and its key; shape (n,).
 
-    Returns
-    -------
-    index : int64, shape (n,)
-        Index of each row's values in the table.
-    keys : uint64, shape (n,)
-        Hash of each row's values, its number among equal rows, the seed, and the table digest. Without the
-        digest, draws from a few repeated values would be equal for every calibration set. Copies of one row
-        share a hash, so that they stay together (see uqcli.engines.repeated_rows).
+    The key is a hash of the row's values, its number among equal rows, the seed, and the table digest.
+    Without the digest, draws from a few repeated values would be equal for every calibration set. Copies of
+    one row share a hash, so that they stay together (see uqcli.engines.repeated_rows).
     """
     count = rows.weights()
     columns = [*rows.numbers.values(), rows.labels]
@@ -41,19 +36,9 @@ def copies(rows: Rows, seed: int) -> tuple[Ints, NDArray[np.uint64]]:
 
 
 def split_by_hash(rows: Rows, seed: int, end_ranks: Sequence[int]) -> list[Ints]:
-    """Split rows into parts in the order of their hashes.
+    """Split pooled rows in the order of their hashes into parts that end at ascending ranks, and the rest.
 
-    Parameters
-    ----------
-    rows
-        Pooled.
-    end_ranks
-        Ascending ranks at which all parts except the last end.
-
-    Returns
-    -------
-    int64, shape (n,)
-        Multiplicity of each distinct row in each part.
+    Each part is the multiplicity of each distinct row in it, int64 of shape (n,).
     """
     index, keys = copies(rows, seed)
     cuts = [rank for rank in end_ranks if 0 < rank < len(keys)]
@@ -70,20 +55,9 @@ def drawn_rows(
 ) -> Confusion[Ints]:
     """Draw one selected row of each cluster at each of several nested boundaries: that with the lowest key.
 
-    Parameters
-    ----------
-    position : int64, shape (n,)
-        First boundary that selects each row.
-    cluster : int64, shape (n,)
-        Key of each row's cluster.
-    key : uint64, shape (n,)
-        Random key of each row.
-    positive : bool, shape (n,)
-
-    Returns
-    -------
-    Clusters at each boundary, shape (boundaries,): all of them, those with a positive row, those with a
-    selected row, and those whose drawn row is positive.
+    Rows, shape (n,), have the first boundary that selects them, the key of their cluster, and a random key.
+    Return the clusters at each boundary, shape (boundaries,): all of them, those with a positive row, those
+    with a selected row, and those whose drawn row is positive.
     """
     clusters, index = np.unique(cluster, return_inverse=True)
     rank = np.empty(len(key), dtype=np.int64)

@@ -64,10 +64,8 @@ class Expected:
 class BootstrapSamples:
     """Bootstrap samples of a grid, with what does not depend on a constraint.
 
-    Attributes
-    ----------
-    drawn, left_out : int64, shape (2, DRAWS, cells)
-        Rows and positive rows of each sample, and those outside it.
+    ``drawn`` has the rows and positive rows of each sample, and ``left_out`` those outside it; int64, shape
+    (2, DRAWS, cells).
     """
 
     cells: Cells
@@ -102,15 +100,8 @@ def expected(
     seed: int,
     samples: BootstrapSamples | None = None,
 ) -> Expected | None:
-    """Estimate the results of an algorithm's boundary on new data.
+    """Estimate the results of an algorithm's boundary on new data, from samples if they have been drawn.
 
-    Parameters
-    ----------
-    samples
-        Samples of these cells and this seed, if they have been drawn.
-
-    Returns
-    -------
     None if there is no boundary, too many samples have none, or the grid has over 100,000 cells.
     """
     tops = None if is_large(cells) else ALGORITHMS[algorithm].method(cells, constraint.goal(cells))
@@ -127,14 +118,10 @@ def expected_of(
     tops_of_draws: Callable[[Ints], Iterator[Tops | None]],
     algorithm: Algorithm,
 ) -> Expected | None:
-    """Estimate the results of a boundary on new data (see ``expected``).
+    """Estimate the results of a boundary, its top cells, on new data (see ``expected``).
 
-    Parameters
-    ----------
-    tops
-        The boundary.
-    tops_of_draws
-        Function from bootstrap samples, int64 of shape (2, draws, cells), to the boundary of each.
+    ``tops_of_draws`` is a function from bootstrap samples, int64 of shape (2, draws, cells), to the boundary
+    of each.
     """
     cells, samples, rests = drawn.cells, drawn.drawn, drawn.left_out
     count, positives = cells.flat
@@ -178,13 +165,7 @@ def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows
 
 
 def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
-    """Move the range of a rate to another centre, on the logit scale.
-
-    Parameters
-    ----------
-    estimate
-        The rate of ``trials`` rows, with a range.
-    """
+    """Move the range of a rate of ``trials`` rows to another centre, on the logit scale."""
     nearest = 0.5 / max(trials, 1)
     rate = estimate.value
     if rate is None or estimate.low is None or estimate.high is None:
@@ -214,17 +195,11 @@ def enough_draws(feasible: int) -> bool:
 
 
 def by_optimism(apparent: Confusion[Ints], in_draws: Confusion[Ints], on_all: Confusion[Ints]) -> Expected:
-    """Subtract the mean optimism of the samples' boundaries.
+    """Subtract the mean optimism of the samples' boundaries from the rates of the boundary, shape (1,).
 
-    The ranges are given for any number of alerts, since calibration sets with more alerts than usual are the
-    lucky ones.
-
-    Parameters
-    ----------
-    apparent : shape (1,)
-        The boundary on the calibration set.
-    in_draws, on_all : shape (m,)
-        The boundary of each sample, on the sample and on the calibration set.
+    ``in_draws`` and ``on_all`` count the boundary of each sample on the sample and on the calibration set;
+    shape (m,). The ranges are given for any number of alerts, since calibration sets with more alerts than
+    usual are the lucky ones.
     """
     optimism = _rates(in_draws) - _rates(on_all)
     subtracted = np.maximum(0.0, optimism.mean(axis=1))
@@ -248,12 +223,8 @@ def _trials_as_variable(share: float, trials: int, variance: float, subtracted: 
     """Return the number of trials whose rate varies as an optimism does, at most those of a fixed boundary.
 
     Where many boundaries nearly meet the constraint, the samples choose quite different ones. Their rates
-    then vary more than that of a fixed boundary.
-
-    Parameters
-    ----------
-    variance, subtracted
-        Variance of the optimism over the samples, and how much of it was subtracted.
+    then vary more than that of a fixed boundary. ``variance`` is that of the optimism over the samples, and
+    ``subtracted`` how much of it was subtracted.
     """
     smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
     fixed = smoothed * (1 - smoothed) / trials
@@ -318,10 +289,8 @@ def expected_metrics(
 def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:
     """State what to expect of precision and recall, each with its range if it has one.
 
-    Parameters
-    ----------
-    between
-        The clusters or days whose differences the ranges allow for; empty if rows are independent.
+    ``between`` names the clusters or days whose differences the ranges allow for; empty if rows are
+    independent.
 
     Examples
     --------

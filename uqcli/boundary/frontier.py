@@ -28,16 +28,10 @@ _MAX_BUDGETS: Final = 200
 
 
 def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[FittedBoundary, ...]]:
-    """Find the best boundaries for numbers of alerts from one to all, in a geometric series.
+    """Find each algorithm's best boundaries for numbers of alerts from one to all, in a geometric series.
 
-    Parameters
-    ----------
-    scores
-        A single row of all distinct scores, for a single threshold; None if not available.
-
-    Returns
-    -------
-    Best boundaries of each algorithm at these numbers, with increasing true positives.
+    Their true positives increase. A single row of all distinct scores is for a single threshold; None if not
+    available.
     """
     budgets = np.unique(np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)).tolist()
     constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
@@ -71,10 +65,7 @@ def write_frontier(
 ) -> None:
     """Compute the trade-off curve and write it.
 
-    Parameters
-    ----------
-    bounds
-        Bounds at whose odds the table also has the net benefit; those that set no odds add no column.
+    The table also has the net benefit at the odds of each bound; a bound that sets no odds adds no column.
     """
     if ALGORITHMS[algorithm].works_on is not WorksOn.GRID:
         raise UsageError(
@@ -99,10 +90,7 @@ def _columns(
 ) -> dict[str, list[Any]]:
     """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin.
 
-    Parameters
-    ----------
-    odds
-        Odds of each column of net benefits; None if infinite, which leaves the column null.
+    Each column of net benefits has its odds; None if they are infinite, which leaves the column null.
     """
     points = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
     table: dict[str, list[Any]] = {

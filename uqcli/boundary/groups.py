@@ -50,13 +50,7 @@ from uqcli.rules.result import Result
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSearch:
-    """Search for the boundaries of several groups.
-
-    Attributes
-    ----------
-    parts
-        Cells of each group.
-    """
+    """Search for the boundaries of several groups, from the cells of each."""
 
     parts: tuple[Cells, ...]
     algorithm: Algorithm
@@ -82,11 +76,9 @@ class GroupSearch:
         return self._tops(self.parts, rankings)
 
     def boundaries(self) -> tuple[FittedBoundary, ...] | None:
-        """Find the boundary of each group; without thresholds where the bound is out of reach.
+        """Find the boundary of each group; None if no group has one.
 
-        Returns
-        -------
-        None if no group has a boundary.
+        Where the bound is out of reach, a boundary has no thresholds.
         """
         if self._optimum is None:
             return None

@@ -29,22 +29,11 @@ _MAX_NAMED: Final = 12
 
 @dataclass(frozen=True, kw_only=True)
 class GroupRules:
-    """Boundaries of groups.
+    """Boundaries by group; none if the constraint cannot be met.
 
-    Attributes
-    ----------
-    by
-        Key column of the groups; PREDICTED for predicted classes.
-    min_group
-        Minimum rows of a group with a boundary of its own, by weight.
-    boundaries
-        By group; empty if the constraint cannot be met.
-    small
-        Rows of each smaller group, by weight.
-    rest
-        Counts of the smaller groups, which the boundary of all rows decides.
-    certificates
-        By certified group.
+    ``by`` is the key column of the groups, PREDICTED for predicted classes. Groups with fewer than
+    ``min_group`` rows, by weight, have no boundary of their own: ``small`` has their rows, and ``rest`` their
+    counts, which the boundary of all rows decides. Certificates are those of the certified groups.
     """
 
     by: str

@@ -50,11 +50,8 @@ PointOnGrid = tuple[FittedBoundary, Expected]
 class RankedSamples:
     """A ranking of the cells of a grid, and the rankings of its bootstrap samples.
 
-    Attributes
-    ----------
-    samples
-        Counts and ranking of each sample, and the true positives and selected rows of its boundaries in the
-        grid itself, int64 of shape (cells,) each.
+    Each sample has its counts, its ranking, and the true positives and selected rows of its boundaries in the
+    grid itself, int64 of shape (cells,).
     """
 
     cells: Cells
@@ -117,17 +114,9 @@ def operating_points(
 ) -> dict[ConstraintKind, list[tuple[Constraint, PointOnGrid, PointOnGrid | None]]] | None:
     """Find rules for many precisions and, without class weights, for many numbers of alerts.
 
-    Parameters
-    ----------
-    cells
-        Grid of the calibration set.
-    constraint
-        Constraint of the run, which is also a point if its kind has points. Its margin applies to precisions.
-
-    Returns
-    -------
-    By kind of constraint, in ascending order: the constraint, its rule and, if several uncertainty bins share
-    their score bins, the single threshold. None for a grid of over 20,000 cells.
+    The constraint of the run is also a point if its kind has points; its margin applies to precisions. By
+    kind of constraint, in ascending order, return the constraint, its rule and, if several uncertainty bins
+    share their score bins, the single threshold. None for a grid of over 20,000 cells.
     """
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
@@ -187,18 +176,10 @@ def points_for_page(
     alerts: int | None,
     settings: dict[str, str],
 ) -> OperatingPoints | None:
-    """Compute the operating points of a grid.
+    """Compute the operating points of a grid; None if it is too large, or if no rule is feasible.
 
-    Parameters
-    ----------
-    alerts
-        Rows that the run's rule flags; None if it has none.
-    settings
-        Options with which a command line makes the rule of a point.
-
-    Returns
-    -------
-    None if the grid is too large, or if no rule is feasible.
+    ``alerts`` is the number of rows that the run's rule flags, and the settings are the options with which a
+    command line makes the rule of a point.
     """
     by_kind = operating_points(cells, constraint, seed, class_weights)
     if by_kind is None or not any(by_kind.values()):

@@ -35,29 +35,17 @@ def _size_or(word: str) -> Callable[[str, str], int | str]:
 class BoundaryRequest:
     """Algorithm of the boundary, its grid and its tests, with the constraint and the rows.
 
-    Attributes
-    ----------
-    algorithm
-        None for the default, which saves a single threshold if that is advised.
-    binning, uncertainty_bins
-        None for the default: for smoothed rates shared, with a number of bins chosen by performance; else the
-        paper's. Ignored with a saved grid.
-    certify
-        Risk that new data break the bound, a decimal in (0, 1) as typed.
-    pilot
-        Older labelled rows that choose the boundaries to certify; None for a part of the rows.
-    by
-        Key column whose groups have their own thresholds; PREDICTED for the predicted classes, None for none.
-    limit
-        Limit of the review of rows below the boundary; None for no review.
-    compared
-        Uncertainty columns to compare with a single threshold, of which the best is used; empty for none.
-    curve
-        Output of the trade-off curve of recall and precision; None for none.
-    names_uncertainty
-        Whether the user named the column of the uncertainty.
-    bounds
-        Bounds at which the trade-off curve has net benefits, if there are several; empty for the constraint.
+    The default algorithm, None, saves a single threshold if that is advised. By default, smoothed rates have
+    shared bins, whose number is chosen by performance, and other algorithms those of the paper; a saved grid
+    has its own. ``certify`` is the risk that new data break the bound, a decimal in (0, 1) as typed, and
+    ``pilot`` has older labelled rows that choose the boundaries to certify; without them a part of the rows
+    does. ``by`` is the key column whose groups have their own thresholds, PREDICTED for the predicted
+    classes.
+
+    ``limit`` is that of the review of rows below the boundary. ``compared`` are the uncertainty columns to
+    compare with a single threshold, of which the best is used. ``curve`` is the output of the trade-off curve
+    of recall and precision, which has net benefits at ``bounds``, if there are several, and otherwise at the
+    constraint. ``names_uncertainty`` says that the user named the column of the uncertainty.
     """
 
     panel: ClassVar = "Boundary"

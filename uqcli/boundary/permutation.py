@@ -64,21 +64,13 @@ would miss the truth in 7 to 8 % of small calibration sets. At the bound they mi
 class Gain:
     """Cross-validated gain in recall of score x uncertainty over the score alone.
 
-    Attributes
-    ----------
-    equal_alerts
-        Gain at equal alerts, averaged around those of a single threshold at the bound.
-    at_bound
-        Gain if both meet the constraint.
-    ``placebo``
-        Mean gain of the permutations at equal alerts.
-    p_value, p_hurts
-        Share of permutations, including the identity, whose gain is at least, and at most, as large.
-    least_p
-        Least share that so many permutations allow.
-    value, value_equal_alerts
-        Both gains in units of the utility, for as many rows; None for other constraints, the second also for
-        columns of amounts.
+    ``equal_alerts`` is the gain at equal alerts, averaged around those of a single threshold at the bound,
+    and ``at_bound`` that if both meet the constraint. ``placebo`` is the mean gain of the permutations at
+    equal alerts. ``p_value`` and ``p_hurts`` are the shares of permutations, including the identity, whose
+    gain is at least, and at most, as large; ``least_p`` is the least share that so many permutations allow.
+
+    ``value`` and ``value_equal_alerts`` are both gains in units of the utility, for as many rows; None for
+    other constraints, the second also for columns of amounts.
     """
 
     equal_alerts: Estimate
@@ -95,14 +87,9 @@ class Gain:
 class FoldAmounts:
     """Amounts of the rows of each fold and cell.
 
-    Attributes
-    ----------
-    sums : int64, shape (2, amounts, FOLDS, cells)
-        As in ``ValueCounts``.
-    squares : float64, shape (FOLDS, cells)
-        Sum of the squared values of flagging each row.
-    largest
-        Largest absolute value of flagging a row.
+    ``sums``, int64 of shape (2, amounts, FOLDS, cells), are as in ``ValueCounts``. ``squares``, float64 of
+    shape (FOLDS, cells), sum the squared values of flagging each row, and ``largest`` is the largest absolute
+    value.
     """
 
     sums: Ints
@@ -111,16 +98,9 @@ class FoldAmounts:
 
     @classmethod
     def from_rows(cls, index: Ints, length: int, positive: Bools, amounts: Ints, values: Ints) -> FoldAmounts:
-        """Add up the amounts of single rows.
+        """Add up the amounts of single rows, shape (amounts, n), and the values of flagging each, shape (n,).
 
-        Parameters
-        ----------
-        index : int64, shape (n,)
-            Cell of each row among those of all folds, of ``length`` cells each.
-        positive : bool, shape (n,)
-        amounts : int64, shape (amounts, n)
-        values : int64, shape (n,)
-            Value of flagging each row.
+        ``index`` is the cell of each row among those of all folds, of ``length`` cells each.
         """
         squares: Floats = np.bincount(index, values.astype(np.float64) ** 2, FOLDS * length).astype(
             np.float64
@@ -148,14 +128,8 @@ def added_by_cell(index: Ints, length: int, column: Ints | Bools) -> Ints:
 class CrossValidatedGrid:
     """Rows of a grid split into folds, each ranked by the rates of the other folds.
 
-    Attributes
-    ----------
-    cells
-        With score edges shared by all uncertainty bins.
-    count, positives : int64, shape (FOLDS, cells)
-        Rows of each fold, by uncertainty bin.
-    amounts
-        Amounts of the rows; None without amounts.
+    All uncertainty bins share the score edges of the cells. ``count`` and ``positives`` are the rows of each
+    fold, by uncertainty bin; int64, shape (FOLDS, cells). There may be amounts of the rows.
     """
 
     cells: Cells
@@ -175,14 +149,8 @@ class CrossValidatedGrid:
     ) -> CrossValidatedGrid:
         """Count single rows in folds, with their amounts.
 
-        Parameters
-        ----------
-        fold, cell : int64, shape (n,)
-            Index of each row's fold, and of its cell by uncertainty bin.
-        positive : bool, shape (n,)
-        amounts : int64, shape (amounts, n)
-        values : int64, shape (n,)
-            Value of flagging each row.
+        ``fold`` and ``cell`` are the index of each row's fold, and of its cell by uncertainty bin, and
+        ``values`` the value of flagging it; int64, shape (n,). Amounts have shape (amounts, n).
         """
         length = sum(len(row.count) for row in cells.rows)
         index = fold * length + cell
@@ -238,16 +206,8 @@ class CrossValidatedGrid:
     def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
         """Compute the margin of the value that flagging some cells adds to flagging those by the score alone.
 
-        Parameters
-        ----------
-        flagged : bool, shape (FOLDS, cells)
-        by_score : bool, shape (cells,)
-        total
-            The value itself.
-
-        Returns
-        -------
-        None with too few rows on which the two differ.
+        ``flagged`` has shape (FOLDS, cells), ``by_score`` (cells,), and ``total`` is the value itself. None
+        with too few rows on which the two differ.
         """
         assert self.amounts is not None  # checked before
         differ = flagged != by_score
@@ -284,15 +244,10 @@ class CrossValidatedGrid:
         return hits, misses
 
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
-        """Permute the uncertainties of rows within blocks.
+        """Permute the uncertainties of rows within blocks; return rows and positive rows.
 
-        Blocks are runs of score cells of at least ``_BLOCK_ROWS`` rows. Every row keeps its fold, score cell
-        and label.
-
-        Returns
-        -------
-        int64, shape (draws, FOLDS, cells) each
-            Rows and positive rows.
+        Both are int64 of shape (draws, FOLDS, cells). Blocks are runs of score cells of at least
+        ``_BLOCK_ROWS`` rows. Every row keeps its fold, score cell and label.
         """
         shape = FOLDS, len(self.cells.rows), self.length
         observed = np.stack([self.positives, self.count - self.positives]).reshape(2, *shape)
@@ -364,12 +319,8 @@ def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generato
 class Curve:
     """True positives by number of alerts, from none to all.
 
-    Attributes
-    ----------
-    alerts, hits : int64, shape (m+1,)
-        Cumulative alerts and true positives after 0, 1, ... groups of tied rows.
-    sums : int64, shape (2, amounts, m+1), or None without amounts
-        Cumulative sums of amounts, as in ``TopRuns``.
+    Alerts and hits are cumulative, after 0, 1, ... groups of tied rows; int64, shape (m+1,). With amounts,
+    their cumulative sums are as in ``TopRuns``, shape (2, amounts, m+1).
     """
 
     alerts: Ints
@@ -449,13 +400,7 @@ def _is_clear(gains: Floats, observed: float) -> bool:
 def gain_of(
     grid: CrossValidatedGrid, constraint: Constraint, seed: int, permutations: int = PERMUTATIONS - 1
 ) -> Gain | None:
-    """Test the uncertainty by permutation; None if no single threshold meets the constraint.
-
-    Parameters
-    ----------
-    grid
-        At least two uncertainty bins.
-    """
+    """Test the uncertainty, of at least two bins, by permutation; None if no single threshold is feasible."""
     constraint = replace(constraint, margin=Fraction(0))  # evaluated at the bound itself
     digest = digest_of(grid.cells)
     index = grid.by_score.alerts_at(constraint)

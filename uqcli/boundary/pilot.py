@@ -36,13 +36,7 @@ _CHANCE: Final = 2.0
 
 
 def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> Table:
-    """Open the table of the pilot, with the columns of the rows that test.
-
-    Parameters
-    ----------
-    data
-        Request for the rows that test.
-    """
+    """Open the table of the pilot, with the columns of the rows that test, which ``data`` requests."""
     if data.engine is EngineName.SPARK:
         raise UsageError("--pilot with --engine spark", expected="--engine polars")
     older = replace(data.on(pilot), labels=None)
@@ -51,13 +45,7 @@ def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> T
 
 
 def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
-    """Refuse clusters that have rows in the pilot and among the rows that test.
-
-    Parameters
-    ----------
-    pilot, test
-        With the key of each cluster's text.
-    """
+    """Refuse clusters, by keys of their texts, that have rows in the pilot and among the rows that test."""
     common = len(np.intersect1d(pilot.groups[cluster], test.groups[cluster]))
     if common:
         values = "1 value" if common == 1 else f"{common} values"
@@ -71,12 +59,8 @@ def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
 def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = None) -> None:
     """Refuse a pilot whose rows are also among those that test; caution if this cannot be seen.
 
-    Rows that repeat within the testing rows are also found in other rows of the same source by chance.
-
-    Parameters
-    ----------
-    label
-        Column that is not compared, since the testing rows have no labels yet.
+    Rows that repeat within the testing rows are also found in other rows of the same source by chance. If the
+    testing rows have no labels yet, the column ``label`` is not compared.
     """
     shared, chance, unique, is_same = _compared(data, pilot, ())
     if shared > _MOST_SHARED or is_same:  # rows that differ in these are different ones
@@ -103,13 +87,9 @@ def _compared(
 ) -> tuple[float, float, float, bool]:
     """Compare rows by their scores and labels, and by further columns.
 
-    Returns
-    -------
-    shared, chance, unique
-        Share of rows, among those that can be told apart, that are equal to a row of the pilot; approximate
-        share that rows of the same source would have by chance; share of all rows that can be told apart.
-    is_same
-        Whether both have the same rows.
+    Return the share of rows, among those that can be told apart, that are equal to a row of the pilot, the
+    approximate share that rows of the same source would have by chance, the share of all rows that can be
+    told apart, and whether both have the same rows.
     """
     own, columns = _keys(data, common)
     other, _ = _keys(pilot, common)

@@ -48,13 +48,10 @@ class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def drift_cells(bins: int) -> Ints:
-    """Return the few cells of a test of drift over dependent rows, by uncertainty bin and score bin.
+    """Return the cells of a test of drift over dependent rows, by uncertainty bin and score bin; (bins, 10).
 
-    Five of two score bins each, or six of both halves of the uncertainty bins and three parts of the scores.
-
-    Returns
-    -------
-    int64, shape (bins, 10)
+    They are few: five of two score bins each, or six of both halves of the uncertainty bins and three parts
+    of the scores.
 
     Examples
     --------
@@ -89,13 +86,7 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
         return {role: (low, highest[role]) for role, low in self.lowest.numbers.items()}
 
     def places(self, edges: Floats, score: Floats, uncertainty: Floats | None) -> tuple[Ints, Ints]:
-        """Return the uncertainty bin and the score bin of rows; shape (n,).
-
-        Parameters
-        ----------
-        edges
-            Those of the uncertainty bins.
-        """
+        """Return the uncertainty bin, by the edges, and the score bin of rows; shape (n,)."""
         row = np.zeros(len(score), dtype=np.int64)
         if len(edges) and uncertainty is not None:
             row = bin_of(uncertainty, edges)
@@ -127,12 +118,8 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
 def ranges_for_reference(counts: Sequence[RangeCounts], bin_counts: Sequence[int]) -> list[Bools]:
     """Mark the ranges to open until ``reference_of`` is exact.
 
-    Parameters
-    ----------
-    counts
-        Counts of each uncertainty bin, then of all rows.
-    bin_counts
-        Possible numbers of bins after runs of adjacent bins are merged.
+    The counts are those of each uncertainty bin, then of all rows. ``bin_counts`` are the possible numbers of
+    bins after runs of adjacent bins are merged.
     """
     total = counts[-1]
     mask = total.containing(outer_ranks(total.rows, SCORE_BINS))
@@ -148,12 +135,8 @@ def reference_of(
 ) -> SavedReference:
     """Count the rows of ``bins`` merged uncertainty bins in score bins of equal weight.
 
-    Parameters
-    ----------
-    counts
-        Counts of which ``ranges_for_reference`` marks none.
-    uncertainty
-        Smallest and largest uncertainty; None if the rule does not use it.
+    ``ranges_for_reference`` marks none of the counts. ``uncertainty`` is the smallest and the largest one;
+    None if the rule does not use it.
     """
     total, cumulative = counts[-1], _cumulative(counts)
     of_all = _positions(cumulative.sum(axis=0))
@@ -202,27 +185,14 @@ def _positions(cumulative: Ints) -> Ints:
 
 
 class DriftCells:
-    """Rows by unit (a day or a cluster) and cell.
-
-    Parameters
-    ----------
-    bins
-        Uncertainty bins of the rule.
-    """
+    """Rows by unit (a day or a cluster) and cell, for a rule with a number of uncertainty bins."""
 
     def __init__(self, bins: int) -> None:
         self._cells = drift_cells(bins)
         self._count = np.zeros((0, int(self._cells.max()) + 1), dtype=np.int64)
 
     def add(self, unit: Ints, places: tuple[Ints, Ints], weight: Ints) -> None:
-        """Count rows.
-
-        Parameters
-        ----------
-        unit, weight : int64, shape (n,)
-        places
-            Uncertainty bin and score bin of each row.
-        """
+        """Count rows by unit, and by uncertainty bin and score bin; int64, shape (n,) each."""
         missing = int(unit.max(initial=-1)) + 1 - len(self._count)
         if missing > 0:
             self._count = np.pad(self._count, ((0, max(missing, len(self._count))), (0, 0)))
@@ -231,10 +201,7 @@ class DriftCells:
     def counts(self, unit_of: Ints | None = None) -> UnitCounts:
         """Return the rows by unit and cell, of a single class.
 
-        Parameters
-        ----------
-        unit_of : int64, shape (units,), optional
-            Another number for each unit, such as its day.
+        ``unit_of`` has another number for each unit, such as its day; int64, shape (units,).
         """
         unit, cell = np.nonzero(self._count)
         return UnitCounts(

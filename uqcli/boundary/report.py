@@ -91,12 +91,8 @@ _NO_SIGNIFICANT_GAIN = "Cross-validation shows no significant gain over a single
 class Candidate(Optimum):
     """Optimum of one algorithm, or why it does not apply.
 
-    Attributes
-    ----------
-    seconds
-        Time of the search; varies from run to run, so only a terminal shows it.
-    expected
-        Expected precision and recall on new data; None if not estimated.
+    The seconds of the search vary from run to run, so only a terminal shows them. Precision and recall
+    expected on new data are None if not estimated.
     """
 
     algorithm: Algorithm
@@ -107,57 +103,29 @@ class Candidate(Optimum):
 
 @dataclass(frozen=True, kw_only=True)
 class BoundaryReport(OneResult):
-    """A boundary on the calibration set.
+    """A boundary on the calibration set; rows and positives are counted by weight.
 
-    Attributes
-    ----------
-    chosen
-        The best candidate; it may be infeasible.
-    score_only
-        A single threshold on the same rows; None if that is the algorithm, or if it is not computed.
-    unsaved
-        Boundary in whose place a single threshold is saved; None if the boundary itself is saved.
-    empty_bins
-        Uncertainty bins without a row.
-    rows, positives
-        By weight.
-    class_weights
-        Class weights of the target data for which the constraint must hold.
-    compared
-        Gains of uncertainty columns over a single threshold, the best first; empty without ``--compare``.
-    cells
-        Grid of the figure; None if the boundary was not found on a grid.
-    seed
-        Seed of the random draws; None if there were none.
-    tried
-        Numbers of uncertainty bins that were tried, empty with too few alerts; None if the number was set.
-    cautious
-        The boundary with a margin of one standard error; None if the margin is already as large.
-    without_margin
-        The boundary without a margin, if the margin makes it infeasible.
-    review
-        Limit of the review; None without one.
-    expected_share
-        Share of new rows that a rule for a share of rows flags, with its 90 % range; None for other rules.
-    flagged_of_all
-        Flagged rows, and rows, with those that have no label; None if all have one.
-    groups
-        Boundaries of groups, of which ``chosen`` is the one for other rows, with the counts of all; None
-        without groups.
-    clusters
-        Numbers of clusters, or days, by metric; None if rows are independent, or with a certificate.
-    alike
-        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
-    alike_option
-        Option that takes them together; empty if none can be added.
-    other_direction
-        What the uncertainty would gain with the other sign; empty if not worthwhile, or not computed.
-    lacks_uncertainty
-        Whether the rows have no uncertainty, though none was ruled out.
-    equal_alerts
-        Single threshold that flags as many rows, or as few less as its cells allow; None if there is none.
-    safer_options
-        Options that this command takes, and that let a precision be missed less often.
+    The chosen candidate is the best; it may be infeasible. If the margin makes it so, ``without_margin`` is
+    the boundary without one. ``cautious`` is the boundary with a margin of one standard error; None if the
+    margin is already as large. If a single threshold is saved in place of the boundary, the latter is
+    ``unsaved``. ``score_only`` is a single threshold on the same rows, None if that is the algorithm, or if
+    it is not computed; ``equal_alerts`` is one that flags as many rows, or as few less as its cells allow.
+
+    ``class_weights`` are those of the target data for which the constraint must hold. ``compared`` has the
+    gains of uncertainty columns over a single threshold, the best first, with ``--compare``, and
+    ``other_direction`` what the uncertainty would gain with the other sign if that is computed and
+    worthwhile. ``lacks_uncertainty`` says that the rows have none, though none was ruled out. ``tried`` are
+    the numbers of uncertainty bins that were tried, empty with too few alerts; None if the number was set.
+    ``empty_bins`` have no row. ``cells`` is the grid of the figure; None if the boundary was not found on a
+    grid. There is a seed only if there were random draws.
+
+    ``expected_share`` is the share of new rows that a rule for a share of rows flags, with its 90 % range.
+    ``flagged_of_all`` are the flagged rows, and the rows, with those that have no label; None if all have
+    one. With groups, ``chosen`` is the boundary for other rows, with the counts of all. ``clusters`` are the
+    numbers of clusters, or days, by metric; None if rows are independent, or with a certificate. ``alike`` is
+    the caution that rows of one day or customer are alike, though taken as independent, and ``alike_option``
+    the option that takes them together, if it can be added. ``safer_options`` are options that this command
+    takes, and that let a precision be missed less often.
     """
 
     source: Source

@@ -122,13 +122,7 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
         return (self.recall, self.also) != (msgspec.UNSET, msgspec.UNSET)
 
     def parsed(self) -> Constraint:
-        """Parse the values, once.
-
-        Raises
-        ------
-        UsageError
-            One is invalid, or several cannot be combined.
-        """
+        """Parse the values, once."""
         recall = given(self.recall)
         also = {**({} if recall is None else {ConstraintKind.RECALL: recall}), **(given(self.also) or {})}
         return _parsed(tuple({self.kind: self.value, **also}.items()))
@@ -161,13 +155,7 @@ class SavedReview(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> ReviewLimit:
-        """The limit as numbers.
-
-        Raises
-        ------
-        UsageError
-            The value is invalid.
-        """
+        """The limit as numbers."""
         limit = review_limit(**{self.kind.replace("-", "_"): self.value})
         assert limit is not None
         return limit
@@ -563,10 +551,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
         """Return the place of each row among the nested rules, and its score, which orders rows of one place.
 
-        Raises
-        ------
-        UsageError
-            The rule does not order rows.
+        A rule that does not order rows is a UsageError.
         """
         if self.group_rules or self.has_zones:
             kind = "groups" if self.group_rules else "a review"
@@ -927,12 +912,8 @@ def answer(
 ) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
-    Parameters
-    ----------
-    flagged
-        Flagged rows, and rows, with those that have no label; None if all have one.
-    region
-        Scores from which the rows were drawn; None if they are like new rows.
+    ``flagged`` are the flagged rows, and the rows, with those that have no label; None if all have one. The
+    region has the scores from which the rows were drawn; None if they are like new rows.
     """
     selected, rows = flagged or (fit.selected, fit.rows)
     if region is not None:
@@ -982,14 +963,9 @@ def boundary_card(
 ) -> HeadCard:
     """Build the head of a page on a boundary.
 
-    Parameters
-    ----------
-    expected
-        Precision and recall expected on new rows; None if not estimated.
-    flagged
-        Flagged rows, and rows, with those that have no label; None if all have one.
-    title
-        The first sentence of the report; empty for what the rule does with the calibration rows.
+    Precision and recall expected on new rows are None if not estimated. ``flagged`` are the flagged rows, and
+    the rows, with those that have no label; None if all have one. The title is the first sentence of the
+    report; empty for what the rule does with the calibration rows.
     """
     selected, of_rows = flagged or (fit.selected, fit.rows)
     in_part = of_rows > fit.rows

@@ -75,18 +75,7 @@ _SHARES: Final = ("1%", "5%", "10%", "20%")
 def run(
     request: BoundaryRequest, rows: CalibrationRows | None = None
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find the boundary and report it.
-
-    Parameters
-    ----------
-    rows
-        The calibration set, if it has been read for several bounds.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option is invalid, or the rows, grid or class weights cannot be read.
-    """
+    """Find the boundary and report it, from a calibration set that may have been read for several bounds."""
     is_read_again = (
         request.data.may_lack_labels or request.data.roles.cluster is not None or request.certify is not None
     )
@@ -392,12 +381,7 @@ def _as_used(
 def run_targets(request: BoundaryRequest, table: Table | None = None) -> Result[TargetsReport, None]:
     """Find the rules for usual precisions and shares of alerts; none is saved.
 
-    Each is the rule of ``run`` for that constraint.
-
-    Parameters
-    ----------
-    table
-        Table of the rows, if it is open already.
+    Each is the rule of ``run`` for that constraint. The table of the rows may be open already.
     """
     with reusable_streams():
         rows, reached = _rows_and_targets(request, table)

@@ -227,18 +227,11 @@ _TARGETS = (ConstraintKind.PRECISION, ConstraintKind.MAX_SELECTED)
 
 @dataclass(frozen=True, kw_only=True)
 class TargetsReport(OneResult):
-    """What rules for usual precisions and shares of alerts would bring.
+    """What rules for usual precisions and shares of alerts would bring; rows and positives are by weight.
 
-    Attributes
-    ----------
-    rows, positives
-        By weight.
-    reports
-        Report of each rule, the precisions first, in ascending order of the bound; empty if none is reached.
-    lacks_uncertainty
-        Whether the rows have no uncertainty, though none was ruled out.
-    line
-        Command line to which the option of a target is added; empty if there is none.
+    There is a report of each rule, the precisions first, in ascending order of the bound; none if none is
+    reached. ``lacks_uncertainty`` says that the rows have none, though none was ruled out. ``line`` is the
+    command line to which the option of a target is added, if there is one.
     """
 
     source: Source

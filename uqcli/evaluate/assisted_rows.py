@@ -32,23 +32,10 @@ _STEPS: Final = 1 << 30
 class AssistedRows:
     """Labelled rows and all rows, with their probabilities.
 
-    Parameters
-    ----------
-    data, every
-        Labelled rows, and all rows.
-    rule
-        Rule whose decisions are counted.
-    calibrator
-        None if the scores are probabilities.
-    units
-        Groups, and clusters of rows that depend on each other.
-    part
-        Labelled rows in cells; None if they have sampling weights.
-
-    Raises
-    ------
-    DataError
-        A row with a label is of a cluster that is not among all rows.
+    They are those of a calibrator, or the scores without one. The decisions of a rule are counted, by groups,
+    and by clusters of rows that depend on each other. Every labelled row must be of a cluster that is among
+    all rows, else a DataError says so. ``part`` has the labelled rows in cells; None if they have sampling
+    weights.
     """
 
     def __init__(
@@ -149,23 +136,11 @@ def _total(sums: np.ndarray, zones: np.ndarray) -> int:
 def _clusters(
     cluster: Ints, labelled: Ints, steps: np.ndarray, counts: np.ndarray, zones: np.ndarray
 ) -> Clusters:
-    """Return the clusters of rows.
+    """Return the clusters of rows, from sums over the rows of each unit of all rows and zone; (U, zones).
 
-    Parameters
-    ----------
-    cluster : int64, shape (U,)
-        Cluster of each unit of all rows.
-    labelled : int64, shape (n,)
-        Cluster of each labelled row.
-    steps, counts : shape (U, zones)
-        Sums over the rows of each unit and zone.
-    zones : bool, shape (zones,)
-        Which zones are chosen.
-
-    Raises
-    ------
-    DataError
-        A labelled row is of another cluster.
+    ``cluster`` is that of each unit, int64 of shape (U,), and ``labelled`` that of each labelled row, shape
+    (n,); a labelled row of another cluster is a DataError. ``zones``, bool of shape (zones,), says which are
+    chosen.
     """
     present, place = np.unique(cluster, return_inverse=True)
     of = np.minimum(np.searchsorted(present, labelled), len(present) - 1)

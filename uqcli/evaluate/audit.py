@@ -26,13 +26,7 @@ from uqcli.rules.saved import Saved
 
 
 def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
-    """Test the segments of a rule.
-
-    Raises
-    ------
-    UsageError, DataError
-        There are several rules, nothing to test, or a column cannot be read.
-    """
+    """Test the segments of a rule; several rules, or nothing to test, are a UsageError."""
     if len(rules) > 1:
         raise UsageError(f"--audit with {len(rules)} rule files", expected="one rule file")
     (rule,) = rules

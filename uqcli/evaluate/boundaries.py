@@ -73,13 +73,7 @@ from uqcli.shift.rule import BinaryWeights, ShiftArtifact, precision_interval, t
 def evaluate(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
-    """Count decisions and labels in one pass.
-
-    Raises
-    ------
-    UsageError, DataError
-        Columns differ, the rows cannot be read, or every weight is 0.
-    """
+    """Count decisions and labels in one pass."""
     _refuse_different_classes(rules)
     calibrator = request.calibrator
     if isinstance(calibrator, str):
@@ -211,12 +205,7 @@ def _all_rows(
 ) -> tuple[list[LabelledPart], AssistedRows | None]:
     """Return the labelled rows that stand for all rows, and the probabilities of all rows, if used.
 
-    Parameters
-    ----------
-    data
-        Request for the labelled rows.
-    unlabelled
-        Rows without a label beside them.
+    ``data`` requests the labelled rows, beside which there are ``unlabelled`` ones.
     """
     every = None
     if request.assisted:
@@ -290,12 +279,8 @@ def _by_group(
 ) -> GroupEvaluation:
     """Measure each group, and test the target of the rule there.
 
-    Parameters
-    ----------
-    counted
-        Labelled rows of each group, and their amounts, if any.
-    parts
-        Labelled rows of each group that stand for all; empty if no label is missing.
+    ``counted`` has the labelled rows of each group, and their amounts, if any, and ``parts`` those that stand
+    for all; empty if no label is missing.
     """
     constraint = replace(artifact.constraint.parsed(), also=())
     results = []
@@ -366,10 +351,7 @@ def _bounded_rate(
 ) -> tuple[BoundedRate, Estimate] | None:
     """Return the rate that a constraint bounds; None if it bounds none.
 
-    Parameters
-    ----------
-    design
-        Rows of a group whose bound is tested; None for the exact numbers of all rows.
+    The design has the rows of a group whose bound is tested; None for the exact numbers of all rows.
     """
     if constraint.rate is None:
         return None
@@ -416,18 +398,11 @@ def _measure(
     in_group: bool = False,
     group: str | None = None,
 ) -> MeasuredBoundary:
-    """Measure a rule on all rows or on a group.
+    """Measure a rule on all rows, or on a group.
 
-    Parameters
-    ----------
-    counted
-        Labelled rows, and the place of the rule among those whose decisions they have.
-    part
-        The same of labelled rows that stand for all; None if no label is missing.
-    assisted
-        Probabilities of all rows; None if they are not used.
-    group
-        Group that is measured; None for all rows.
+    ``counted`` has the labelled rows, and the place of the rule among those whose decisions they have, and
+    ``part`` the same of labelled rows that stand for all; None if no label is missing. ``assisted`` has the
+    probabilities of all rows; None if they are not used.
     """
     labelled, index = counted
     design, place = part or counted
@@ -533,13 +508,7 @@ def _difference(
     *,
     in_part: bool,
 ) -> BoundaryDifference:
-    """Compute the differences of two rules.
-
-    Parameters
-    ----------
-    design
-        Rows with the decisions of both; None if they do not show a difference.
-    """
+    """Compute the differences of two rules from rows with the decisions of both; None if they show none."""
     if design is None:
         design = WeightedRows(confidence=CONFIDENCE, sums={})
     first, second = flags(0), flags(1)
@@ -780,10 +749,7 @@ def _sentence(target: str, *, met: bool, significant: bool) -> str:
 def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> Constraint | None:
     """Return the gain and cost by which rules are measured: the given ones, else their own; None without any.
 
-    Raises
-    ------
-    UsageError
-        The rules have different gains or costs, and none are given.
+    If rules have different ones, they must be given.
     """
     if given is not None:
         return given

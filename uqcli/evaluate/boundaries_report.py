@@ -62,16 +62,8 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
 class MeasuredZones:
     """Rates of a rule with a review on a test set, by weight, with intervals.
 
-    Attributes
-    ----------
-    caught
-        Share of positives that are flagged or reviewed.
-    review_share
-        Share of rows that are reviewed.
-    miss
-        Share of positives that are cleared.
-    reviewed
-        Rows that are reviewed.
+    ``caught`` is the share of positives that are flagged or reviewed, ``miss`` that of cleared ones, and
+    ``review_share`` the share of rows that are reviewed.
     """
 
     caught: Estimate
@@ -84,36 +76,19 @@ class MeasuredZones:
 class MeasuredBoundary:
     """Counts and rates of a boundary on a test set, by weight, with intervals.
 
-    Attributes
-    ----------
-    recall, fpr
-        UNKNOWN if labels are missing and too few unflagged rows have one.
-    alert_rate
-        Share of the rows that are flagged.
-    clusters
-        None if rows are independent.
-    unlabelled
-        Rows left out because they have no label.
-    promise_broken
-        1 if the target is missed significantly, 0 if not, None if not tested.
-    zones
-        None without a review.
-    value
-        None without gain and cost.
-    net_benefit
-        At the odds of the constraint, UNKNOWN as for recall or if they are infinite. None if the constraint
-        sets no odds, or with class weights.
-    weighted
-        Sums of sampling weights, in units; None if rows count by weight alone.
-    omission
-        Share of positives among the cleared rows; None if the rule does not limit it.
-    promised
-        Rates that the constraint bounds, metrics even if they are none of other rules.
-    prevalence
-        Share of positive rows; None unless probabilities of all rows are used.
-    assisted
-        Rates for which they are used, with the ratio of the labels that would be needed without them; None
-        where these show no interval.
+    Recall and false-positive rate are UNKNOWN if labels are missing and too few unflagged rows have one.
+    ``alert_rate`` is the share of the rows that are flagged. Rows without a label, ``unlabelled``, are left
+    out. ``promise_broken`` is 1 if the target is missed significantly, 0 if not, None if not tested. Zones
+    are those of a review, and the value that of a gain and a cost. The net benefit is at the odds of the
+    constraint, UNKNOWN as for recall or if they are infinite; None if the constraint sets no odds, or with
+    class weights. There are clusters if rows depend on each other, and ``weighted`` has the sums of sampling
+    weights, in units, if there are any.
+
+    ``omission`` is the share of positives among the cleared rows; None if the rule does not limit it.
+    ``promised`` are the rates that the constraint bounds, metrics even if they are none of other rules. If
+    probabilities of all rows are used, ``prevalence`` is the share of positive rows, and ``assisted`` has the
+    rates for which they are used, with the ratio of the labels that would be needed without them; None where
+    these show no interval.
     """
 
     confusion: Confusion[int]
@@ -228,16 +203,9 @@ def _said_of(name: str, verdict: str) -> str:
 class Evaluated:
     """Parts shared by the evaluations of all kinds of rules.
 
-    Attributes
-    ----------
-    results
-        Name, rule and metrics of each rule file, in the order of the command line.
-    difference
-        The second rule less the first, if there are two.
-    by_group
-        Results of a single rule by group, if requested.
-    audit
-        Tests of a single rule by segment, if requested.
+    The results are the name, rule and metrics of each rule file, in the order of the command line. The
+    difference is the second rule less the first, if there are two. By group, and by segment (an audit), there
+    are results of a single rule, if requested.
     """
 
     source: Source
@@ -293,10 +261,7 @@ class Evaluated:
     ) -> dict[str, Any]:
         """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
 
-        Parameters
-        ----------
-        more
-            Further parameters.
+        ``more`` has further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
         results = [
@@ -347,14 +312,9 @@ class Evaluated:
 class EvaluateReport(Evaluated):
     """Metrics of saved boundaries on a test set.
 
-    Attributes
-    ----------
-    claims
-        Whether each rule misses its target on the test set.
-    review_claims
-        Whether each rule with a review misses its limit.
-    alike
-        Caution that rows of one day or customer are alike, though taken as independent; empty for none.
+    The claims say whether each rule misses its target on the test set, and each rule with a review its limit.
+    ``alike`` is the caution that rows of one day or customer are alike, though taken as independent; empty
+    for none.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]

@@ -41,14 +41,9 @@ from uqcli.shift.rule import ShiftArtifact
 def evaluate(
     request: EvaluateRequest, rules: Sequence[CalibratorArtifact], shift: ShiftArtifact | None
 ) -> EvaluateCalibratorReport:
-    """Measure probabilities before and after each calibrator.
+    """Measure probabilities before and after each calibrator; a score that is no probability is a DataError.
 
     Calibrators share one pass over the inputs, unless they need different columns for a role.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option is out of range, the rows cannot be read, or a score is not a probability.
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
@@ -136,10 +131,7 @@ def _by_group(
 ) -> GroupEvaluation:
     """Measure the calibrator in each group; no bound holds there, hence no test.
 
-    Parameters
-    ----------
-    pairs
-        The rows that were read, with the clusters and weights by which they count.
+    ``pairs`` are the rows that were read, with the clusters and weights by which they count.
     """
     by = request.by or ""
     indices_by_name, results = dict(group_indices(read, by)), []
@@ -162,13 +154,7 @@ def _untested(claim: Claim | None) -> Claim | None:
 
 
 def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
-    """Test the stated error bounds of histogram bins; None if there are none.
-
-    Parameters
-    ----------
-    level
-        Level of the test.
-    """
+    """Test the stated error bounds of histogram bins at a level; None if there are none."""
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
         return None
@@ -204,17 +190,9 @@ def error_p_values(
     """Test by bin whether the true rate is within its error bound; return the p-values adjusted by Holm.
 
     The p-values are exact and two-sided: doubled binomial tails at the nearer end of each range.
-
-    Parameters
-    ----------
-    positives, count : int64, shape (M,)
-        Positives and rows of each bin in new data.
-    rate, error
-        Rates and error bounds of the rule; None for a bin without calibration rows.
-
-    Returns
-    -------
-    By bin index, for bins with new rows and an error bound.
+    ``positives`` and ``count`` are those of each of M bins in new data. Rates and error bounds are those of
+    the rule, None for a bin without calibration rows. There is a p-value, by the index of the bin, for bins
+    with new rows and an error bound.
     """
     from scipy.special import bdtr, bdtrc
 

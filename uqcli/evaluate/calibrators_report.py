@@ -35,16 +35,10 @@ WEIGHTED: Final = "Rows count by their sampling weights; there are no tests and 
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredCalibrator:
-    """Metrics of a calibrator on a test set.
+    """Metrics of a calibrator on a test set, whose rows are counted by weight.
 
-    Attributes
-    ----------
-    rows
-        By weight.
-    claim
-        Claim of the stated error bounds; None if the rule file states none.
-    clusters
-        Clusters of dependent rows; None if rows are independent.
+    The claim is that of the stated error bounds; None if the rule file states none. There is a number of
+    clusters if rows depend on each other.
     """
 
     compared: Comparison
@@ -61,16 +55,10 @@ class MeasuredCalibrator:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateCalibratorReport(Evaluated):
-    """Metrics of saved calibrators on a test set.
+    """Metrics of saved calibrators on a test set, with the number of bootstrap replicates and the seed.
 
-    Attributes
-    ----------
-    resampling
-        Number of bootstrap replicates, and the seed.
-    panels
-        Reliability before and after: for one calibrator by part, for several by calibrator over all rows.
-    claims
-        Claims of the stated error bounds, for each rule file that states some.
+    The panels show the reliability before and after: for one calibrator by part, for several by calibrator
+    over all rows. There is a claim of the stated error bounds for each rule file that states some.
     """
 
     resampling: tuple[int, int]

@@ -67,13 +67,7 @@ class _Tally:
 def evaluate(
     request: EvaluateRequest, rules: Sequence[ConformalArtifact], shift: ShiftArtifact | None
 ) -> EvaluateConformalReport:
-    """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns.
-
-    Raises
-    ------
-    UsageError, DataError
-        Columns or classes differ, or the rows cannot be read.
-    """
+    """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns."""
     _check_listed_columns(request, rules)
     requests = [
         labelled_request(request.data, request.columns, [artifact])
@@ -124,12 +118,7 @@ def _by_group(
 ) -> GroupEvaluation:
     """Measure each group, and test whether the sets cover as much there as is guaranteed overall.
 
-    Parameters
-    ----------
-    groups
-        Rows by whether they are covered.
-    sizes
-        Sum of set sizes, and empty sets.
+    Groups have rows by whether they are covered; sizes are the sum of set sizes, and empty sets.
     """
     bound = 1 - decimal("alpha", artifact.parameters.alpha)
     is_tested = not shifted and not artifact.unsealed
@@ -291,13 +280,9 @@ def _in_target(
 
 
 class CoveredRows:
-    """Rows and covered rows, by weight, of each class, set size or group; of clusters also if there are any.
+    """Rows and covered rows, by weight, of each class, set size or group; int64, shape (parts,).
 
-    Attributes
-    ----------
-    rows, covered : int64, shape (parts,)
-    clusters
-        None if rows are independent.
+    There are those of clusters also if rows depend on each other.
     """
 
     def __init__(self, parts: int, *, has_clusters: bool) -> None:
@@ -349,19 +334,11 @@ def judge(
     seed: int,
     refuted: str = "",
 ) -> CoverageTest:
-    """Test the guarantee on these rows.
+    """Test the guarantee on these rows, where ``level`` is the probability of rejecting a valid guarantee.
 
-    Parameters
-    ----------
-    coverage : float64, shape (B,), or None
-        Draws of the coverage in target data.
-    shifted
-        Whether rows are weighted to target data; if not, sets for target data are tested as if these were its
-        rows.
-    level
-        Level of the test: the probability of rejecting a valid guarantee.
-    refuted
-        Why the class weights say nothing about target data; empty if nothing is against them.
+    The coverage in target data has draws, float64 of shape (B,). Rows are weighted to target data if
+    ``shifted``; if not, sets for target data are tested as if these were its rows. ``refuted`` says why the
+    class weights say nothing about target data; empty if nothing is against them.
     """
     if artifact.unsealed:
         return _untested("", artifact.unsealed)

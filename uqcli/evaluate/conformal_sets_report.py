@@ -47,20 +47,11 @@ _IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
 class CoverageTest:
     """Tests of the guaranteed coverage on a test set.
 
-    Attributes
-    ----------
-    unit
-        Unit of the guarantee: ``class``, ``group``, ``target``, or empty for all rows.
-    p_values
-        P-values of one-sided tests of coverage by name, adjusted for all names (Holm). Empty if not tested.
-    below
-        Names significantly below the guarantee, the worst first.
-    worst
-        Name with the lowest p-value.
-    classes_below
-        Classes covered significantly less than all rows; they have no guarantee.
-    untested_reason
-        Why the guarantee is not tested, apart from few rows.
+    The unit of the guarantee is ``class``, ``group``, ``target``, or empty for all rows. P-values are those
+    of one-sided tests of coverage by name, adjusted for all names (Holm); empty if not tested, and
+    ``untested_reason`` says why, apart from few rows. ``below`` are the names significantly below the
+    guarantee, the worst first, and ``worst`` is that with the lowest p-value. ``classes_below`` are covered
+    significantly less than all rows; they have no guarantee.
     """
 
     unit: str
@@ -92,24 +83,11 @@ class CoverageTest:
 class SetMetrics:
     """Coverage and sizes of prediction sets on a test set.
 
-    Attributes
-    ----------
-    coverage
-        Share of rows whose set contains the true class.
-    empty
-        Share of rows with an empty set.
-    by_class, by_size, by_group
-        Coverage by class, by size of the set, and by group.
-    sizes
-        Rows by size of their set.
-    target
-        Coverage and mean size under the class priors of the target data; None without class weights.
-    test
-        Test of the guaranteed coverage.
-    clusters
-        Clusters of dependent rows; None if rows are independent.
-    is_calibration_set
-        Whether each class has as many rows as in the calibration set.
+    The coverage is the share of rows whose set contains the true class: of all rows, by class, by size of the
+    set, and by group. ``empty`` is the share of rows with an empty set, and ``sizes`` has the rows by size of
+    their set. ``target`` has the coverage and mean size under the class priors of the target data; None
+    without class weights. There is a number of clusters if rows depend on each other. ``is_calibration_set``
+    says that each class has as many rows as in the calibration set.
     """
 
     coverage: Estimate

@@ -126,16 +126,7 @@ class Table:
 class DecisionTally:
     """Sums over rows by the decisions of all rules, label, group and cluster.
 
-    Parameters
-    ----------
-    rules
-        Number of rules.
-    units
-        What rows are summed up by.
-    utility
-        Gain and cost of each row; None without amounts.
-    is_weighted
-        Whether rows have sampling weights.
+    A utility gives the gain and cost of each row.
     """
 
     def __init__(
@@ -163,13 +154,7 @@ class DecisionTally:
         return sum(sums.total for sums in self._sums.values()) if self._is_weighted else self.rows
 
     def add(self, rows: Rows, zones: Sequence[Ints]) -> None:
-        """Add rows, and the zone of each by each rule.
-
-        Raises
-        ------
-        DataError
-            A sampling weight is negative or too large.
-        """
+        """Add rows, and the zone of each by each rule; no sampling weight is negative or too large."""
         self.prepare(rows, zones)()
 
     def prepare(self, rows: Rows, zones: Sequence[Ints]) -> Callable[[], None]:
@@ -250,13 +235,7 @@ class DecisionTally:
             yield divmod(number, columns), places
 
     def of_all(self, confidence: float, units: str) -> Design:
-        """Return the design of all rows.
-
-        Parameters
-        ----------
-        units
-            What clusters are called.
-        """
+        """Return the design of all rows; ``units`` is what clusters are called."""
         group, cluster = self._units.group_and_cluster(len(self._counts.sums))
         return self._design(None, group >= 0, cluster, confidence, units)
 

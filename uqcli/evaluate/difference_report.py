@@ -21,23 +21,15 @@ UNPAIRED: Final = "The two rules read different columns, so their difference is 
 class BoundaryDifference:
     """A second boundary less a first, by weight.
 
-    Attributes
-    ----------
-    recall, precision
-        Differences of proportions; if one is undefined, the value is None and the ends are -1 and 1.
-        The p-value of recall is that of McNemar's exact test on positive rows; with clusters or sampling
-        weights, of a t-test. It is None without positives, or if the rules differ on too few of them.
-    selected
-        In rows; the interval is for the expected difference in a new sample of as many rows.
-    disagreements, disagreements_positive
-        Rows that only one of the two flags, and the positive rows among them.
-    caught
-        Difference of the shares of positives that are flagged or reviewed; None unless both rules have a
-        review.
-    value
-        Difference of their values; None without gain and cost.
-    net_benefit
-        Difference of the net benefits; None unless both rules have one at the same odds.
+    Recall and precision are differences of proportions; if one is undefined, the value is None and the ends
+    are -1 and 1. The p-value of recall is that of McNemar's exact test on positive rows; with clusters or
+    sampling weights, of a t-test. It is None without positives, or if the rules differ on too few of them.
+    ``selected`` is in rows; the interval is for the expected difference in a new sample of as many rows.
+    Disagreements are rows that only one of the two flags.
+
+    ``caught`` is the difference of the shares of positives that are flagged or reviewed; None unless both
+    rules have a review. The value is that of gain and cost, if there are any; the net benefit is None unless
+    both rules have one at the same odds.
     """
 
     recall: Estimate
@@ -76,11 +68,8 @@ class BoundaryDifference:
     def column(self, *, brief: bool, rows: float | None = None) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows.
 
-        Parameters
-        ----------
-        rows
-            Rows that those of the file stand for, of which the difference of the flagged ones is given in
-            percent; None if each stands for itself.
+        ``rows`` are those that the rows of the file stand for, of which the difference of the flagged ones is
+        given in percent; None if each stands for itself.
         """
         selected = _format(self.selected, "+,.0f", self.selected.p_value, brief=brief)
         if rows is not None:
@@ -95,16 +84,10 @@ class BoundaryDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratorDifference:
-    """A second calibrator compared with a first.
+    """A second calibrator compared with a first: metrics of the first as before, of the second as after.
 
-    Attributes
-    ----------
-    compared
-        Metrics of the first as before, of the second as after.
-    paired
-        Whether both read the same columns; if not, there is no interval.
-    resampled
-        Whether intervals were requested.
+    They are paired if both read the same columns; if not, there is no interval. ``resampled`` says that
+    intervals were requested.
     """
 
     compared: Comparison
@@ -148,14 +131,9 @@ class CalibratorDifference:
 class SetDifference:
     """A second rule's prediction sets compared with a first's.
 
-    Attributes
-    ----------
-    coverage
-        Has no interval if the two read different columns, else the p-value of the exact McNemar test.
-    disagreements
-        Rows whose true class is in only one of the two sets.
-    mean_set_size
-        In classes. It has no interval, since rare unseen rows may have sets of very different size.
+    The coverage has no interval if the two read different columns, else the p-value of the exact McNemar
+    test. The mean set size, in classes, has no interval, since rare unseen rows may have sets of very
+    different size. Disagreements are rows whose true class is in only one of the two sets.
     """
 
     coverage: Estimate

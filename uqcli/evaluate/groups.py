@@ -30,20 +30,10 @@ _MAX_NAMED: Final = 12
 class EvaluatedGroup:
     """A rule's results on one group.
 
-    Attributes
-    ----------
-    cells
-        Of the table, without name, rows and p-value.
-    rate
-        Rate that is tested; None if there is none.
-    bounded
-        Its counts and its bound; None if it is not tested.
-    untested
-        Why it is not tested; empty if it is.
-    p_value, unadjusted
-        P-value that the rate breaks its bound, adjusted for all groups (Holm) and not; None if not tested.
-    detectable
-        Rate that the test would detect with a probability of 80 %; None if there is none.
+    ``cells`` are those of the table, without name, rows and p-value. ``rate`` is the rate that is tested, and
+    ``bounded`` has its counts and its bound; if it is not tested, ``untested`` says why. The p-values, that
+    the rate breaks its bound, are adjusted for all groups (Holm) and not. ``detectable`` is the rate that the
+    test would detect with a probability of 80 %; None if there is none.
     """
 
     name: str
@@ -65,24 +55,11 @@ class EvaluatedGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class GroupEvaluation:
-    """A rule's results by group.
+    """A rule's results by group of a column, in the order of the groups' names; the header names the cells.
 
-    Attributes
-    ----------
-    by
-        Column of the groups.
-    groups
-        In the order of their names.
-    header
-        Names of the cells.
-    bound
-        The tested bound, such as "precision >= 0.7"; empty if there is none.
-    target
-        Value of the bound.
-    level
-        Level of the tests, over all groups.
-    labels_missing
-        Whether rows without a label are left out.
+    ``bound`` is the tested bound, such as "precision >= 0.7", empty if there is none, and ``target`` its
+    value. The level is that of the tests over all groups. Rows without a label are left out if
+    ``labels_missing``.
     """
 
     by: str
@@ -230,10 +207,7 @@ def group_evaluation(
 ) -> GroupEvaluation:
     """Test the bound in each group that is large enough, at one level for all (Holm).
 
-    Parameters
-    ----------
-    units
-        What rows of a group depend on each other within; empty if they are independent.
+    ``units`` is what rows of a group depend on each other within; empty if they are independent.
     """
     p_values = {
         group.name: p_value

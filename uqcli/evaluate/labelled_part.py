@@ -28,23 +28,10 @@ from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
 
 
 class LabelledPart:
-    """Rows of which some have a label, by the decisions of rules.
+    """Rows of which some have a label, in cells by the decisions of rules, summed up by units.
 
-    Parameters
-    ----------
-    data
-        Rows to read, of which those without a label are left out.
-    rules
-        Rules whose decisions make cells.
-    units
-        What rows are summed up by.
-    every
-        All rows, those with a label among them.
-
-    Raises
-    ------
-    DataError
-        A row with a label is not among all rows.
+    The rows of ``data`` without a label are left out. Those with one must be among all rows, else a DataError
+    says so.
     """
 
     def __init__(
@@ -90,15 +77,7 @@ class LabelledPart:
         return bin_of(score, np.array([cell.first for cell in self._cells[number][1:]]))
 
     def of_all(self, confidence: float, unlabelled: int, name: str) -> Design:
-        """Return the design of all rows.
-
-        Parameters
-        ----------
-        unlabelled
-            Rows without a label.
-        name
-            What clusters are called.
-        """
+        """Return the design of all rows, some without a label; ``name`` is what clusters are called."""
         return self._design(None, confidence, unlabelled, name)
 
     def by_group(
@@ -152,19 +131,9 @@ def labelled_parts(
 ) -> list[LabelledPart]:
     """Weight the labelled rows of cells of decision and score, so that they stand for all rows.
 
-    Parameters
-    ----------
-    every
-        All rows; None if those of ``data``, with and without a label.
-
-    Returns
-    -------
-    One for all rules together if each of their decisions has a label, else one for each rule.
-
-    Raises
-    ------
-    DataError
-        A row with a label is not among all rows.
+    All rows are those of ``data``, with and without a label, unless they are given; a labelled row that is
+    not among them is a DataError. Return one part for all rules together if each of their decisions has a
+    label, else one for each rule.
     """
     every = every or all_rows(data)
     together = LabelledPart(data, rules, units, every)
@@ -174,14 +143,9 @@ def labelled_parts(
 
 
 def all_rows(data: DataRequest, inputs: Inputs | None = None) -> DataRequest:
-    """Return the request for all rows, whether they have a label or not.
+    """Return the request for all rows, whether they have a label or not, from that for those with a label.
 
-    Parameters
-    ----------
-    data
-        Request for those with a label.
-    inputs
-        Where all rows are; None if in the same place.
+    They are in the same place unless ``inputs`` say where.
     """
     roles, labelled_only = data.roles, {*data.roles.amounts, SAMPLING_WEIGHT}
     numbers = {role: column for role, column in roles.numbers.items() if role not in labelled_only}
@@ -194,9 +158,7 @@ def _cells(
 ) -> tuple[dict[int, list[ScoreCell]], list[int]]:
     """Find the cells of all rows, with and without a label, by the number of their decisions.
 
-    Returns
-    -------
-    Cells, and the numbers of the decisions whose labelled share changes with the score.
+    Also return the numbers of the decisions whose labelled share changes with the score.
     """
     of_all, labelled = (scores_by_decision(part, rules) for part in (every, data))
     refuse_others(of_all, labelled)
@@ -213,13 +175,7 @@ def _cells(
 
 
 def refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
-    """Refuse labelled rows that are not among all rows, as far as decisions and scores show.
-
-    Raises
-    ------
-    DataError
-        There is one.
-    """
+    """Refuse labelled rows that are not among all rows, as far as decisions and scores show."""
     for number, counts in labelled.items():
         known = every.get(number)
         places = np.searchsorted([] if known is None else known.value, counts.value)
@@ -279,19 +235,11 @@ _BINS: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCell:
-    """Rows with scores in an interval.
+    """Rows with scores in an interval, from the first one: all of them, and those with a label.
 
-    Attributes
-    ----------
-    first
-        Lowest score.
-    rows, labelled
-        All rows, and those with a label.
-    change_p
-        P-value of the hypothesis that the labelled share does not change with the score inside.
-    halves_differ
-        Whether the labelled shares of the lower and the upper half of the rows differ by more than a factor
-        of two.
+    ``change_p`` is the p-value of the hypothesis that the labelled share does not change with the score
+    inside. ``halves_differ`` says that the labelled shares of the lower and the upper half of the rows differ
+    by more than a factor of two.
     """
 
     first: float
@@ -304,12 +252,8 @@ class ScoreCell:
 def score_cells(score: Floats, rows: Ints, labelled: Ints) -> list[ScoreCell]:
     """Divide rows into cells of the score.
 
-    Parameters
-    ----------
-    score : float64, shape (n,)
-        Distinct, ascending.
-    rows, labelled : int64, shape (n,)
-        Rows with each score, at least one, and those of them with a label.
+    The scores, shape (n,), are distinct and ascending. ``rows`` has those with each score, at least one, and
+    ``labelled`` those of them with a label.
     """
     totals = [np.concatenate([[0], np.cumsum(counts)]) for counts in (rows, labelled)]
     ranks = np.arange(1, _ATOMS) * int(totals[0][-1]) // _ATOMS
@@ -335,12 +279,8 @@ def score_cells(score: Floats, rows: Ints, labelled: Ints) -> list[ScoreCell]:
 def _splits(bounds: Sequence[int], rows: Ints, labelled: Ints) -> Iterator[int]:
     """Yield the places, ascending, where a tree splits the scores.
 
-    Parameters
-    ----------
-    bounds
-        Ascending places at which the part may be split, with its ends.
-    rows, labelled
-        Numbers before each place.
+    The bounds are ascending places at which the part may be split, with its ends. ``rows`` and ``labelled``
+    are the numbers before each place.
     """
     start, stop = bounds[0], bounds[-1]
     inner = np.array(bounds[1:-1], dtype=np.int64)
@@ -399,13 +339,7 @@ def _bin_ends(start: int, stop: int, rows: Ints, labelled: Ints) -> list[int]:
 
 
 def changes(rows: Ints, labelled: Ints) -> bool:
-    """Whether the labelled share of rows changes with the score, at level .01.
-
-    Parameters
-    ----------
-    rows, labelled : int64, shape (n,)
-        As for ``score_cells``.
-    """
+    """Whether the labelled share of rows changes with the score, at level .01 (see ``score_cells``)."""
     totals = [np.concatenate([[0], np.cumsum(counts)]) for counts in (rows, labelled)]
     return _change_p(0, len(rows), *totals) < CHANGE_LEVEL
 

@@ -20,24 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluateRequest:
-    """Rules to evaluate, and the rows.
+    """Rules of one kind to evaluate, by their paths or, given as objects, their names, and the labelled rows.
 
-    Attributes
-    ----------
-    data
-        Labelled rows. Columns and positive label are those of the rules, unless given in ``columns`` or here.
-    artifacts
-        Paths of rules of one kind, or their names if given as objects.
-    rules
-        The rules; None to load them.
-    by, audit
-        For a single rule.
-    cluster
-        Column whose equal values mark dependent rows; None if rows are independent.
-    days
-        Whether that column is one of days.
-    utility
-        Gain and cost by which boundaries are measured; None for their own, if they have them.
+    Columns and positive label of the rows are those of the rules, unless given in ``columns`` or in ``data``.
+    ``rules`` are None to load them. Groups and an audit are for a single rule. The cluster is the column
+    whose equal values mark dependent rows, None if they are independent, and may be one of days. The utility
+    is the gain and cost by which boundaries are measured; None for their own, if they have them.
     """
 
     panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})

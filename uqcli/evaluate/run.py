@@ -34,13 +34,7 @@ EVALUATION_MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
 
 
 def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
-    """Evaluate rules of one kind.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option does not apply, or the rules or rows cannot be read.
-    """
+    """Evaluate rules of one kind."""
     check_confidence(request.resampling.confidence)
     refuse_keep(request.data.on_invalid)
     if not request.artifacts:

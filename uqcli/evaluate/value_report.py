@@ -18,14 +18,9 @@ VALUE_ROWS: Final = ("value", "gain caught")
 class MeasuredValue:
     """Value of a boundary on a test set, or the difference of two; with intervals if rows suffice.
 
-    Attributes
-    ----------
-    value
-        Gains of the flagged positive rows less costs of the other flagged rows.
-    value_caught
-        Share of the gain of all positive rows that the flagged ones have; its value is None without gain.
-    heavy_tailed
-        Whether a few large amounts decide the value.
+    The value is the gains of the flagged positive rows less the costs of the other flagged rows.
+    ``value_caught`` is the share of the gain of all positive rows that the flagged ones have; its value is
+    None without gain. ``heavy_tailed`` says that a few large amounts decide the value.
     """
 
     value: Estimate

@@ -41,10 +41,7 @@ def with_alarms(
 ) -> WatchArtifact:
     """Return the state with the totals of its batches, and alarms at the first batches that raise them.
 
-    Parameters
-    ----------
-    known
-        Batches that need no other look; 0 also takes back alarms that were raised.
+    ``known`` batches need no other look; 0 also takes back alarms that were raised.
     """
     known = max(known - state.acknowledged, 0)
     saved = [
@@ -65,21 +62,14 @@ def measured_promises(
 class _Evidence:
     """Evidence against one promise over the batches since the last acknowledgement.
 
-    Attributes
-    ----------
-    batches
-        Successes and trials of each batch.
-    successes, trials : int64, shape (batches,)
-        Those so far after each batch.
-    dependence
-        How trials of a batch depend on each other, after each batch; None if all are independent.
-    used : float64, shape (batches,)
-        Number by which counts are divided after each batch. A promise that every trial succeeds is broken by
-        one failure, however rows depend on each other.
-    risk
-        An equal part of the risk, of which prediction sets spend half otherwise.
-    change_limit
-        Evidence at which the change alarm is raised.
+    ``batches`` has the successes and trials of each batch, and ``successes`` and ``trials`` those so far
+    after each, int64 of shape (batches,). ``dependence`` is how trials of a batch depend on each other, after
+    each batch; None if all are independent. Counts are then divided by ``used`` after each batch, float64 of
+    shape (batches,). A promise that every trial succeeds is broken by one failure, however rows depend on
+    each other.
+
+    The risk is an equal part of the risk, of which prediction sets spend half otherwise. The change alarm is
+    raised at the evidence ``change_limit``.
     """
 
     def __init__(self, state: WatchArtifact, index: int, promise: Promise, units: Units | None) -> None:

@@ -34,14 +34,9 @@ MAX_OUTSIDE: Final = 0.01
 
 @dataclass(frozen=True, kw_only=True)
 class BeforeLabels:
-    """Precision and recall to expect of new rows.
+    """Precision and recall to expect of new rows; None, with the reason, if they cannot be stated.
 
-    Attributes
-    ----------
-    precision, recall
-        None if they cannot be stated. An end is None if the rates of the rows are all 0 or all 1.
-    reason
-        Why they cannot be stated; empty if they can.
+    An end is None if the rates of the rows are all 0 or all 1.
     """
 
     precision: Estimate | None
@@ -62,31 +57,18 @@ def expected_before_labels(
     """Estimate precision and recall of new rows from their scores.
 
     The intervals are of the rates that the labels of these rows will show. They include the error of the
-    refit, by refits on Poisson(1)-weighted calibration rows, and the chance in the labels.
+    refit, by refits on Poisson(1)-weighted calibration rows, and the chance in the labels. There is at least
+    one calibration row by score. Flagged rows are among all new rows, whose positives are not used.
 
-    Parameters
-    ----------
-    calibration
-        Calibration rows by score, at least one.
-    flagged, everything
-        New rows by score; flagged rows are among all rows. Positives are not used.
-    seed, confidence
-        Seed of the refits, and confidence of the intervals.
-    weights
-        Weights of the negative and the positive class in the new rows (label shift); None for the same law.
-    weight_draws : float64, shape (D, 2), optional
-        Draws of these weights; negative values count as 0. None if the weights are known exactly.
-
-    Notes
-    -----
-    The weights may be estimated from the calibration rows. Their error then depends on that of the refit.
-    The draws do not show how: the interval is wide enough for any dependence.
+    With label shift, the weights are those of the negative and the positive class in the new rows; without
+    them both have the same law. Their draws have shape (D, 2), where negative values count as 0; None if the
+    weights are known exactly. The weights may be estimated from the calibration rows. Their error then
+    depends on that of the refit. The draws do not show how: the interval is wide enough for any dependence.
+    Each refit takes one of the drawn weights. The draws do not depend on the refits, so intervals are
+    somewhat narrow with few labelled rows.
 
     Calibration rows count as flagged from the lowest score of a flagged new row on. A rule with several
     thresholds flags fewer of them.
-
-    With label shift each refit takes one of the drawn weights. The draws do not depend on the refits, so
-    intervals are somewhat narrow with few labelled rows.
     """
     if reason := _reason(calibration, flagged):
         return BeforeLabels(precision=None, recall=None, reason=reason)
@@ -141,15 +123,10 @@ def isotonic_rates(score: Floats, count: Ints, positives: Ints) -> Floats:
 
 @dataclass(frozen=True, kw_only=True)
 class _Sums:
-    """Sums over some new rows of the rate c: of the fit, and of each refit.
+    """Sums over some new rows of the rate c: of the fit, and of each refit, shape (B,).
 
-    Attributes
-    ----------
-    variance
-        Sum of c (1 - c), the variance of the number of positive rows.
-    refitted : float64, shape (B,)
-    reweighted : float64, shape (D,)
-        Of the fit, under each draw of the class weights; one number if there are none.
+    The variance is the sum of c (1 - c), that of the number of positive rows. ``reweighted``, shape (D,), are
+    sums of the fit under each draw of the class weights; one number if there are none.
     """
 
     rows: int
@@ -172,16 +149,10 @@ class _Sums:
 
 @dataclass(frozen=True, kw_only=True)
 class _Refits:
-    """Rates at the calibration scores.
+    """Rates at the m calibration scores: of the fit, and of each refit, shape (B, m).
 
-    Attributes
-    ----------
-    rate : float64, shape (m,)
-        Of the fit.
-    refitted : float64, shape (B, m)
-        Of each refit.
-    reweighted : float64, shape (D, m)
-        Of the fit, under each draw of the class weights; one row, that of the fit, if there are none.
+    ``reweighted``, shape (D, m), are those of the fit under each draw of the class weights; one row, that of
+    the fit, if there are none.
     """
 
     score: Floats

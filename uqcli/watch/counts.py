@@ -44,22 +44,12 @@ ClusterTrials = list[dict[str, tuple[int, int]]]
 
 @dataclass(frozen=True, kw_only=True)
 class CountedRows:
-    """Counts of some inputs.
+    """Counts of some inputs, and their usable rows, by day.
 
-    Attributes
-    ----------
-    by_day
-        Counts by day, in order; under None those of all rows if days are not separated.
-    rows
-        Usable rows of each.
-    labelled, unlabelled
-        Digests of the rows with their labels, and of all rows without labels; empty unless requested.
-    young
-        Rows of days that have not matured.
-    unwatched
-        Rows of groups that no promise is about.
-    clusters
-        By day, successes and trials of each promise by cluster; empty if rows are independent.
+    Days are in order; if they are not separated, those of all rows are under None. The digests, if requested,
+    are those of the rows with their labels, and of all rows without labels. ``young`` are rows of days that
+    have not matured, and ``unwatched`` rows of groups that no promise is about. If rows depend on each other,
+    ``clusters`` has, by day, the successes and trials of each promise by cluster.
     """
 
     by_day: Mapping[str | None, Counts]
@@ -81,23 +71,11 @@ def count_promises(
     matured: int,
     counted: Collection[str] | None,
 ) -> CountedRows:
-    """Count the rows of some inputs.
+    """Count the rows of some inputs, with the columns of the rule and the label.
 
-    Parameters
-    ----------
-    data
-        Inputs, with the columns of the rule and the label.
-    day
-        Column of days, whose rows are counted once they are mature; None to count all rows together.
-    matured
-        Days after which the labels of a day are complete.
-    counted
-        Names of batches that were counted before; None without a state.
-
-    Raises
-    ------
-    DataError
-        The rows cannot be read, or some days are dates and others are not.
+    The rows of a column of days are counted once they are mature: ``matured`` days later, when their labels
+    are complete. Without the column all rows are counted together. Some days must not be dates if others are
+    none. ``counted`` are the names of batches that were counted before; None without a state.
     """
     data = data.grouped_by(day)
     cluster = data.roles.cluster
@@ -193,13 +171,7 @@ def _by_cluster(
 
 
 def new_trials(clusters: ClusterTrials, seen: Collection[str]) -> tuple[Counts, list[str]]:
-    """Count the rows of clusters that were not counted before; return the counts and these digests.
-
-    Parameters
-    ----------
-    seen
-        Digests of clusters that were counted before.
-    """
+    """Count the rows of clusters whose digests were not ``seen`` before; return counts and new digests."""
     counts, digests = [], []
     for of_promise in clusters:
         new = [digest for digest in of_promise if digest not in seen]
@@ -327,25 +299,13 @@ def days_of(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Name the days of a column, and find those whose labels are complete.
 
-    Days are dates without their time, numbers without a superfluous fraction, or texts.
+    Days are dates without their time, numbers without a superfluous fraction, or texts. Return the name of
+    each text, and the names of the days to count, in order. Labels are complete after ``matured`` days; for
+    keys that are no dates, that is the number of newest keys that wait. ``counted`` are the names of days
+    that were counted before, which must be of the same kind.
 
-    Parameters
-    ----------
-    matured
-        Days after which labels are complete; for keys that are no dates, the number of newest keys that wait.
-    counted
-        Names of days that were counted before, which must be of the same kind.
-
-    Returns
-    -------
-    The name of each text, and the names of the days to count, in order.
-
-    Raises
-    ------
-    DataError
-        Some keys are dates and others are not.
-    UsageError
-        No date is that many days before the newest one.
+    Some dates among other keys are a DataError, and no date that is so many days before the newest one is a
+    UsageError.
     """
     key_by_text = _keys(texts, column)
     kinds = {type(key) for key in [*key_by_text.values(), *_keys(list(counted), column).values()]}

@@ -35,19 +35,9 @@ _FRACTION_TOLERANCE: Final = 1e-14
 def log_e_value(successes: float, trials: float, bound: Fraction) -> float:
     """Compute the log of the e-value against "every trial succeeds with probability at least ``bound``".
 
-    Parameters
-    ----------
-    successes, trials
-        With ``0 <= successes <= trials``; zero trials give 0. Effective counts of dependent trials are no
-        whole numbers (see ``uqcli.estimates.dependence``).
-    bound
-        From 0 to 1. A rate of at least 0 is never in doubt and gives 0. A failure under a bound of 1 gives
-        infinity.
-
-    Returns
-    -------
-    float
-        Natural logarithm.
+    Zero trials give 0. Effective counts of dependent trials are no whole numbers (see
+    ``uqcli.estimates.dependence``). A bound of 0 is never in doubt and gives 0; a failure under a bound of 1
+    gives infinity.
 
     Examples
     --------
@@ -61,17 +51,7 @@ def log_e_value(successes: float, trials: float, bound: Fraction) -> float:
 
 
 def log_e_values(successes: Ints | Floats, trials: Ints | Floats, bound: Fraction) -> Floats:
-    """Compute the log of the e-value of each pair of counts, as ``log_e_value`` does.
-
-    Parameters
-    ----------
-    successes, trials : int64 or float64, shape (m,)
-
-    Returns
-    -------
-    float64, shape (m,)
-        Natural logarithms.
-    """
+    """Compute the log of the e-value of each of m pairs of counts, as ``log_e_value`` does."""
     failures = trials - successes
     if bound <= 0:
         return np.zeros(len(trials))
@@ -84,13 +64,10 @@ def log_e_values(successes: Ints | Floats, trials: Ints | Floats, bound: Fractio
 def log_e_at(
     successes: Ints | Floats, failures: Ints | Floats, bound: Floats | np.float64, rest: Floats | np.float64
 ) -> Floats:
-    """Compute the log of the e-value at bounds strictly between 0 and 1.
+    """Compute the log of the e-value of each of m pairs of counts, at bounds strictly between 0 and 1.
 
-    Parameters
-    ----------
-    successes, failures : int64 or float64, shape (m,)
-    bound, rest : float64, scalars or shape (m,)
-        The bound and 1 less the bound. Each is exact near 0, where their sum hides its digits.
+    ``rest`` is 1 less the bound, a scalar or an array as the bound is. Each is exact near 0, where their sum
+    hides its digits.
     """
     zero = np.zeros(1, dtype=np.int64)
     return _log_mass(successes, failures, bound, rest) - _log_mass(zero, zero, bound, rest)
@@ -191,22 +168,11 @@ def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
 def log_change_evidence(
     batches: Sequence[tuple[int, int]], bound: Fraction, used: float | Floats = 1.0
 ) -> float:
-    """Compute the log of the evidence of a change after the last batch.
+    """Compute the log of the evidence of a change after the last of some batches, in order.
 
-    Parameters
-    ----------
-    batches
-        Successes and trials of each batch, in order. No batches give minus infinity.
-    bound
-        From 0 to 1, as for ``log_e_value``.
-    used : float, or float64 of shape (t,)
-        Number by which counts are divided, since trials of a batch depend on each other: all counts, or those
-        since each batch.
-
-    Returns
-    -------
-    float
-        Natural logarithm.
+    No batches, of successes and trials, give minus infinity. The bound is as for ``log_e_value``. Since
+    trials of a batch depend on each other, counts are divided by ``used``: one number for all, or one for
+    those since each batch.
 
     Examples
     --------
@@ -241,17 +207,10 @@ _HALVINGS: Final = 40
 def rate_interval(successes: float, trials: float, confidence: float) -> tuple[float, float]:
     """Compute the interval of a rate. It covers the rate at all looks together with this probability.
 
-    Parameters
-    ----------
-    successes, trials
-        With ``0 <= successes <= trials``; zero trials give (0, 1).
-    confidence
-        In (0, 1), of both sides together.
+    The confidence is that of both sides together. Zero trials give (0, 1).
 
     Examples
     --------
-    >>> rate_interval(0, 0, 0.95)
-    (0.0, 1.0)
     >>> low, high = rate_interval(900, 1000, 0.95)
     >>> round(low, 3), round(high, 3)
     (0.867, 0.927)
@@ -264,16 +223,7 @@ def rate_interval(successes: float, trials: float, confidence: float) -> tuple[f
 def rate_intervals(
     successes: Ints | Floats, trials: Ints | Floats, confidence: float
 ) -> tuple[Floats, Floats]:
-    """Compute the interval of each pair of counts, as ``rate_interval`` does.
-
-    Parameters
-    ----------
-    successes, trials : int64 or float64, shape (m,)
-
-    Returns
-    -------
-    low, high : float64, shape (m,)
-    """
+    """Compute the interval of each of m pairs of counts, as ``rate_interval`` does: low and high ends."""
     failures = trials - successes
     highest = math.log(2 / (1 - confidence))
     return 1 - _upper_ends(failures, successes, highest), _upper_ends(successes, failures, highest)

@@ -20,22 +20,10 @@ if TYPE_CHECKING:
 class WatchRequest:
     """A rule, new rows, the state of the watch so far, what raises an alarm, and what to expect.
 
-    Attributes
-    ----------
-    delta, run_length
-        None for those of the state.
-    bound
-        None for the rule's own.
-    data
-        Labelled rows; no inputs to change the state only.
-    artifact
-        Path of the rule, or its name if it is given as an object.
-    rule
-        The rule; None to load it.
-    content
-        Content of the state file, empty for a new one; None to watch without a state.
-    cluster
-        Column of dependent rows, of which one is a trial; None for that of the state, if any.
+    The rows have labels; there are no inputs to change the state only. The rule is loaded from its path, or
+    given as an object with its name. ``content`` is that of the state file, empty for a new one; None to
+    watch without a state. The options that are None are those of the state, and the bound the rule's own. The
+    cluster is the column of dependent rows, of which one is a trial.
     """
 
     panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})

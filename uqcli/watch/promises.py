@@ -28,22 +28,12 @@ _OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverag
 
 @dataclass(frozen=True, kw_only=True)
 class Promise:
-    """A promised rate.
+    """A promised rate: one of a constraint that can be promised, miss or coverage.
 
-    Attributes
-    ----------
-    rate
-        Rate of a constraint that can be promised, miss or coverage.
-    bound
-        Least rate, or the largest one if ``is_upper``.
-    origin
-        Where the bound is from, in words.
-    group
-        Group or class to which it is limited; None for all rows.
-    sides
-        2 if half of the risk is spent on the bound itself, else 1.
-    calibration
-        How its calibration rows depend on each other within days, or within clusters; None if unknown.
+    The bound is the least rate, or the largest one if ``is_upper``, and the origin says in words where it is
+    from. It may be limited to a group or class. ``sides`` is 2 if half of the risk is spent on the bound
+    itself, else 1. ``calibration`` is how its calibration rows depend on each other within days, or within
+    clusters; None if unknown.
     """
 
     rate: str
@@ -83,21 +73,12 @@ class Promise:
 def promises_of(
     rule: Saved, bound: str | None, delta: Fraction, unit: str | None = None
 ) -> tuple[Promise, ...]:
-    """Return what a rule promises.
+    """Return what a boundary or prediction sets promise.
 
-    Parameters
-    ----------
-    bound
-        Bound to watch in place of the rule's own, as typed; None for its own.
-    delta
-        Risk, of which a part is spent on the coverage of prediction sets given their calibration set.
-    unit
-        Column of the days, or clusters, within which rows depend on each other; None if unknown.
-
-    Raises
-    ------
-    UsageError, ArtifactError
-        The rule promises no rate, or several while a bound is given.
+    The bound, as typed, is watched in place of the rule's own, for which the rule must promise a single rate;
+    a boundary that promises none must have it. Of the risk, a part is spent on the coverage of prediction
+    sets given their calibration set. The unit is the column of the days, or clusters, within which rows
+    depend on each other.
     """
     if isinstance(rule, BoundaryArtifact):
         promises = tuple(
@@ -214,21 +195,10 @@ _DIGITS: Final = 10**12
 def coverage_bound(kept: int, calibration_rows: int, delta: Fraction) -> Fraction:
     """Compute the coverage that prediction sets have at least, with probability 1 - delta / 2.
 
-    For exchangeable rows, the coverage given the calibration set is Beta(k, n + 1 - k). It is often below
-    1 - alpha. The other half of the risk is left for the test, whose alarm is at an e-value of 2 / delta.
-
-    Parameters
-    ----------
-    kept
-        Rank of the threshold among the calibration rows, from 0 to ``calibration_rows + 1``. At the highest
-        rank the sets contain every label.
-    delta
-        In (0, 1).
-
-    Returns
-    -------
-    Fraction
-        Rounded down to 12 digits.
+    For exchangeable rows, the coverage given the calibration set is Beta(k, n + 1 - k), where ``kept`` is the
+    rank of the threshold among the calibration rows, from 0 to ``calibration_rows + 1``. At the highest rank
+    the sets contain every label. The coverage is often below 1 - alpha. The other half of the risk is left
+    for the test, whose alarm is at an e-value of 2 / delta. The bound is rounded down to 12 digits.
 
     Examples
     --------

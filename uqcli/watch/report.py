@@ -63,30 +63,16 @@ class Together:
 class MeasuredPromise:
     """A promise, and the evidence against it since the last acknowledgement.
 
-    Attributes
-    ----------
-    origin
-        Where the bound is from.
-    counted
-        What the trials are: alerts, positives, negatives or rows.
-    successes, trials
-        Counts; a success of an upper bound is no such event.
-    log10_e, limit
-        Evidence against the promise as a power of ten, and the evidence at which the alarm is raised.
-    change, change_limit
-        The same for a change of the rate.
-    alarmed_at, changed_at
-        Batches at which the alarms were raised; None for none.
-    since
-        First of the batches since which the evidence is largest, and their rate; None without batches.
-    rate
-        Over all batches, with its confidence sequence.
-    batches
-        Their number.
-    dependence
-        How trials of a batch, or of a customer, go together; None if all are taken as independent.
-    over_time
-        Function that computes the rate after each batch, for a figure.
+    ``origin`` says where the bound is from, and ``counted`` what the trials are: alerts, positives, negatives
+    or rows; a success of an upper bound is no such event. ``log10_e`` is the evidence against the promise as
+    a power of ten, and ``limit`` the evidence at which the alarm is raised; ``change`` and ``change_limit``
+    are the same for a change of the rate. The alarms were raised at the batches ``alarmed_at`` and
+    ``changed_at``. ``since`` is the first of the batches since which the evidence is largest, and their rate;
+    None without batches.
+
+    The rate is that over all batches, with its confidence sequence. ``dependence`` is how trials of a batch,
+    or of a customer, go together; None if all are taken as independent. ``over_time`` computes the rate after
+    each batch, for a figure.
     """
 
     name: str
@@ -162,16 +148,10 @@ class MeasuredPromise:
 class NewRows:
     """What new rows brought to a watch.
 
-    Attributes
-    ----------
-    added, known, replaced
-        Batches that were counted now, those that were counted before, and those that were counted again.
-    unit
-        Within what rows go together: day, batch or customer.
-    dates
-        Column of dates that would name the days; None if there is none, or if batches are known.
-    young, unwatched
-        Rows of days that have not matured, and of groups without a target.
+    Batches were counted now (``added``), before (``known``), or again (``replaced``). The unit is that within
+    which rows go together: day, batch or customer. ``dates`` is the column of dates that would name the days;
+    None if there is none, or if batches are known. ``young`` are rows of days that have not matured, and
+    ``unwatched`` rows of groups without a target.
     """
 
     unit: str
@@ -185,17 +165,7 @@ class NewRows:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchReport(OneResult):
-    """A watch after new batches.
-
-    Attributes
-    ----------
-    rule_name
-        Path of the rule.
-    state
-        State with the new batches.
-    kept
-        Whether the state is kept in a file.
-    """
+    """A watch of a rule, by the path of its file, after new batches; the state may be kept in a file."""
 
     rule_name: str
     state: WatchArtifact
@@ -512,14 +482,9 @@ _MAX_DAYS = 7
 
 
 def rates_over_time(promises: Sequence[MeasuredPromise], confidence: float, *, is_day: bool) -> Figure:
-    """Build a figure with one panel for each promise, at most six.
+    """Build a figure with one panel for each promise, the worst first, at most six.
 
-    Parameters
-    ----------
-    promises
-        The worst first.
-    is_day
-        Whether batches are named after days.
+    ``is_day`` says that batches are named after days.
     """
     shown = promises[:_MAX_PANELS]
 

@@ -47,11 +47,6 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
     """Count new batches, and test each promise and whether it changed.
 
     Rows without the label column are compared with the calibration rows instead; they change no state.
-
-    Raises
-    ------
-    UsageError, DataError, ArtifactError
-        An option does not apply, the state is of another rule, or the rows cannot be read.
     """
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
@@ -322,10 +317,7 @@ def _known_rows(
 ) -> tuple[str | None, bool]:
     """Find the batch that has these rows, and whether it has the same labels; None if they are new.
 
-    Raises
-    ------
-    UsageError
-        The rows have other labels, not more of them, and nothing says to replace the batch.
+    Other labels, which are not more of them, are a UsageError unless the request replaces the batch.
     """
     digests = {batch.name for batch in state.batches}
     if counted.labelled in digests:
@@ -381,11 +373,8 @@ def _of_clusters(
 ) -> tuple[dict[str, Counts], dict[str, list[str]]]:
     """Count the rows of clusters that no other batch counts; also return these clusters by batch.
 
-    Parameters
-    ----------
-    released
-        Clusters of forgotten batches. Batches that are counted already left them out, and still do unless all
-        are counted again.
+    Clusters of forgotten batches are released. Batches that are counted already left them out, and still do
+    unless all are counted again.
     """
     owner = {cluster: batch.name for batch in old.values() for cluster in batch.clusters or ()}
     counts, clusters = {}, {}

@@ -154,13 +154,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
         return None
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
-        """See Saved: nothing.
-
-        Raises
-        ------
-        ArtifactError
-            Always.
-        """
+        """Raise an ArtifactError: a state adds no columns."""
         del roles, new_columns
         raise ArtifactError("the state of a watch adds no columns", expected="the rule that it watches")
 

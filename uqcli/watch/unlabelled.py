@@ -36,10 +36,7 @@ from uqcli.watch.unlabelled_report import UnlabelledReport
 def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     """Compare the counts, the flagged share and the ranges of new rows with those of the calibration rows.
 
-    Raises
-    ------
-    UsageError, DataError
-        The rule has no reference, or the rows cannot be read.
+    A rule without a reference is a UsageError.
     """
     if not isinstance(rule, BoundaryArtifact) or (reference := given(rule.reference)) is None:
         raise UsageError(
@@ -113,12 +110,8 @@ def _naming_days(batches: Iterable[Rows], day: str | None) -> Iterator[Rows]:
 def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day: str) -> MixtureTest:
     """Test whether new rows have the cell shares of the calibration rows, by the covariance between days.
 
-    Without the days of the calibration rows nothing is known about the error of their shares.
-
-    Parameters
-    ----------
-    texts
-        Distinct texts of the column of days.
+    Without the days of the calibration rows nothing is known about the error of their shares. ``texts`` is
+    the number of distinct texts of the column of days.
     """
     reference = given(rule.reference)
     assert reference is not None  # its caller refuses such rules
@@ -141,10 +134,7 @@ SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
 class Expectation:
     """New rows by score, counted while they are read, beside the calibration rows of a calibrator.
 
-    Raises
-    ------
-    UsageError, ArtifactError
-        The calibrator has no calibration counts, or reads another column.
+    The calibrator must have calibration counts, and read the column of the score.
     """
 
     def __init__(self, path: str, rule: BoundaryArtifact, shift: SavedShift | None) -> None:
@@ -178,10 +168,8 @@ class Expectation:
     def result(self, confidence: float) -> BeforeLabels:
         """Return what to expect of the rows so far.
 
-        Notes
-        -----
-        The rate of a score is that of all rows with it. A rule that also looks at the uncertainty picks
-        the better ones of them, and a group has its own rate. Neither can be stated from the score alone.
+        The rate of a score is that of all rows with it. A rule that also looks at the uncertainty picks the
+        better ones of them, and a group has its own rate. Neither can be stated from the score alone.
         """
         if not self._has_one_threshold:
             return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
@@ -202,17 +190,9 @@ class Expectation:
 def homogeneity(reference: Ints, new: Ints) -> tuple[float, int, float | None]:
     """Test whether two samples have the same shares of rows in each cell (Pearson's X^2).
 
-    The p-value is asymptotic, for single looks at one sample.
-
-    Parameters
-    ----------
-    reference, new : int64, same shape
-        Rows in each cell; cells without any are ignored.
-
-    Returns
-    -------
-    The statistic, its degrees of freedom (cells with rows, less one), and the p-value, which is None if fewer
-    than two cells have rows, or a sample has none.
+    Cells without rows are ignored. Return the statistic, its degrees of freedom (cells with rows, less one),
+    and the p-value, which is asymptotic, for single looks at one sample; it is None if fewer than two cells
+    have rows, or a sample has none.
 
     Examples
     --------
@@ -247,15 +227,8 @@ _MANY = 10_000
 def population_stability(reference: Ints, new: Ints) -> tuple[float, float]:
     """Compute the population stability index, with half a row added to each cell.
 
-    Parameters
-    ----------
-    reference, new : int64, same shape
-        Rows in each cell; cells without any are ignored. There must be rows in both.
-
-    Returns
-    -------
-    The index, the sum of (p - q) ln(p / q) over the cells, and its mean for samples of these sizes from one
-    population.
+    Cells without rows are ignored, and there must be rows in both samples. Return the index, the sum of (p -
+    q) ln(p / q) over the cells, and its mean for samples of these sizes from one population.
 
     Examples
     --------

@@ -30,25 +30,13 @@ UNSEEN: Final = "This says what changed, not whether the rule is still right: on
 class UnlabelledReport(OneResult):
     """Rows without labels beside the calibration rows of their rule.
 
-    Attributes
-    ----------
-    explained
-        Fewest and most flagged rows that the rate on the calibration rows explains, if rows are independent;
-        None by days.
-    usual
-        Flagged share of the calibration rows.
-    outside
-        Rows with a number outside the range of the calibration rows.
-    psi, psi_without_drift
-        Population stability index, and its mean at this size without drift.
-    drift_p
-        P-value of the test that both have the same distribution; for one look. None if it has no answer.
-    drift_untested
-        Why it has none; empty if it has one.
-    day
-        Column of days, whose rows may depend on each other; None if rows are taken as independent.
-    expected
-        Precision and recall to expect, or why they cannot be stated; None without a calibrator.
+    ``explained`` are the fewest and most flagged rows that the rate on the calibration rows explains, if rows
+    are independent; None by days. ``usual`` is the flagged share of the calibration rows, and ``outside`` the
+    rows with a number outside their range. ``psi`` is the population stability index, and
+    ``psi_without_drift`` its mean at this size without drift. ``drift_p`` is the p-value of the test that
+    both have the same distribution, for one look; if it has no answer, ``drift_untested`` says why. ``day``
+    is the column of days, whose rows may depend on each other; None if rows are taken as independent.
+    ``expected`` is None without a calibrator.
     """
 
     source: Source

@@ -41,17 +41,10 @@ class WorksOn(StrEnum):
 class AlgorithmEntry:
     """Definition of an algorithm.
 
-    Attributes
-    ----------
-    method
-        Function from cells and a goal to top cells; None if none meets the goal.
-    kinds
-        Constraints that it supports.
-    equal_rows
-        Whether all rows of cells must have equal length.
-    table_bytes
-        Function from the numbers of bins to the bytes of its table; None if they are about those of the
-        cells.
+    ``method`` is a function from cells and a goal to top cells; None if none meets the goal. ``kinds`` are
+    the constraints that it supports. All rows of its cells must have equal length if ``equal_rows``.
+    ``table_bytes`` is a function from the numbers of bins to the bytes of its table; None if they are about
+    those of the cells.
     """
 
     method: Callable[[Cells, Goal], Tops | None]
@@ -66,15 +59,10 @@ class AlgorithmEntry:
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
-    """Find the best single threshold for all rows (ST) [UB sec. 5].
+    """Find the best single threshold for all rows, in one uncertainty bin (ST) [UB sec. 5].
 
     Precision is not monotone in the threshold, so the search cannot stop at the first failure and tries every
     distinct threshold. Only those at the score of a positive row can be best.
-
-    Parameters
-    ----------
-    cells
-        One uncertainty bin.
     """
     (row,) = cells.rows
     tops = len(row.count) - np.flatnonzero(row.positives)[::-1]
@@ -112,13 +100,7 @@ def variable_weight_optimum(cells: Cells, goal: Goal) -> Tops | None:
 
 
 def frontier_bytes(uncertainty_bins: int, score_bins: int) -> int:
-    """Return the bytes of two tables: the bins that each row takes for every total, as found and traced back.
-
-    Examples
-    --------
-    >>> frontier_bytes(3, 500)
-    36024
-    """
+    """Return the bytes of two tables: the bins that each row takes for every total, found and traced back."""
     return 2 * 4 * uncertainty_bins * (uncertainty_bins * score_bins + 1)
 
 
@@ -202,11 +184,7 @@ class SavedRecalibration(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def recalibrated(score: Floats, uncertainty: Floats, recalibration: SavedRecalibration) -> Floats:
-    """Raise scores by their uncertainty, unless low equals high.
-
-    Parameters
-    ----------
-    score, uncertainty : float64, shape (n,)
+    """Raise scores by their uncertainty, shape (n,), unless low equals high.
 
     Examples
     --------
@@ -224,14 +202,8 @@ def recalibrated(score: Floats, uncertainty: Floats, recalibration: SavedRecalib
 class Optimum:
     """Best boundary of an algorithm, or the nearest one.
 
-    Attributes
-    ----------
-    boundary
-        None if no boundary meets the constraint with at least one true positive.
-    closest
-        Nearest boundary, if ``boundary`` is None and there is one.
-    recalibration
-        How scores are raised before the comparison (hr only).
+    The boundary is None if none meets the constraint with at least one true positive; the closest is then the
+    nearest one, if there is any. The recalibration is how scores are raised before the comparison (hr only).
     """
 
     boundary: FittedBoundary | None
@@ -242,19 +214,10 @@ class Optimum:
 def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:
     """Find the best single threshold on recalibrated scores (HR).
 
-    Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score. Select the highest recall, then
-    the fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al. 2022 as
-    used in [UB]; it is documented here since the paper gives no formula.
-
-    Parameters
-    ----------
-    rows
-        Calibration set; low and high are the range of its uncertainty.
-
-    Raises
-    ------
-    DataError
-        The range of the uncertainty exceeds the largest double.
+    Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score; low and high are the range of
+    the uncertainty of the rows, which must not exceed the largest double. Select the highest recall, then the
+    fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al. 2022 as used in
+    [UB]; it is documented here since the paper gives no formula.
     """
     score, uncertainty = rows.score, rows.numbers["uncertainty"]
     present = uncertainty if rows.weight is None else uncertainty[rows.weight > 0]
@@ -313,11 +276,8 @@ ALGORITHMS: Final[Mapping[Algorithm, AlgorithmEntry]] = MappingProxyType(
 def optimise(cells: Cells, algorithm: Algorithm, constraint: Constraint) -> Optimum:
     """Find the best boundary of an algorithm under a constraint.
 
-    Parameters
-    ----------
-    cells
-        A single row of all distinct scores for a single threshold, else the grid; total weight at most
-        ``defaults.MAX_ROWS``.
+    A single threshold takes a single row of all distinct scores, other algorithms the grid; the total weight
+    is at most ``defaults.MAX_ROWS``.
     """
     goal = constraint.goal(cells)
     tops = ALGORITHMS[algorithm].method(cells, goal)

@@ -40,12 +40,8 @@ def places(
 ) -> Ints:
     """Return the index of the tightest nested boundary that flags each row, their number if none does.
 
-    Parameters
-    ----------
-    score, uncertainty : float64, shape (n,)
-        Uncertainty is used only if there are edges.
-    nested
-        Thresholds per uncertainty bin, the tightest boundary first.
+    Scores and uncertainties have shape (n,); the latter are used only if there are edges. ``nested`` has the
+    thresholds per uncertainty bin, the tightest boundary first.
     """
     by_boundary = np.array([[np.inf if value is None else value for value in row] for row in nested])
     index = np.zeros(len(score), dtype=np.int64)
@@ -61,16 +57,9 @@ def places(
 
 @dataclass(frozen=True, kw_only=True)
 class Cuts:
-    """The last row that is taken in each group.
+    """The last row that is taken in each group, and the rows taken; shape (groups,).
 
-    Attributes
-    ----------
-    place, position : int64, shape (groups,)
-    score : float64, shape (groups,)
-    taken : int64, shape (groups,)
-        Rows taken.
-    splits_tie
-        Whether rows at a cut cannot be told apart, since they have no positions.
+    ``splits_tie`` says that rows at a cut cannot be told apart, since they have no positions.
     """
 
     place: Ints
@@ -103,13 +92,7 @@ class FirstRows:
         self._score: Floats = np.empty(0)
 
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
-        """Add rows; all without positions, or none.
-
-        Parameters
-        ----------
-        count : int64, shape (n,)
-            Number of equal rows that each stands for.
-        """
+        """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
         if len(group) == 0:
             return
         positions = np.zeros(len(group), dtype=np.int64) if position is None else position

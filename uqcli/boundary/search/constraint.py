@@ -55,25 +55,13 @@ class ConstraintKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Constraint:
-    """A constraint on a boundary.
+    """A constraint on a boundary, as typed and as exact fractions: its bound, or gain and cost.
 
-    Attributes
-    ----------
-    kind
-        Kind of constraint.
-    value
-        As typed; for a utility ``gain=G,cost=C``.
-    numbers
-        Its bound, or gain and cost, as exact fractions.
-    relative
-        Whether the bound is a fraction of the rows (max-selected).
-    margin
-        Margin of the precision over its bound in standard errors, for nested boundaries.
-    also
-        Further bounds that hold together with it. A boundary of the highest recall within the others decides
-        whether a recall is met, so that goals ignore it.
-    amounts
-        Column of the amounts of each row by role (``gain``, ``cost``), in place of a number of a utility.
+    The bound of max-selected may be ``relative``, a fraction of the rows. The margin of the precision over
+    its bound is in standard errors, for nested boundaries. ``also`` are further bounds that hold together
+    with it. A boundary of the highest recall within the others decides whether a recall is met, so that goals
+    ignore it. ``amounts`` is the column of the amounts of each row by role (``gain``, ``cost``), in place of
+    a number of a utility.
     """
 
     kind: ConstraintKind
@@ -149,8 +137,6 @@ class Constraint:
     def value_of(self, fit: Confusion[int]) -> tuple[Fraction, float | None] | None:
         """Compute the value of a boundary: gains less costs, and the share of all positives' gain.
 
-        Returns
-        -------
         None if the constraint is no utility; the share is None if the positives have no gain.
         """
         if not self.is_utility:
@@ -166,10 +152,7 @@ class Constraint:
     def in_source(self, weights: BinaryWeights) -> Constraint:
         """Convert a constraint on the target data to one on the source data, in exact fractions.
 
-        Raises
-        ------
-        UsageError
-            The constraint is max-selected or a utility, or the weight of a class is 0.
+        This cannot be done for max-selected and a utility, nor if the weight of a class is 0.
         """
         positive, negative = Fraction(weights.positive), Fraction(weights.negative)
         if not positive > 0 or not negative > 0:
@@ -184,16 +167,8 @@ class Constraint:
     def values(self, positive: Bools, amounts: Ints) -> Ints:
         """Return the value of flagging each row: its gain if it is positive, else minus its cost.
 
-        Parameters
-        ----------
-        positive : bool, shape (n,)
-        amounts : int64, shape (amounts, n)
-            In the order of ``amounts``.
-
-        Returns
-        -------
-        int64, shape (n,)
-            In ten-thousandths; for a utility of numbers alone in units of ``unit``.
+        Amounts, int64 of shape (amounts, n), are in the order of ``self.amounts``. The values, shape (n,),
+        are in ten-thousandths; for a utility of numbers alone in units of ``unit``.
         """
         goal = _maximise_utility(self)
         gain = goal.gain if goal.gain_index is None else amounts[goal.gain_index]
@@ -266,47 +241,23 @@ class Constraint:
 class ConstraintRule:
     """Definition of a kind of constraint.
 
-    Attributes
-    ----------
-    read
-        Function from the typed value to a constraint.
-    goal
-        Function from a constraint and cells to a goal.
-    text
-        Description, with a placeholder for the typed value.
-    options
-        Options that set it, joined for a sentence.
-    rate
-        Rate that it bounds, of ``Confusion.trials``; None for a utility. A number of flagged rows is no rate.
-    is_upper
-        Whether its bound is an upper one.
-    is_budget
-        Whether it limits flagged rows or false positives, so that a rule need not reach a rate to meet it.
-    maximised
-        Rate that is the objective; None if the description includes the objective.
-    objective
-        Objective, from the counts of a boundary.
-    odds
-        True positives that are worth one false positive; None if the constraint sets none.
-    nearby
-        Function from a constraint to bounds around its own, for a share of the rows; they choose the number
-        of bins together, so that no single value decides. None without a bound.
-    in_target
-        Function from a constraint on target data and the class weights w(1) and w(0) there to one on the
-        source data; None if it cannot be stated for target data.
-    is_promise
-        Whether a rule can promise its rate on new data: as a target, certified, and watched by the name of
-        the rate. It then has the following words.
-    name
-        Name of the rate in sentences.
-    guarantee
-        What a certificate guarantees, with a placeholder for the bound in percent.
-    result
-        What the successes of the rate are, in a sentence on their number.
-    trials
-        What ``watch`` counts.
-    success
-        What a success of the rate is called in an audit.
+    ``read`` makes a constraint of the typed value, and ``goal`` a goal of a constraint and cells. ``text``
+    describes it, with a placeholder for the typed value; ``options`` are those that set it, joined for a
+    sentence. ``rate`` is the rate that it bounds, of ``Confusion.trials``; None for a utility, and for a
+    number of flagged rows, which is no rate. Its bound may be an upper one. A budget limits flagged rows or
+    false positives, so that a rule need not reach a rate to meet it.
+
+    ``maximised`` is the rate that is the objective; None if the text includes the objective, which is
+    computed from the counts of a boundary. ``odds`` are the true positives that are worth one false positive;
+    None if the constraint sets none. ``nearby`` makes bounds around the one of a constraint, for a share of
+    the rows; they choose the number of bins together, so that no single value decides. ``in_target`` converts
+    a constraint on target data, by the class weights w(1) and w(0) there, to one on the source data; None if
+    it cannot be stated for target data.
+
+    ``is_promise`` says that a rule can promise its rate on new data: as a target, certified, and watched by
+    the name of the rate. It then has words: the ``name`` of the rate in sentences, what a certificate
+    guarantees, with a placeholder for the bound in percent, what the successes are in a sentence on their
+    number (``result``), what ``watch`` counts (``trials``), and what a success is called in an audit.
     """
 
     read: Callable[[str], Constraint]
@@ -338,11 +289,6 @@ class ConstraintRule:
 def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
     """Parse a constraint as exact fractions of the typed decimals.
 
-    Raises
-    ------
-    UsageError
-        The value is invalid or out of range.
-
     Examples
     --------
     >>> parse_constraint(ConstraintKind.PRECISION, "0.7").numbers
@@ -352,13 +298,7 @@ def parse_constraint(kind: ConstraintKind, text: str) -> Constraint:
 
 
 def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
-    """Parse the given constraint, or one for each bound if bounds are separated by commas.
-
-    Raises
-    ------
-    UsageError
-        See ``constraint_from``; or a bound is given twice.
-    """
+    """Parse the given constraint, or one for each bound if bounds are separated by commas; none twice."""
     set_options = {name: value for name, value in options.items() if value is not None}
     lists = [
         (name, text) for name, text in set_options.items() if "," in text and name not in {"gain", "cost"}
@@ -386,15 +326,8 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
 def constraint_from(**options: str | None) -> Constraint:
     """Parse the given constraint; gain and cost together are a single constraint.
 
-    Parameters
-    ----------
-    **options
-        Values by option: ``gain``, ``cost``, and kinds of constraints with underscores.
-
-    Raises
-    ------
-    UsageError
-        None or several are given, or see ``parse_constraint``.
+    The options are ``gain``, ``cost``, and the kinds of constraints with underscores. None, or several, are a
+    UsageError.
     """
     given = {name: value for name, value in options.items() if value is not None}
     gain, cost = given.pop("gain", None), given.pop("cost", None)
@@ -427,10 +360,7 @@ def constraint_from(**options: str | None) -> Constraint:
 def bounds_together(typed: Mapping[ConstraintKind, str]) -> Constraint:
     """Parse bounds that must all be met, by their kinds; the order in which they are given does not matter.
 
-    Raises
-    ------
-    UsageError
-        A value is invalid or out of range, or a kind cannot be combined.
+    Some kinds cannot be combined, which is a UsageError.
     """
     if len(typed) > 1 and not set(typed) <= set(COMBINED):
         raise UsageError(f"bounds {' and '.join(typed)} together", expected=listed(COMBINED))
@@ -441,13 +371,7 @@ def bounds_together(typed: Mapping[ConstraintKind, str]) -> Constraint:
 
 
 def with_margin(constraint: Constraint, standard_errors: str | None) -> Constraint:
-    """Add a margin in standard errors to a constraint; None adds none.
-
-    Raises
-    ------
-    UsageError
-        It is not a number of at least 0, or the constraint is not a precision.
-    """
+    """Add a margin in standard errors to a precision; None adds none."""
     if standard_errors is None:
         return constraint
     if constraint.rate is not Rate.PRECISION:
@@ -458,10 +382,7 @@ def with_margin(constraint: Constraint, standard_errors: str | None) -> Constrai
 def utility(gain: str, cost: str) -> Constraint:
     """Parse the gain of a true positive and the cost of a false positive: numbers, or columns of amounts.
 
-    Raises
-    ------
-    UsageError
-        A number is invalid, not positive, or has too many digits to stay exact.
+    A number is positive, and must not have too many digits to stay exact.
     """
     typed = {"gain": gain, "cost": cost}
     amounts = {role: text for role, text in typed.items() if not is_number(text)}

@@ -45,12 +45,8 @@ def folds_of(cells: Cells, seed: int) -> tuple[Ints, Ints]:
 def resampled(cells: Cells, seed: int, draws: int) -> tuple[Ints, Ints]:
     """Draw bootstrap samples of each cell's rows, with the rows left out.
 
-    The multiplicity of every row is Poisson with mean 1.
-
-    Returns
-    -------
-    int64, shape (2, draws, cells) each
-        Rows and positive rows of each sample, with multiplicity, and those left out of it.
+    The multiplicity of every row is Poisson with mean 1. Both are int64 of shape (2, draws, cells): rows and
+    positive rows, those of each sample with multiplicity.
     """
     cells_digest, labels = digest_of(cells), _by_label(cells)
     shares: Floats = np.append(_COPY_PROBABILITIES, 1 - _COPY_PROBABILITIES.sum())
@@ -77,12 +73,8 @@ _MIN_ALERTS: Final = 100
 class BinsTried:
     """Cross-validated gain of a number of uncertainty bins.
 
-    Attributes
-    ----------
-    gain
-        Gain in recall over a single threshold at equal alerts; for a utility, as a fraction of the maximum.
-    behind, error
-        Difference of its gain from the best one, and the standard error of this difference.
+    It is a gain in recall over a single threshold at equal alerts; for a utility, a fraction of the maximum.
+    ``behind`` is its difference from the best one, and ``error`` the standard error of this difference.
     """
 
     bins: int
@@ -96,13 +88,9 @@ def tried_bins(
 ) -> tuple[BinsTried, ...]:
     """Compute the cross-validated gain of each number of uncertainty bins; empty if there are too few alerts.
 
-    Parameters
-    ----------
-    cells
-        Cells of uncertainty bins with shared score edges. The numbers in ``BINS`` that divide the number of
-        these bins are tried.
-    folds : int64, shape (FOLDS, cells) each
-        Rows and positive rows of each fold; None to draw them.
+    The cells are those of uncertainty bins with shared score edges. The numbers in ``BINS`` that divide the
+    number of these bins are tried. Folds have rows and positive rows, int64 of shape (FOLDS, cells) each;
+    None to draw them.
     """
     constraint = replace(constraint, margin=Fraction(0))  # chosen at the bound itself
     one_bin = cells.joined(1)

@@ -44,15 +44,7 @@ class LinearBound:
 
 @dataclass(frozen=True, kw_only=True)
 class Margin:
-    """Margin of the true positives over those at the bound, in standard errors.
-
-    Attributes
-    ----------
-    target
-        Precision bound, in (0, 1].
-    standard_errors
-        Size of the margin in standard errors.
-    """
+    """Margin of the true positives over those at a precision bound in (0, 1], in standard errors."""
 
     target: Fraction
     standard_errors: Fraction
@@ -78,18 +70,11 @@ class Margin:
 
 
 def precision_bound(target: Fraction, rows: int) -> LinearBound:
-    """Convert a precision to an integer bound for a data set of a given size.
+    """Convert a precision in (0, 1] to an integer bound for a data set of a given size.
 
     A precision with many digits would overflow 64-bit surpluses. It is replaced by the smallest fraction at
-    or above it with a denominator of at most ``rows``. Selections of at most ``rows`` rows meet both or
-    neither, and surpluses stay below ``rows**2``.
-
-    Parameters
-    ----------
-    target
-        In (0, 1].
-    rows
-        Total weight, less than 3e9.
+    or above it with a denominator of at most ``rows``, the total weight, which is less than 3e9. Selections
+    of at most ``rows`` rows meet both or neither, and surpluses stay below ``rows**2``.
 
     Examples
     --------
@@ -148,12 +133,8 @@ class Goal(Protocol):
     def within_reach(self, before: TopRuns, after: TopRuns, best: TopRuns | None) -> Bools:
         """Whether part of each range could equal the best candidate, if its positive rows came first.
 
-        Parameters
-        ----------
-        before, after
-            Counts before and after each of m ranges of scores.
-        best
-            The best candidate so far; None without one.
+        ``before`` and ``after`` are the counts before and after each of m ranges of scores; there may be no
+        best candidate so far.
         """
 
     def optimum(self, runs: Sequence[TopRuns]) -> Tops | None:
@@ -167,12 +148,7 @@ class Goal(Protocol):
 class KeepBounds:
     """Highest recall within all of some bounds; ``best_of`` also requires the margin, if any.
 
-    Attributes
-    ----------
-    precision
-        None without a bound on it.
-    limits
-        Limits of the selected rows and of the false positives.
+    ``limits`` are those of the selected rows and of the false positives.
     """
 
     precision: LinearBound | None = None
@@ -324,12 +300,8 @@ class KeepRecall:
 class MaximiseUtility:
     """Highest gain of true positives less cost of false positives, positive; in integers.
 
-    Attributes
-    ----------
-    gain, cost
-        Of each true positive, and of each false positive; not negative.
-    gain_index, cost_index
-        Index of the amount that replaces ``gain`` or ``cost`` by a sum over rows; None for none.
+    The gain of each true positive and the cost of each false positive are not negative. ``gain_index`` and
+    ``cost_index`` are the index of the amount that replaces them by a sum over rows; None for none.
     """
 
     gain: int

@@ -53,12 +53,7 @@ OWN: Final[Bound] = (0, 1, 0)
 
 @dataclass(frozen=True, kw_only=True)
 class _Options:
-    """Undominated options of one class, or choices for several classes.
-
-    Attributes
-    ----------
-    value, surplus : int64, shape (m,)
-    """
+    """Undominated options of one class, or choices for several classes; int64, shape (m,)."""
 
     value: Ints
     surplus: Ints
@@ -66,18 +61,11 @@ class _Options:
 
 @dataclass(frozen=True, kw_only=True)
 class _Relaxation:
-    """Lagrangian relaxation: the surplus has a price.
+    """Lagrangian relaxation: the surplus of the bound with index ``priced`` has a price.
 
-    Attributes
-    ----------
-    scale, price
-        Weight of an option is ``scale*value + price*surplus``, an exact integer.
-    bound
-        Upper bound on ``scale*value`` of feasible choices.
-    weight, best
-        Weights of the options in each class, and the maximum of each class.
-    priced
-        Index of the bound whose surplus has the price.
+    The weight of an option is ``scale*value + price*surplus``, an exact integer; ``weight`` and ``best`` are
+    those of the options in each class, and the maximum of each class. ``bound`` is an upper bound on
+    ``scale*value`` of feasible choices.
     """
 
     scale: int
@@ -93,6 +81,10 @@ def solve(
 ) -> list[tuple[int, ...]]:
     """Choose one option per class, in each of several problems of the same values.
 
+    Return the option index in each class: highest total value, then highest total surplus, then
+    lexicographically lowest indices; (0, ..., 0) if nothing of value is feasible. Total value and surplus
+    must be below 2**61.
+
     Parameters
     ----------
     value : int64, shape (options,)
@@ -103,16 +95,6 @@ def solve(
         Number of options of each class.
     bounds
         Bounds of each problem; None if the surplus must be non-negative in all.
-
-    Returns
-    -------
-    list of tuple of int
-        Option index in each class: highest total value, then highest total surplus, then lexicographically
-        lowest indices. (0, ..., 0) if nothing of value is feasible.
-
-    Notes
-    -----
-    Total value and surplus must be below 2**61.
     """
     size_of_class = np.array(sizes)
     chosen = np.zeros((len(surplus), len(sizes)), dtype=np.int64)
@@ -269,15 +251,8 @@ def _reaching(
 ) -> list[_Options]:
     """Find the undominated choices of the classes from each one on that may reach a total value.
 
-    Parameters
-    ----------
-    within
-        The classes with the surplus of each bound.
-
-    Returns
-    -------
-    list
-        For each class, then without any. Empty if no choice reaches the target.
+    ``within`` are the classes with the surplus of each bound. Return the choices for each class, then without
+    any; empty if no choice reaches the target.
     """
     target_weight = target * relaxation.scale
     none = np.zeros(1, dtype=np.int64)

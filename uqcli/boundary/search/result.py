@@ -17,13 +17,8 @@ from uqcli.estimates.confusion import Confusion, Sums
 class FittedBoundary:
     """Boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
-    Attributes
-    ----------
-    uncertainty_edges : float64, shape (K-1,)
-    thresholds
-        Threshold of each bin: None never flags, the lowest finite double always flags.
-    review_thresholds
-        Lowest reviewed score of each bin, None for no review there; None without a review.
+    The K bins have K-1 edges. A threshold of None never flags, and the lowest finite double always flags.
+    With a review, ``review_thresholds`` has the lowest reviewed score of each bin, None for no review there.
     """
 
     uncertainty_edges: Floats
@@ -102,21 +97,8 @@ def decide(
 ) -> Bools:
     """Decide which rows are flagged: those whose score reaches the threshold of their uncertainty bin.
 
-    Parameters
-    ----------
-    score : float64, shape (n,)
-        Finite.
-    uncertainty : float64, shape (n,), or None
-        Used only if there are several thresholds.
-
-    Returns
-    -------
-    bool, shape (n,)
-
-    Raises
-    ------
-    DataError
-        Uncertainty is missing.
+    Scores and uncertainties are float64, shape (n,). The uncertainty is used only if there are several
+    thresholds; a DataError says that it is missing.
 
     Examples
     --------

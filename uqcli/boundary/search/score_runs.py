@@ -15,12 +15,8 @@ from uqcli.base.records import dataclass
 class TopRuns:
     """Counts of candidates; as top runs, of the j highest cells of one row, j = 0 .. cells.
 
-    Attributes
-    ----------
-    true_positives, selected : int64, shape (m,)
-        pi(i, j) and nu(i, j) of the paper.
-    sums : int64, shape (2, amounts, m), or None without amounts
-        Sums of amounts over the selected rows, and over the true positives.
+    True positives and selected rows, int64 of shape (m,), are pi(i, j) and nu(i, j) of the paper. With
+    amounts, ``sums`` of shape (2, amounts, m) are those over the selected rows, and over the true positives.
     """
 
     true_positives: Ints
@@ -48,10 +44,7 @@ def top_runs(row: CellRow) -> TopRuns:
 def merged_runs(rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints) -> dict[int, list[TopRuns]]:
     """Accumulate rows with the same score edges, adjacent ones merged to each of some numbers of rows.
 
-    Parameters
-    ----------
-    tops : int64, shape (m,)
-        Numbers of top cells to return the counts of.
+    ``tops`` are the numbers of top cells to return the counts of, int64 of shape (m,).
     """
     counts, positives = (
         _accumulate(np.stack([getattr(row, name) for row in rows]))[:, tops]
@@ -80,13 +73,7 @@ def joined(runs: Sequence[TopRuns]) -> TopRuns:
 
 
 def in_all_rows(runs: Sequence[TopRuns], tops: Sequence[Ints]) -> TopRuns:
-    """Add up the counts of several boundaries over all rows.
-
-    Parameters
-    ----------
-    tops : int64, shape (m,) for each row
-        Number of top cells of the row in each of the m boundaries.
-    """
+    """Add up the counts of m boundaries over all rows, from the number of top cells of each row in them."""
     chosen = [run.at(row_tops) for run, row_tops in zip(runs, tops, strict=True)]
     sums = [run.sums for run in chosen if run.sums is not None]
     return TopRuns(

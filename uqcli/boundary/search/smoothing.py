@@ -36,16 +36,9 @@ _MAX_SMOOTHED_CELLS = 2048
 class NestedBoundaries:
     """Cells in the order in which they are taken: each prefix is a boundary with one threshold per bin.
 
-    Attributes
-    ----------
-    order : int64, shape (cells,)
-        Indices of the cells (by bin, then ascending in score) in that order.
-    row : int64, shape (cells,)
-        Uncertainty bin of each cell.
-    true_positives, selected : int64, shape (cells,)
-        Counts of the prefix that ends with each cell.
-    rate : float64, shape (cells,)
-        Smoothed rates, non-increasing.
+    ``order`` has the indices of the cells (by bin, then ascending in score) in that order, and ``row`` the
+    uncertainty bin of each. True positives and selected rows are the counts of the prefix that ends with each
+    cell. The smoothed rates are non-increasing. All have shape (cells,).
     """
 
     order: Ints
@@ -91,12 +84,8 @@ class NestedBoundaries:
 class Layout:
     """Edges of a grid's cells, by bin, then ascending in score; bins may differ in length.
 
-    Attributes
-    ----------
-    lower : float64, shape (cells,)
-        Lower edge of each cell.
-    sizes
-        Number of cells in each uncertainty bin.
+    ``lower`` is the lower edge of each cell, shape (cells,), and ``sizes`` the number of cells in each
+    uncertainty bin.
     """
 
     lower: Floats
@@ -139,12 +128,7 @@ def nested_boundaries(cells: Cells) -> NestedBoundaries:
 
 
 def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[NestedBoundaries]:
-    """Rank the cells for each of several tables of counts.
-
-    Parameters
-    ----------
-    count, positives : int64, shape (draws, cells)
-    """
+    """Rank the cells for each of several tables of counts, int64 of shape (draws, cells)."""
     rates = smoothed_rates(layout, count, positives)
     for rate, n, p in zip(rates, count, positives, strict=True):
         order = np.lexsort((layout.row, layout.from_top, -rate))
@@ -160,14 +144,7 @@ def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[Ne
 def smoothed_rates(layout: Layout, count: Ints, positives: Ints) -> Floats:
     """Compute the smoothed rates of cells, non-decreasing in the score within each uncertainty bin.
 
-    Parameters
-    ----------
-    count, positives : int64, shape (draws, cells)
-        Counts of several tables, each smoothed separately.
-
-    Returns
-    -------
-    float64, shape (draws, cells)
+    The counts of several tables, shape (draws, cells), are each smoothed separately.
     """
     total = np.maximum(count.sum(axis=1, keepdims=True), 1)
     log_odds = _pooled_log_odds(layout, count, positives, total)
@@ -249,11 +226,8 @@ def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
 def _spread(weight: Floats, amount: Floats) -> Floats:
     """Compute the weighted sums over each position's neighbours; the shape of the amounts.
 
-    Parameters
-    ----------
-    weight : float64, shape (draws, 2 positions - 1)
-        Weights by distance, from the farthest below to the farthest above.
-    amount : float64, shape (draws, ..., positions)
+    Weights, shape (draws, 2 positions - 1), are by distance, from the farthest below to the farthest above.
+    Amounts have shape (draws, ..., positions).
     """
     indices = amount.shape[-1]
     spread = np.empty_like(amount)
@@ -269,11 +243,8 @@ def _spread(weight: Floats, amount: Floats) -> Floats:
 def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
     """Compute the rates with an intercept and a slope per uncertainty bin, both shrunk towards none.
 
-    Parameters
-    ----------
-    log_odds, count, positives : shape (draws, bins, length)
-    mean : float64, shape (draws, 1, 1)
-        Mean log-odds over all rows.
+    Log-odds and counts have shape (draws, bins, length). ``mean`` are the mean log-odds over all rows, shape
+    (draws, 1, 1).
     """
     centred = log_odds - mean
     intercept = slope = np.zeros((*centred.shape[:2], 1))
@@ -297,14 +268,10 @@ def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Flo
 
 
 def _correction(excess: Floats, count: Ints, width: Floats) -> Floats:
-    """Compute the local correction: residuals of nearby cells.
+    """Compute the local correction: residuals of nearby cells; shape (draws, bins, length).
 
-    In very long rows neighbours are pooled, since the weights grow with the square of the cells.
-
-    Parameters
-    ----------
-    excess, count : shape (draws, bins, length)
-    width : float64, shape (draws, 1, 1)
+    In very long rows neighbours are pooled, since the weights grow with the square of the cells. The width
+    has shape (draws, 1, 1).
     """
     size = excess.shape[-1]
     groups = min(size, _MAX_SMOOTHED_CELLS)

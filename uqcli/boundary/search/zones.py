@@ -27,16 +27,9 @@ from uqcli.boundary.search.smoothing import nested_boundaries
 
 @dataclass(frozen=True, kw_only=True)
 class ReviewLimit:
-    """Limit on the reviewed rows, or on the missed positives.
+    """Limit on the reviewed rows, or on the missed positives, as typed and as an exact number.
 
-    Attributes
-    ----------
-    value
-        As typed.
-    number
-        The limit as an exact number of rows or share.
-    relative
-        Whether a limit on reviewed rows is a share of all rows.
+    A limit on reviewed rows may be ``relative``, a share of all rows.
     """
 
     kind: ReviewKind
@@ -69,12 +62,7 @@ def omission_below(bounds: dict[str, str | None]) -> str | None:
 def review_limit(
     *, review: str | None = None, miss: str | None = None, max_omission: str | None = None
 ) -> ReviewLimit | None:
-    """Parse the limit of the review; None if there is no review.
-
-    Raises
-    ------
-    UsageError
-        A number is invalid or out of range, or several limits are given.
+    """Parse the limit of the review; None if there is no review. Only one limit can be given.
 
     Examples
     --------
@@ -106,14 +94,10 @@ def with_review(
 ) -> FittedBoundary:
     """Add the thresholds of the review to a boundary.
 
-    Reviewed rows are a run of the next cells in each uncertainty bin. With smoothed rates the cells follow in
-    their order; otherwise the choice is the exact optimum. Among equal choices fewer rows are reviewed, then
-    more positives are caught, then thresholds are higher. The thresholds are raised like those of a boundary.
-
-    Parameters
-    ----------
-    cells
-        Grid on which the boundary was found, or all distinct scores for a single threshold.
+    The cells are the grid on which it was found, or all distinct scores for a single threshold. Reviewed rows
+    are a run of the next cells in each uncertainty bin. With smoothed rates the cells follow in their order;
+    otherwise the choice is the exact optimum. Among equal choices fewer rows are reviewed, then more
+    positives are caught, then thresholds are higher. The thresholds are raised like those of a boundary.
     """
     below = cells_below(cells, boundary.thresholds)
     tops = _review(cells, below, boundary.fit.true_positives, limit, algorithm)
@@ -129,13 +113,7 @@ def with_review(
 def _review(
     cells: Cells, below: Cells, flagged: int, limit: ReviewLimit, algorithm: Algorithm
 ) -> Tops | None:
-    """Choose the reviewed run in each bin; None to review nothing.
-
-    Parameters
-    ----------
-    flagged
-        True positives of the boundary.
-    """
+    """Choose the reviewed run in each bin; None to review nothing. ``flagged`` are the flagged positives."""
     needed, budget = 0, 0
     if limit.kind is ReviewKind.REVIEW:
         budget = limit.budget(cells.total)
