@@ -4,7 +4,7 @@ import pytest
 
 from uqcli.comparison.report import Comparison
 from uqcli.estimates.estimate import Estimate
-from uqcli.evaluate.difference_report import CalibratorDifference
+from uqcli.evaluate.calibrators import CalibratorDifference
 
 LOWER = Estimate(value=-0.02, low=-0.03, high=-0.01)
 HIGHER = Estimate(value=0.02, low=0.01, high=0.03)

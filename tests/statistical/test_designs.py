@@ -21,8 +21,8 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.evaluate.decisions import DecisionTally, Units
-from uqcli.evaluate.groups import EvaluatedGroup, group_evaluation
 from uqcli.evaluate.labelled_part import labelled_parts
+from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
 COVERED = 0.93

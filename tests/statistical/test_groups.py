@@ -8,7 +8,7 @@ import pytest
 
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import BoundedRate
-from uqcli.evaluate.groups import EvaluatedGroup, group_evaluation
+from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10
 LEVEL = 0.05

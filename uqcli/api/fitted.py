@@ -36,8 +36,8 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
-from uqcli.evaluate.groups import EvaluatedGroup, ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.report import EvaluatedGroup, ReportByGroup
 from uqcli.evaluate.run import run
 from uqcli.export.options import ExportRequest
 from uqcli.export.run import run as export
@@ -53,7 +53,7 @@ from uqcli.stores.state import locked
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.report import WatchReport
 from uqcli.watch.run import run as watch
-from uqcli.watch.unlabelled_report import UnlabelledReport
+from uqcli.watch.unlabelled import UnlabelledReport
 
 ModelT = TypeVar("ModelT", bound=Saved)
 

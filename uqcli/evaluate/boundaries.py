@@ -43,27 +43,25 @@ from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.proportion import BoundedRate
 from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts, Worth
-from uqcli.evaluate.assisted_rows import AssistedRows
-from uqcli.evaluate.boundaries_report import (
-    GROUP_HEADER,
-    EvaluateParameters,
-    EvaluateReport,
-    MeasuredBoundary,
-    MeasuredZones,
-    group_cells,
-)
+from uqcli.evaluate.boundaries_report import GROUP_HEADER, EvaluateReport, group_cells
 from uqcli.evaluate.decisions import DecisionTally, Units
-from uqcli.evaluate.difference_report import BoundaryDifference
-from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.labelled_part import (
+    AssistedRows,
     LabelledPart,
     all_rows,
     labelled_parts,
     refuse_others,
     scores_by_decision,
 )
+from uqcli.evaluate.measured_boundary import (
+    VALUE_ROWS,
+    BoundaryDifference,
+    MeasuredBoundary,
+    MeasuredValue,
+    MeasuredZones,
+)
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue
+from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of

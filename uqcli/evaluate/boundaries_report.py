@@ -2,167 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
-from types import MappingProxyType
-from typing import Any, Final, Protocol
+from dataclasses import replace
+from typing import Any, Final
 
 import msgspec
 
-from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import ReviewKind
-from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.sampling_weights import UNITS
-from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share, short_names
+from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
-from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, interval, unreliable
+from uqcli.estimates.confusion import Rate
+from uqcli.estimates.estimate import UNKNOWN, direction, interval, unreliable
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
-from uqcli.evaluate.difference_report import HEADER, BoundaryDifference
-from uqcli.evaluate.groups import GroupEvaluation, rates_figure
-from uqcli.evaluate.value_report import VALUE_ROWS, MeasuredValue, worth_more
+from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
+from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, Evaluated, apply_command, rates_figure, said_of
 from uqcli.reports.document import (
     Claim,
     Document,
     Figure,
     HeadCard,
     KeyNumber,
-    Metrics,
     Table,
     Verdict,
-    head_of,
     key_cell,
     key_rate,
-    plain,
 )
-from uqcli.rules.saved import Source
-
-
-class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
-    """Options that change the result."""
-
-    confidence: float
-    on_invalid: str
-    positive: str | None
-    seed: int | None = None
-    cluster: str | msgspec.UnsetType = msgspec.UNSET
-    day: str | msgspec.UnsetType = msgspec.UNSET
-    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
-    assisted: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
-
-    @property
-    def units(self) -> str:
-        """What dependent rows are within."""
-        return "clusters" if self.day is msgspec.UNSET else "days"
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredZones:
-    """Rates of a rule with a review on a test set, by weight, with intervals.
-
-    ``caught`` is the share of positives that are flagged or reviewed, ``miss`` that of cleared ones, and
-    ``review_share`` the share of rows that are reviewed.
-    """
-
-    caught: Estimate
-    review_share: Estimate
-    miss: Estimate
-    reviewed: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class MeasuredBoundary:
-    """Counts and rates of a boundary on a test set, by weight, with intervals.
-
-    Recall and false-positive rate are UNKNOWN if labels are missing and too few unflagged rows have one.
-    ``alert_rate`` is the share of the rows that are flagged. Rows without a label, ``unlabelled``, are left
-    out. ``promise_broken`` is 1 if the target is missed significantly, 0 if not, None if not tested. Zones
-    are those of a review, and the value that of a gain and a cost. The net benefit is at the odds of the
-    constraint, UNKNOWN as for recall or if they are infinite; None if the constraint sets no odds, or with
-    class weights. There are clusters if rows depend on each other, and ``weighted`` has the sums of sampling
-    weights, in units, if there are any.
-
-    ``omission`` is the share of positives among the cleared rows; None if the rule does not limit it.
-    ``promised`` are the rates that the constraint bounds, metrics even if they are none of other rules. If
-    probabilities of all rows are used, ``prevalence`` is the share of positive rows, and ``assisted`` has the
-    rates for which they are used, with the ratio of the labels that would be needed without them; None where
-    these show no interval.
-    """
-
-    confusion: Confusion[int]
-    precision: Estimate
-    recall: Estimate
-    fpr: Estimate
-    alert_rate: Estimate
-    unlabelled: int = 0
-    target_precision: Estimate | None = None
-    promise_broken: int | None = None
-    zones: MeasuredZones | None = None
-    value: MeasuredValue | None = None
-    net_benefit: Estimate | None = None
-    clusters: Mapping[str, int] | None = None
-    weighted: Confusion[int] | None = None
-    omission: Estimate | None = None
-    promised: tuple[Rate | None, ...] = ()
-    prevalence: Estimate | None = None
-    assisted: Mapping[str, float | None] = field(default_factory=dict)
-
-    def rate(self, rate: Rate) -> Estimate:
-        """Return the estimate of a rate of flagged rows."""
-        if rate is Rate.SPECIFICITY:
-            return self.fpr.complement()
-        estimate: Estimate = getattr(self, rate)
-        return estimate
-
-    @property
-    def totals(self) -> Confusion[int]:
-        """Whole numbers whose ratios are the rates, to be compared with bounds exactly."""
-        return self.weighted or self.confusion
-
-    @property
-    def stands_for(self) -> float | None:
-        """Rows that those of the file stand for, by weight; None if each stands for itself."""
-        return None if self.weighted is None else self.weighted.rows / UNITS
-
-    @property
-    def selected_share(self) -> float:
-        """Share of the flagged rows among all rows."""
-        return self.totals.selected / self.totals.rows
-
-    @property
-    def by_weight(self) -> str:
-        """What stands before a share beside a count of rows, if the share is by weight."""
-        return "" if self.weighted is None else "by weight "
-
-    def metrics(self) -> Metrics:
-        """By their contract names."""
-        counts = self.confusion
-        optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
-        target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
-        specificity = Rate.SPECIFICITY in self.promised
-        return {
-            **target,
-            "precision": self.precision,
-            "recall": self.recall,
-            "fpr": self.fpr,
-            "selected": counts.selected,
-            "true_positives": counts.true_positives,
-            "rows": counts.rows,
-            "positives": counts.positives,
-            "unlabelled": self.unlabelled,
-            "promise_broken": self.promise_broken,
-            **benefit,
-            "selected_share": self.selected_share,
-            **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
-            **({} if self.prevalence is None else {"prevalence": self.prevalence}),
-            **({} if self.omission is None else {"omission": self.omission}),
-            **(self.clusters or {}),
-            **({} if self.zones is None else vars(self.zones)),
-            **({} if self.value is None else self.value.metrics()),
-        }
-
 
 ASSUMPTION: Final = (
     "Labelled rows with the same decision and a similar score stand for those without a label, as if labels "
@@ -172,140 +37,6 @@ ASSUMPTION: Final = (
 
 LABELS_OF_SAMPLE: Final = "Rows without a label are left out, as if labels were missing at random."
 """The same for rows with sampling weights."""
-
-OWN_DATA_CAUTION = (
-    "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. A page "
-    "(--report FILE.html) ends with the checksum of each input, which shows whether two reports read "
-    "the same file."
-)
-"""Caution that no evaluation can check."""
-
-
-class HasMetrics(Protocol):
-    """Metrics of a rule of any kind."""
-
-    def metrics(self) -> Metrics:
-        """Return the metrics by key."""
-
-
-Results = Sequence[tuple[str, Any, HasMetrics]]
-"""Name, rule and metrics of each rule file, in the order of the command line."""
-
-
-def _said_of(name: str, verdict: str) -> str:
-    """Join the name of a rule and the verdict on it; a target that is not tested is its own subject."""
-    if " not tested" in verdict:
-        return verdict if name == "the rule" else f"{name}: {verdict}"
-    return f"{name} {'is ' if verdict.startswith(('consistent', 'below')) else ''}{verdict}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evaluated:
-    """Parts shared by the evaluations of all kinds of rules.
-
-    The results are the name, rule and metrics of each rule file, in the order of the command line. The
-    difference is the second rule less the first, if there are two. By group, and by segment (an audit), there
-    are results of a single rule, if requested.
-    """
-
-    source: Source
-    parameters: EvaluateParameters
-    results: Results
-    difference: HasMetrics | None = None
-    by_group: GroupEvaluation | None = None
-    audit: Audit | None = None
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the rule files, without folders unless two would be equal."""
-        return short_names([name for name, _, _ in self.results])
-
-    @property
-    def measured(self) -> list[Any]:
-        """Metrics of each rule file."""
-        return [measured for _, _, measured in self.results]
-
-    @property
-    def named(self) -> list[tuple[str, Any]]:
-        """Name and metrics of each rule file."""
-        return list(zip(self.names, self.measured, strict=True))
-
-    def uncorrected_tests(self) -> list[str]:
-        """Caution that tests are not corrected for three or more rules."""
-        if len(self.results) < 3:
-            return []
-        return [
-            f"you compared {len(self.results)} rules on one file, so the best one looks better than it is: "
-            "confirm it on other rows."
-        ]
-
-    def verdicts(self, sentences: Sequence[str]) -> str:
-        """Join the verdicts of the rules; once for both if two are equal."""
-        if len(self.results) == 1:
-            return capitalised(_said_of("the rule", sentences[0]))
-        if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
-            return f"Both are {sentences[0]}"
-        named = zip(self.names, sentences, strict=True)
-        return f"{'; '.join(_said_of(name, verdict.rstrip('.')) for name, verdict in named)}."
-
-    @property
-    def checked_metrics(self) -> Mapping[str, Metrics]:
-        """Metrics by rule file; under '' those of a single rule, or the difference of two."""
-        if len(self.results) == 1:
-            return {"": {**self.results[0][2].metrics(), **self._metrics_of_parts()}}
-        together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
-        return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
-
-    def build_payload(
-        self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})
-    ) -> dict[str, Any]:
-        """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
-
-        ``more`` has further parameters.
-        """
-        head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
-        results = [
-            {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
-            for name, _, measured in self.results
-        ]
-        single = {"metrics": results[0]["metrics"]} if len(results) == 1 else {}
-        if self.difference is not None:
-            single = {"metrics": {"difference": plain(self.difference.metrics())}}
-        parts: dict[str, Any] = {}
-        if self.by_group is not None:
-            parts |= self.by_group.payload()
-            notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
-        if self.audit is not None:
-            parts["audit"] = self.audit.payload()
-            notes = [self.audit.lead(), *notes]
-        return {**head, **single, "results": results, **parts, "notes": list(notes)}
-
-    def _metrics_of_parts(self) -> Metrics:
-        return {
-            **({} if self.by_group is None else self.by_group.metrics()),
-            **({} if self.audit is None else self.audit.metrics()),
-        }
-
-    def with_parts(self, document: Document) -> Document:
-        """Add the results by group and by segment to the readable form: verdict, table and figure."""
-        return with_audit(self._with_groups(document), self.audit)
-
-    def _with_groups(self, document: Document) -> Document:
-        groups = self.by_group
-        if groups is None:
-            return document
-        card = document.card
-        if card is not None and groups.broken:
-            card = replace(card, verdict=Verdict(text="a group misses the target", tone="bad"))
-        return replace(
-            document,
-            lead=[*groups.lead(), *document.lead],
-            tables=[groups.table(), *(replace(table, detail=True) for table in document.tables)],
-            cautions=[*groups.cautions(), *document.cautions],
-            figures=[*groups.figures(self.parameters.confidence), *document.figures],
-            claims=[*document.claims, *groups.claims()],
-            card=card,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -438,9 +169,9 @@ class EvaluateReport(Evaluated):
         if len(self.results) > 1:
             short = dict(zip((name for name, _, _ in self.results), self.names, strict=True))
             split = [sentence.partition(": ") for sentence in sentences]
-            return [_said_of(short.get(name, name), verdict) for name, _, verdict in split]
+            return [said_of(short.get(name, name), verdict) for name, _, verdict in split]
         plain_sentences = [sentence.removeprefix(f"{self.results[0][0]}: ") for sentence in sentences]
-        said = [_said_of("the rule", sentence) for sentence in plain_sentences]
+        said = [said_of("the rule", sentence) for sentence in plain_sentences]
         ((_, artifact, measured),) = self.results
         missed = None if measured.zones is None else measured.zones.miss.value
         finding = ""
@@ -826,11 +557,6 @@ def _least_caught(artifact: BoundaryArtifact) -> float | None:
     if review is None or review.kind is not ReviewKind.MISS:
         return None
     return float(1 - review.limit.number)
-
-
-def apply_command(name: str) -> str:
-    """Return the command line that applies a rule file."""
-    return f"uqcli apply {quote(name)} NEW.csv -o applied.csv"
 
 
 GROUP_HEADER = ("flagged", "precision", "recall")

@@ -30,12 +30,15 @@ from uqcli.estimates.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.estimates.proportion import holm, proportion_estimate
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
-from uqcli.evaluate.boundaries_report import EvaluateParameters
-from uqcli.evaluate.conformal_sets_report import CoverageTest, EvaluateConformalReport, SetMetrics
+from uqcli.evaluate.conformal_sets_report import (
+    CoverageTest,
+    EvaluateConformalReport,
+    SetDifference,
+    SetMetrics,
+)
 from uqcli.evaluate.decisions import DecisionTally, Table, Units
-from uqcli.evaluate.difference_report import SetDifference
-from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
 from uqcli.rules.labelled import ClassReader, labelled_request
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftArtifact, coverage_draws, percentiles

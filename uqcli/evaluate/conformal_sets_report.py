@@ -13,8 +13,14 @@ from uqcli.base.wording import count, first_of, p_text, percent, printable, rows
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.estimate import Estimate, interval, unreliable
 from uqcli.estimates.survey import few_clusters
-from uqcli.evaluate.boundaries_report import OWN_DATA_CAUTION, Evaluated, apply_command
-from uqcli.evaluate.difference_report import HEADER, SetDifference
+from uqcli.evaluate.report import (
+    HEADER,
+    OWN_DATA_CAUTION,
+    UNPAIRED,
+    Evaluated,
+    apply_command,
+    difference_cell,
+)
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -148,6 +154,38 @@ def _mean_size(size: float | None) -> str:
 
 Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
 """Name, rule and metrics of each rule file, in the order of the command line."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetDifference:
+    """A second rule's prediction sets compared with a first's.
+
+    The coverage has no interval if the two read different columns, else the p-value of the exact McNemar
+    test. The mean set size, in classes, has no interval, since rare unseen rows may have sets of very
+    different size. Disagreements are rows whose true class is in only one of the two sets.
+    """
+
+    coverage: Estimate
+    mean_set_size: Estimate
+    disagreements: int | None
+
+    def metrics(self) -> Metrics:
+        """By their contract names."""
+        return {
+            "coverage": self.coverage,
+            "mean_set_size": self.mean_set_size,
+            "coverage_p": self.coverage.p_value,
+            "disagreements": self.disagreements,
+        }
+
+    def column(self, *, brief: bool) -> tuple[str, str]:
+        """Format the differences of coverage and mean set size."""
+        coverage = difference_cell(self.coverage, "+.3f", self.coverage.p_value, brief=brief)
+        return coverage, f"{self.mean_set_size.value:+.3f}"
+
+    def notes(self) -> list[str]:
+        """State why the difference is not tested."""
+        return [UNPAIRED] if self.disagreements is None else []
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,8 +14,8 @@ from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.options import check_confidence
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
-from uqcli.evaluate.groups import ReportByGroup
 from uqcli.evaluate.options import EvaluateRequest
+from uqcli.evaluate.report import ReportByGroup
 from uqcli.rules.codec import load
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.result import Result

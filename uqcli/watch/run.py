@@ -24,8 +24,8 @@ from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved, Source, absent_if_none, given
-from uqcli.watch.accumulate import Units, measured_promises, with_alarms
 from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, are_dates, count_promises, new_trials
+from uqcli.watch.evidence import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
 from uqcli.watch.report import NewRows, WatchReport
@@ -39,8 +39,7 @@ from uqcli.watch.state import (
     WatchParameters,
     short_name,
 )
-from uqcli.watch.unlabelled import compare_unlabelled
-from uqcli.watch.unlabelled_report import UnlabelledReport
+from uqcli.watch.unlabelled import UnlabelledReport, compare_unlabelled
 
 
 def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchArtifact | None]:

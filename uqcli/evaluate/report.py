@@ -1,22 +1,39 @@
-"""Results of a rule by group: exact tests of the bound on each, a table, the worst group, and a figure.
+"""What the reports on rules of all kinds share: results by group, verdicts, differences, and a figure.
 
-The figure has rates with their intervals, of groups or of several rules.
+The bound of a rule is tested exactly on each group. The figure has rates with their intervals, of groups or
+of several rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from uqcli.audit.report import Audit
+import msgspec
+
+from uqcli.audit.report import Audit, with_audit
 from uqcli.base.defaults import MIN_GROUP_ROWS
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, p_text, printable
-from uqcli.estimates.estimate import Estimate, interval
+from uqcli.base.wording import capitalised, count, first_of, p_text, printable, short_names
+from uqcli.estimates.estimate import Estimate, direction, ends_of, interval
 from uqcli.estimates.proportion import BoundedRate, holm
-from uqcli.reports.document import Claim, Figure, HoverText, Metrics, Report, Table, plain
+from uqcli.reports.document import (
+    Claim,
+    Document,
+    Figure,
+    HoverText,
+    Metrics,
+    Report,
+    Table,
+    Verdict,
+    head_of,
+    plain,
+)
 from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
+from uqcli.rules.saved import Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +41,35 @@ if TYPE_CHECKING:
 
 _MAX_DRAWN: Final = 50
 _MAX_NAMED: Final = 12
+
+
+HEADER = "difference"
+UNPAIRED: Final = "The two rules read different columns, so their difference is not tested."
+
+OWN_DATA_CAUTION = (
+    "Test a rule on rows that it was not fitted on: on its own rows it looks better than it is. A page "
+    "(--report FILE.html) ends with the checksum of each input, which shows whether two reports read "
+    "the same file."
+)
+"""Caution that no evaluation can check."""
+
+
+class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
+    """Options that change the result."""
+
+    confidence: float
+    on_invalid: str
+    positive: str | None
+    seed: int | None = None
+    cluster: str | msgspec.UnsetType = msgspec.UNSET
+    day: str | msgspec.UnsetType = msgspec.UNSET
+    sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
+    assisted: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def units(self) -> str:
+        """What dependent rows are within."""
+        return "clusters" if self.day is msgspec.UNSET else "days"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -327,3 +373,148 @@ def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
     if all(rate.low is None for _, rate, _ in measured):
         axes.set_xlim(0, 1)  # the points alone would fill the width with meaningless digits
     axes.margins(x=0.08)
+
+
+def difference_cell(
+    estimate: Estimate, form: str, p_value: float | None = None, *, brief: bool, unit: str = ""
+) -> str:
+    """Format a difference, with its interval unless brief, and its significance."""
+    if estimate.value is None:
+        return "-"
+    ends = "" if brief else ends_of(estimate, form)
+    if estimate.low is None:
+        return f"{estimate.value:{form}}{unit}"
+    significance = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
+    return f"{estimate.value:{form}}{unit}{ends} ({significance.replace(' ', '')})"
+
+
+class HasMetrics(Protocol):
+    """Metrics of a rule of any kind."""
+
+    def metrics(self) -> Metrics:
+        """Return the metrics by key."""
+
+
+Results = Sequence[tuple[str, Any, HasMetrics]]
+"""Name, rule and metrics of each rule file, in the order of the command line."""
+
+
+def said_of(name: str, verdict: str) -> str:
+    """Join the name of a rule and the verdict on it; a target that is not tested is its own subject."""
+    if " not tested" in verdict:
+        return verdict if name == "the rule" else f"{name}: {verdict}"
+    return f"{name} {'is ' if verdict.startswith(('consistent', 'below')) else ''}{verdict}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluated:
+    """Parts shared by the evaluations of all kinds of rules.
+
+    The results are the name, rule and metrics of each rule file, in the order of the command line. The
+    difference is the second rule less the first, if there are two. By group, and by segment (an audit), there
+    are results of a single rule, if requested.
+    """
+
+    source: Source
+    parameters: EvaluateParameters
+    results: Results
+    difference: HasMetrics | None = None
+    by_group: GroupEvaluation | None = None
+    audit: Audit | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the rule files, without folders unless two would be equal."""
+        return short_names([name for name, _, _ in self.results])
+
+    @property
+    def measured(self) -> list[Any]:
+        """Metrics of each rule file."""
+        return [measured for _, _, measured in self.results]
+
+    @property
+    def named(self) -> list[tuple[str, Any]]:
+        """Name and metrics of each rule file."""
+        return list(zip(self.names, self.measured, strict=True))
+
+    def uncorrected_tests(self) -> list[str]:
+        """Caution that tests are not corrected for three or more rules."""
+        if len(self.results) < 3:
+            return []
+        return [
+            f"you compared {len(self.results)} rules on one file, so the best one looks better than it is: "
+            "confirm it on other rows."
+        ]
+
+    def verdicts(self, sentences: Sequence[str]) -> str:
+        """Join the verdicts of the rules; once for both if two are equal."""
+        if len(self.results) == 1:
+            return capitalised(said_of("the rule", sentences[0]))
+        if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+            return f"Both are {sentences[0]}"
+        named = zip(self.names, sentences, strict=True)
+        return f"{'; '.join(said_of(name, verdict.rstrip('.')) for name, verdict in named)}."
+
+    @property
+    def checked_metrics(self) -> Mapping[str, Metrics]:
+        """Metrics by rule file; under '' those of a single rule, or the difference of two."""
+        if len(self.results) == 1:
+            return {"": {**self.results[0][2].metrics(), **self._metrics_of_parts()}}
+        together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
+        return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
+
+    def build_payload(
+        self, notes: Sequence[str], more: Mapping[str, Any] = MappingProxyType({})
+    ) -> dict[str, Any]:
+        """Build the JSON form: ``results`` of all rules, ``metrics`` of one or of the difference of two.
+
+        ``more`` has further parameters.
+        """
+        head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
+        results = [
+            {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
+            for name, _, measured in self.results
+        ]
+        single = {"metrics": results[0]["metrics"]} if len(results) == 1 else {}
+        if self.difference is not None:
+            single = {"metrics": {"difference": plain(self.difference.metrics())}}
+        parts: dict[str, Any] = {}
+        if self.by_group is not None:
+            parts |= self.by_group.payload()
+            notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
+        if self.audit is not None:
+            parts["audit"] = self.audit.payload()
+            notes = [self.audit.lead(), *notes]
+        return {**head, **single, "results": results, **parts, "notes": list(notes)}
+
+    def _metrics_of_parts(self) -> Metrics:
+        return {
+            **({} if self.by_group is None else self.by_group.metrics()),
+            **({} if self.audit is None else self.audit.metrics()),
+        }
+
+    def with_parts(self, document: Document) -> Document:
+        """Add the results by group and by segment to the readable form: verdict, table and figure."""
+        return with_audit(self._with_groups(document), self.audit)
+
+    def _with_groups(self, document: Document) -> Document:
+        groups = self.by_group
+        if groups is None:
+            return document
+        card = document.card
+        if card is not None and groups.broken:
+            card = replace(card, verdict=Verdict(text="a group misses the target", tone="bad"))
+        return replace(
+            document,
+            lead=[*groups.lead(), *document.lead],
+            tables=[groups.table(), *(replace(table, detail=True) for table in document.tables)],
+            cautions=[*groups.cautions(), *document.cautions],
+            figures=[*groups.figures(self.parameters.confidence), *document.figures],
+            claims=[*document.claims, *groups.claims()],
+            card=card,
+        )
+
+
+def apply_command(name: str) -> str:
+    """Return the command line that applies a rule file."""
+    return f"uqcli apply {quote(name)} NEW.csv -o applied.csv"
