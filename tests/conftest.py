@@ -149,7 +149,7 @@ FEW_DRAWS = {
     "uqcli.boundary.expected.DRAWS": 14,
     "uqcli.boundary.operating_points.DRAWS": 14,
     "uqcli.boundary.expected._MAX_INFEASIBLE": 3,
-    "uqcli.boundary.compare.PERMUTATIONS": 40,
+    "uqcli.boundary.candidates.PERMUTATIONS": 40,
     "uqcli.boundary.permutation.RESAMPLES": 20,
     "uqcli.watch.before_labels.REFITS": 40,
     "uqcli.base.defaults.BOOTSTRAP": 20,

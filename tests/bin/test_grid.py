@@ -17,7 +17,7 @@ from tests.properties.strategies import (
 from uqcli.base.choices import Algorithm, Binning
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.result import decide
+from uqcli.boundary.search.thresholds import decide
 
 SPECS = st.builds(
     GridSpec,

@@ -27,7 +27,7 @@ from uqcli.boundary.search.algorithms import optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
 from uqcli.boundary.search.goals import precision_bound
 from uqcli.boundary.search.knapsack import OWN, _choose, solve
-from uqcli.boundary.search.result import boundary_at
+from uqcli.boundary.search.thresholds import boundary_at
 
 
 def boundary_of(cells, algorithm, constraint):

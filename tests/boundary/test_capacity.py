@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tests.oracles.capacity import first_rows, place_of
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.defaults import LOWEST
-from uqcli.boundary.search.capacity import FirstRows, nested_thresholds, places
-from uqcli.boundary.search.result import decide
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.thresholds import FirstRows, decide, nested_thresholds, places
 
 NESTED = [(0.9, None), (0.9, 0.8), (0.5, 0.8), (0.5, 0.25), (LOWEST, LOWEST)]
 EDGES = [0.5]

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import uqcli
-from uqcli.boundary.compare import rank_comparisons
+from uqcli.boundary.candidates import rank_comparisons
 from uqcli.boundary.permutation import Gain
 from uqcli.estimates.estimate import Estimate
 

@@ -20,8 +20,8 @@ from uqcli.base.choices import Algorithm, Binning, GroupBound
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.groups import GroupSearch
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.result import boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.thresholds import boundary_at
 
 GROUPS = st.lists(cell_rows(max_rows=2, max_cells=4, max_count=5), min_size=1, max_size=3)
 

@@ -13,7 +13,7 @@ from uqcli.boundary.expected import expected
 from uqcli.boundary.operating_points import operating_points
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
-from uqcli.boundary.search.result import boundary_at
+from uqcli.boundary.search.thresholds import boundary_at
 from uqcli.shift.rule import BinaryWeights
 
 

@@ -16,7 +16,7 @@ from uqcli.boundary.rule import SavedConstraint
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import COMBINED, ConstraintKind, constraint_from
 from uqcli.boundary.search.knapsack import _choose
-from uqcli.boundary.search.result import boundary_at
+from uqcli.boundary.search.thresholds import boundary_at
 
 BOUNDS = st.sampled_from(["0.2", "0.34", "0.5", "0.7", "0.9", "1"])
 LIMITS = {

@@ -11,7 +11,7 @@ from tests.properties.strategies import as_cells
 from uqcli.base.choices import Algorithm
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import constraint_from
-from uqcli.boundary.search.result import boundary_at
+from uqcli.boundary.search.thresholds import boundary_at
 
 
 def drawn_table(random, rows):

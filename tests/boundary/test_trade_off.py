@@ -6,7 +6,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, distinct_cells, pool
-from uqcli.boundary.frontier import trade_off
+from uqcli.boundary.operating_points import trade_off
 
 
 def rows_of(seed, size=14):

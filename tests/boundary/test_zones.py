@@ -19,8 +19,8 @@ from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.errors import UsageError
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.result import boundary_at
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.thresholds import boundary_at
 from uqcli.boundary.search.zones import cells_below, review_limit, with_review
 
 REVIEWS = st.one_of(st.integers(1, 40).map(str), st.sampled_from(["5%", "20%", "33.3%", "100%"]))

@@ -361,7 +361,7 @@ def compared_rows(tmp_path, monkeypatch):
     score, informative, noise = random.random((3, 2000))
     label = random.random(2000) < np.clip(score * (1.3 - informative), 0, 1)
     label[np.argmax(score)] = False  # no single threshold has a precision of 1
-    monkeypatch.setattr("uqcli.boundary.compare.PERMUTATIONS", 20)  # the fewest for a level of 5 %
+    monkeypatch.setattr("uqcli.boundary.candidates.PERMUTATIONS", 20)  # the fewest for a level of 5 %
     monkeypatch.setattr("uqcli.boundary.permutation.RESAMPLES", 50)
     path = tmp_path / "compared.parquet"
     pl.DataFrame({"score": score, "useful": informative, "noise": noise, "label": label}).write_parquet(path)

@@ -14,8 +14,8 @@ from uqcli.base.counts import pool
 from uqcli.base.draws import text_keys
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.rows import Rows
+from uqcli.boundary.candidates import compare_uncertainties
 from uqcli.boundary.certify import certified
-from uqcli.boundary.compare import compare_uncertainties
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.calibrate.fit import cross_validated

@@ -17,7 +17,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import REVIEWED, ZONES, BoundaryArtifact
-from uqcli.boundary.search.capacity import Cuts, FirstRows
+from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.inputs import format_of

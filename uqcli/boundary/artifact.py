@@ -31,8 +31,7 @@ from uqcli.boundary.rule import (
     SavedRange,
     SavedTarget,
 )
-from uqcli.boundary.search.capacity import Thresholds
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate

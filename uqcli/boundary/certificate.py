@@ -22,8 +22,8 @@ import numpy as np
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.result import thresholds_at
 from uqcli.boundary.search.smoothing import NestedBoundaries, nested_boundaries
+from uqcli.boundary.search.thresholds import thresholds_at
 from uqcli.estimates.confusion import Confusion, Rate
 
 PILOT_PARTS = 5

@@ -15,7 +15,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, number, p_text, percent
 from uqcli.boundary.certificate import NotCertified
 from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import dependence
 from uqcli.estimates.confusion import Confusion, Rate

@@ -50,10 +50,9 @@ from uqcli.boundary.reference import SavedReference, reference_of
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
-from uqcli.boundary.search.result import FittedBoundary, decide
+from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, decide, nested_thresholds
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate

@@ -24,7 +24,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
 from uqcli.boundary.rule import EXPECTED_RANGE, SavedDependence, promise_name
 from uqcli.boundary.search.constraint import PROMISED
-from uqcli.boundary.search.result import FittedBoundary, decide
+from uqcli.boundary.search.thresholds import FittedBoundary, decide
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.estimate import Estimate

@@ -25,8 +25,8 @@ from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
+from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate, wilson

@@ -41,8 +41,8 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
+from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.result import Result

@@ -19,7 +19,7 @@ from uqcli.boundary.rule import (
     group_line,
     group_thresholds,
 )
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.document import Metrics, Table, in_order

@@ -1,13 +1,14 @@
-"""Operating points of a page of ``uqcli boundary``, and the figure of precision and recall they lie on.
+"""Operating points of ``uqcli boundary``: those of a page, and the trade-off curve as a table.
 
-Their results on new data are estimated from one grid and its bootstrap samples. The points are nested
-boundaries (see ``search.smoothing``), and single thresholds on the same score bins. The estimates are those
-of ``expected``, before thresholds are raised.
+The results on new data of those of a page, and of the figure of precision and recall they lie on, are
+estimated from one grid and its bootstrap samples. The points are nested boundaries (see
+``search.smoothing``), and single thresholds on the same score bins. The estimates are those of ``expected``,
+before thresholds are raised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final
@@ -16,14 +17,24 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Ints
+from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
 from uqcli.boundary.expected import DRAWS, Expected, by_optimism, enough_draws, expected_metrics
-from uqcli.boundary.search.constraint import RULES, Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.algorithms import optimise
+from uqcli.boundary.search.constraint import (
+    RULES,
+    Constraint,
+    ConstraintKind,
+    constraint_from,
+    parse_constraint,
+)
 from uqcli.boundary.search.cross_validation import resampled
-from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
+from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
+from uqcli.engines.open import write_frames
 from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.proportion import Chosen, net_benefit
 from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
 from uqcli.shift.rule import BinaryWeights
@@ -315,3 +326,96 @@ def _curve(points: Sequence[OperatingPoint]) -> tuple[list[float], list[float]]:
     """Return recalls and precisions in ascending order of the recall."""
     pairs = sorted((point.recall.value or 0.0, point.precision.value or 0.0) for point in points)
     return [recall for recall, _ in pairs], [precision for _, precision in pairs]
+
+
+FAMILIES: Final = (Algorithm.VW_DPMT, Algorithm.SMOOTH, Algorithm.ST)
+"""The exact optimum on the grid at each number of alerts, nested boundaries, and a single threshold."""
+
+_MAX_BUDGETS: Final = 200
+
+
+def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[FittedBoundary, ...]]:
+    """Find each algorithm's best boundaries for numbers of alerts from one to all, in a geometric series.
+
+    Their true positives increase. A single row of all distinct scores is for a single threshold; None if not
+    available.
+    """
+    budgets = np.unique(np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)).tolist()
+    constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
+    grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
+    boundaries = {
+        algorithm: [optimise(cells, algorithm, constraint).boundary for constraint in constraints]
+        for algorithm, cells in grids.items()
+    }
+    nested = nested_boundaries(grid)  # one ranking for all numbers
+    tops = [nested.best_for(constraint.goal(grid), grid) for constraint in constraints]
+    boundaries[Algorithm.SMOOTH] = [None if prefix is None else boundary_at(grid, prefix) for prefix in tops]
+    return {
+        algorithm: _undominated(boundaries[algorithm]) for algorithm in FAMILIES if algorithm in boundaries
+    }
+
+
+def _undominated(boundaries: Sequence[FittedBoundary | None]) -> tuple[FittedBoundary, ...]:
+    """Find undominated boundaries; since thresholds are raised, more true positives may take fewer rows."""
+    undominated: list[FittedBoundary] = []
+    present = [boundary for boundary in boundaries if boundary is not None]
+    for boundary in sorted(
+        present, key=lambda candidate: (-candidate.fit.true_positives, candidate.fit.selected)
+    ):
+        if not undominated or boundary.fit.selected < undominated[-1].fit.selected:
+            undominated.append(boundary)
+    return tuple(reversed(undominated))
+
+
+def write_frontier(
+    cells: Cells, scores: Cells | None, output: RowOutput, bounds: Sequence[Constraint]
+) -> None:
+    """Compute the trade-off curve (see ``trade_off``) and write it.
+
+    The table also has the net benefit at the odds of each bound; a bound that sets no odds adds no column.
+    """
+    import polars as pl
+
+    frontier = trade_off(cells, scores)
+    named = {f"net_benefit_{bound.value}" if len(bounds) > 1 else "net_benefit": bound for bound in bounds}
+    odds = {name: bound.odds for name, bound in named.items() if bound.sets_odds}
+    kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
+    utility = next((bound for bound in bounds if bound.is_utility), None)
+    table = _columns(frontier, len(cells.rows), odds, utility)
+    frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
+    write_frames([frame], frame.clear(), output)
+
+
+def _columns(
+    frontier: Mapping[Algorithm, Sequence[FittedBoundary]],
+    bins: int,
+    odds: Mapping[str, Fraction | None],
+    utility: Constraint | None,
+) -> dict[str, list[Any]]:
+    """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin.
+
+    Each column of net benefits has its odds; None if they are infinite, which leaves the column null.
+    """
+    points = [(algorithm, boundary) for algorithm, boundaries in frontier.items() for boundary in boundaries]
+    table: dict[str, list[Any]] = {
+        "algorithm": [str(algorithm) for algorithm, _ in points],
+        "selected": [boundary.fit.selected for _, boundary in points],
+        "true_positives": [boundary.fit.true_positives for _, boundary in points],
+        "recall": [boundary.fit.recall for _, boundary in points],
+        "precision": [boundary.fit.precision for _, boundary in points],
+    }
+    if utility is not None:
+        table["value"] = [float(utility.objective(boundary.fit)) for _, boundary in points]
+    for name, at_odds in odds.items():
+        table[name] = [None if at_odds is None else _net_benefit(boundary, at_odds) for _, boundary in points]
+    for bin_index in range(bins):
+        table[f"threshold_{bin_index + 1}"] = [
+            boundary.thresholds[bin_index if len(boundary.thresholds) > 1 else 0] for _, boundary in points
+        ]
+    return table
+
+
+def _net_benefit(boundary: FittedBoundary, odds: Fraction) -> float:
+    fit = boundary.fit
+    flagged = Chosen(positives=fit.true_positives, negatives=fit.selected - fit.true_positives)
+    return net_benefit(flagged, fit.rows, odds)

@@ -44,7 +44,7 @@ from uqcli.boundary.rule import (
 from uqcli.boundary.search.algorithms import Optimum
 from uqcli.boundary.search.constraint import Constraint, listed
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of
-from uqcli.boundary.search.result import FittedBoundary
+from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion, Rate

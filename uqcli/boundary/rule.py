@@ -39,9 +39,8 @@ from uqcli.boundary.certificate_rule import (
 )
 from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.search.algorithms import SavedRecalibration, recalibrated
-from uqcli.boundary.search.capacity import places
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
-from uqcli.boundary.search.result import FittedBoundary, decide
+from uqcli.boundary.search.thresholds import FittedBoundary, decide, places
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
 from uqcli.engines.probabilities import predictions
 from uqcli.engines.protocol import AddedColumns

@@ -24,29 +24,29 @@ from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, Cal
 from uqcli.boundary.candidates import (
     best_of,
     candidates_of,
+    compare_uncertainties,
     equal_alerts,
+    other_direction,
     single_threshold_beside,
     threshold_instead,
 )
 from uqcli.boundary.certify import certified
 from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
 from uqcli.boundary.clusters import counts_of_clusters, expected_over_clusters, saved_dependence
-from uqcli.boundary.compare import compare_uncertainties, other_direction
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
 from uqcli.boundary.dependent_columns import dependence_caution
 from uqcli.boundary.expected import expected_share
-from uqcli.boundary.frontier import write_frontier
 from uqcli.boundary.groups import find_by_group
+from uqcli.boundary.operating_points import write_frontier
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
-from uqcli.boundary.search.capacity import Thresholds, nested_thresholds
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
 from uqcli.boundary.search.goals import Margin
-from uqcli.boundary.search.result import FittedBoundary
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_thresholds
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
@@ -230,7 +230,13 @@ def _find_boundary(
     if request.curve is not None:
         # with class weights, the odds concern rows of other class priors than the table counts
         bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
-        write_frontier(calibration_set, best.algorithm, request.curve, bounds)
+        if ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID:
+            raise UsageError(
+                "--frontier without a grid",
+                expected="--algorithm vw-dpmt, smooth or another that works on one",
+            )
+        grid = calibration_set.cells(best.algorithm)
+        write_frontier(grid, calibration_set.every_score, request.curve, bounds)
     if best.boundary is None:
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     reference = None

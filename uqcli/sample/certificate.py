@@ -37,7 +37,7 @@ from uqcli.boundary.chosen_labels import (
     was_sampled,
 )
 from uqcli.boundary.pilot import refuse_overlap
-from uqcli.boundary.search.capacity import Cuts, FirstRows
+from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positions_of
 from uqcli.engines.protocol import AddedColumns, Table

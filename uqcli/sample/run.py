@@ -19,7 +19,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.capacity import FirstRows
+from uqcli.boundary.search.thresholds import FirstRows
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams

@@ -20,9 +20,9 @@ from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Tops, keep_budget
 from uqcli.boundary.search.knapsack import solve
-from uqcli.boundary.search.result import FittedBoundary, boundary_at
 from uqcli.boundary.search.score_runs import TopRuns, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 
 
 @dataclass(frozen=True, kw_only=True)
