@@ -12,7 +12,7 @@ from scipy.special import betainc
 from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.counts import LOWEST, CellRow, Cells
-from uqcli.boundary.certificate import Certified, Certifier, NotCertified, Promise, promises_of
+from uqcli.boundary.certificate import Certified, Certifier, NotCertified, promises_of
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.estimates.confusion import Rate
@@ -124,8 +124,8 @@ def test_zones_meet_where_both_were_tested():
     pilot = as_cells([[(50, 1)] * 5 + [(50, 45)] * 5])
     test = with_counts(pilot, [([200] * 10, [4] * 5 + [180] * 5)])
     certifier = Certifier.from_cells(pilot, test)
-    omitted = [Promise(rate=Rate.NPV, minimum=Fraction(9, 10))]
-    precise = [Promise(rate=Rate.PRECISION, minimum=Fraction(1, 3))]
+    omitted = [(Rate.NPV, Fraction(9, 10))]
+    precise = [(Rate.PRECISION, Fraction(1, 3))]
     start = certifier.start(omitted)
     assert certifier.certify(precise, 0.05).cells > start + 1
     flagged = certifier.certify(precise, 0.05, at_most=start + 1)
@@ -136,7 +136,7 @@ def test_zones_meet_where_both_were_tested():
 def test_a_review_never_ends_above_the_flagged_zone():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
     test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
-    caught = [Promise(rate=Rate.RECALL, minimum=Fraction(1, 10))]
+    caught = [(Rate.RECALL, Fraction(1, 10))]
     certifier = Certifier.from_cells(pilot, test)
     alone = certifier.certify(caught, 0.05)
     below = certifier.certify(caught, 0.05, at_least=2)
@@ -194,8 +194,7 @@ def test_a_stricter_bound_never_needs_fewer_rows(seed, kind):
     certifier = Certifier.from_cells(pilot, test)
     rate = Rate.SPECIFICITY if kind == "max_fpr" else Rate(kind)
     needed = [
-        certifier.rows_needed([Promise(rate=rate, minimum=Fraction(level).limit_denominator(10**6))], 0.1)
-        for level in levels
+        certifier.rows_needed([(rate, Fraction(level).limit_denominator(10**6))], 0.1) for level in levels
     ]
     sizes = [math.inf if rows is None else rows for rows in needed]
     assert sizes == sorted(sizes)

@@ -15,7 +15,7 @@ from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.certificate import Certified, Certifier, promises_of
-from uqcli.boundary.chosen_labels import region_certifier
+from uqcli.boundary.certificate_rows import region_certifier
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.sample.certificate import TOP, region_share, share_above
 

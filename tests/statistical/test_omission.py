@@ -13,8 +13,8 @@ import pytest
 
 import uqcli
 from uqcli.base.rows import Rows
-from uqcli.boundary.certificate import Certified, Promise
-from uqcli.boundary.chosen_labels import mirrored, mirrored_outcome, region_certifier
+from uqcli.boundary.certificate import Certified
+from uqcli.boundary.certificate_rows import mirrored, mirrored_outcome, region_certifier
 from uqcli.estimates.confusion import Rate
 from uqcli.sample.certificate import BOTTOM, region_share, share_above
 
@@ -91,7 +91,7 @@ def from_chosen(population, pool, budget, random):
     score, label = population.rows(share[tested], random)
     rows = Rows(numbers={"score": score}, positive=label).pooled()
     certifier, sequence = region_certifier(mirrored(rows), -highest, float(least), DELTA)
-    promises = [Promise(rate=Rate.PRECISION, minimum=least)]
+    promises = [(Rate.PRECISION, least)]
     outcome = mirrored_outcome(certifier.certify(promises, DELTA, sequence=sequence))
     return outcome.thresholds[0] if isinstance(outcome, Certified) else None
 

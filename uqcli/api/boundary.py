@@ -39,7 +39,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
+from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup

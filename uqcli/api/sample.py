@@ -14,7 +14,7 @@ from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.errors import DataError
 from uqcli.base.options import Intervals
 from uqcli.base.records import dataclass
-from uqcli.boundary.chosen_labels import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
+from uqcli.boundary.certificate_rows import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.sample.certificate import NAME, prepare_certificate

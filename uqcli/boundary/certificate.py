@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -39,24 +39,18 @@ MIN_ALERTS = 30
 """Tested alerts below which a boundary's rates say nothing about the number of rows needed."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Promise:
-    """Minimum of a rate of a boundary, in [0, 1].
+Promise: TypeAlias = tuple[Rate, Fraction]
+"""A rate of a boundary, and its minimum in [0, 1].
 
-    For a maximum false-positive rate, the rate is the specificity; for a maximum of positives among the rows
-    that are not flagged, it is the negatives' share there (NPV).
-    """
-
-    rate: Rate
-    minimum: Fraction
+For a maximum false-positive rate, the rate is the specificity; for a maximum of positives among the rows that
+are not flagged, it is the negatives' share there (NPV).
+"""
 
 
 def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
     """Return the promises of a constraint, one for each of its bounds."""
     return tuple(
-        Promise(
-            rate=bound.rule.kept, minimum=1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0]
-        )
+        (bound.rule.kept, 1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0])
         for bound in constraint.bounds
     )
 
@@ -144,13 +138,13 @@ class Certifier:
         Boundaries have at least ``at_least`` cells, for a promise that looser boundaries keep as well, or
         that was tested for them, and at most ``at_most``, which the pilot chose.
         """
-        if any(promise.minimum >= 1 for promise in promises):
+        if any(minimum >= 1 for _, minimum in promises):
             return NotCertified(p_value=None, rows_needed=None, provable=False)
         if sequence is None:
             start, cells = self.start(promises), at_most or len(self.nested.order)
             if start is None:
                 return NotCertified(p_value=None, rows_needed=None)
-            stricter = all(promise.rate in {Rate.RECALL, Rate.NPV} for promise in promises)
+            stricter = all(rate in {Rate.RECALL, Rate.NPV} for rate, _ in promises)
             end, step = (-1, -1) if stricter else (cells, 1)
             sequence = np.arange(min(start, cells - 1), end, step)
         p_values = self._p_values(promises)
@@ -189,8 +183,7 @@ class Certifier:
             true_positives=expected,
         )
         margins = np.min(
-            [_standard_errors(*boundaries.trials(promise.rate), promise.minimum) for promise in promises],
-            axis=0,
+            [_standard_errors(*boundaries.trials(rate), minimum) for rate, minimum in promises], axis=0
         )
         start = int(np.argmax(margins))
         return None if margins[start] == -np.inf else start
@@ -198,11 +191,7 @@ class Certifier:
     def _p_values(self, promises: Sequence[Promise]) -> Floats:
         """Compute the exact p-value of each boundary, the largest of the promises."""
         p_values: Floats = np.max(
-            [
-                _binomial_tail(*self.tested.trials(promise.rate), float(promise.minimum))
-                for promise in promises
-            ],
-            axis=0,
+            [_binomial_tail(*self.tested.trials(rate), float(minimum)) for rate, minimum in promises], axis=0
         )
         return p_values
 
@@ -218,19 +207,19 @@ class Certifier:
         if not known.any():
             return None
         rates = []
-        for promise in promises:
-            successes, trials = (
-                count[known].astype(np.float64) for count in self.tested.trials(promise.rate)
-            )
+        for rate, minimum in promises:
+            successes, trials = (count[known].astype(np.float64) for count in self.tested.trials(rate))
             if trials.min() < MIN_ALERTS:
                 return None
-            rates.append((trials * (successes + 1) / (trials + 2), trials, float(promise.minimum)))
-        hopeful = np.all([successes > minimum * trials for successes, trials, minimum in rates], axis=0)
+            rates.append((trials * (successes + 1) / (trials + 2), trials, float(minimum)))
+        hopeful = np.all([hits > least * n for hits, n, least in rates], axis=0)
         if not hopeful.any():
             return None
 
         def passes(times: float) -> bool:
-            tails = [_scaled_tail(times * hits[hopeful], times * n[hopeful], rate) for hits, n, rate in rates]
+            tails = [
+                _scaled_tail(times * hits[hopeful], times * n[hopeful], least) for hits, n, least in rates
+            ]
             return bool((np.max(tails, axis=0) <= delta).any())
 
         enough = 1.0  # not fewer rows than there are: those are not enough

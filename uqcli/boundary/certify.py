@@ -20,7 +20,20 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.artifact import artifact_of
-from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
+from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, promises_of
+from uqcli.boundary.certificate_rows import (
+    PILOT,
+    TEST,
+    marked_rows,
+    mirrored,
+    mirrored_cells,
+    mirrored_outcome,
+    open_pilot,
+    refuse_common_clusters,
+    region_certifier,
+    region_of,
+    was_sampled,
+)
 from uqcli.boundary.certificate_rule import (
     Certification,
     SavedCertificate,
@@ -29,23 +42,11 @@ from uqcli.boundary.certificate_rule import (
     TestedOn,
     bounds_by_rate,
 )
-from uqcli.boundary.chosen_labels import (
-    PILOT,
-    TEST,
-    marked_rows,
-    mirrored,
-    mirrored_cells,
-    mirrored_outcome,
-    region_certifier,
-    region_of,
-    was_sampled,
-)
 from uqcli.boundary.clusters import ClusteredRows, counts_by_cluster, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.pilot import open_pilot, refuse_common_clusters
 from uqcli.boundary.reference import SavedReference, reference_of
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
@@ -155,7 +156,7 @@ def _certified_in_region(
     if constraint.kind is ConstraintKind.MAX_OMISSION:  # the rows to drop are flagged in the mirror
         least = 1 - constraint.numbers[0]
         certifier, sequence = region_certifier(mirrored(rows), 0.0 - edge, float(least), float(delta))
-        promises = [Promise(rate=Rate.PRECISION, minimum=least)]
+        promises = [(Rate.PRECISION, least)]
         outcome = certifier.certify(promises, float(delta), sequence=sequence)
         outcome, cells = mirrored_outcome(outcome), mirrored_cells(certifier.pilot)
     else:
@@ -228,7 +229,7 @@ def certified_rule(
     missed = limit is not None and limit.kind is not ReviewKind.REVIEW
     if limit is not None and missed:
         rate = Rate.RECALL if limit.kind is ReviewKind.MISS else Rate.NPV
-        caught = [Promise(rate=rate, minimum=1 - limit.number)]
+        caught = [(rate, 1 - limit.number)]
     risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     cleared: Certified | NotCertified | None = None

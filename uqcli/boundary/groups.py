@@ -22,6 +22,7 @@ from uqcli.base.errors import DataError, InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
+from uqcli.boundary.certificate_rows import open_pilot
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clusters import (
@@ -35,7 +36,6 @@ from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected_of, expected_share, is_large
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.pilot import open_pilot
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import ALGORITHMS

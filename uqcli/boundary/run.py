@@ -30,8 +30,8 @@ from uqcli.boundary.candidates import (
     single_threshold_beside,
     threshold_instead,
 )
+from uqcli.boundary.certificate_rows import refuse_beyond_region, was_sampled
 from uqcli.boundary.certify import certified
-from uqcli.boundary.chosen_labels import refuse_beyond_region, was_sampled
 from uqcli.boundary.clusters import counts_of_clusters, expected_over_clusters, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options

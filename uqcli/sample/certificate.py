@@ -1,6 +1,6 @@
 """Which rows to label for a certificate: a pilot first, then the rows that a threshold may flag by the pilot.
 
-For rows that are dropped unseen it is the mirror (see ``uqcli.boundary.chosen_labels``), with other shares:
+For rows that are dropped unseen it is the mirror (see ``boundary.certificate_rows``), with other shares:
 the pilot is drawn from all rows, since dropped rows may be most of them, and the others from up to 95 %.
 
 A third of the labels, drawn alike among the 30 % of rows with the highest scores, shows how many rows from
@@ -27,16 +27,16 @@ from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
-from uqcli.boundary.chosen_labels import (
+from uqcli.boundary.certificate_rows import (
     PILOT,
     SAMPLED_FOR,
     TEST,
     labels_at_start,
     marked_rows,
     mirrored,
+    refuse_overlap,
     was_sampled,
 )
-from uqcli.boundary.pilot import refuse_overlap
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positions_of

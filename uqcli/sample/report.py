@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, number, percent, rows_of, share
-from uqcli.boundary.chosen_labels import SAMPLED_ABOVE, SAMPLED_BELOW
+from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
 from uqcli.rules.saved import Source

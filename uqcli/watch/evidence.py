@@ -403,16 +403,14 @@ class _Evidence:
         """Number by which the counts of intervals are divided, also where every trial must succeed."""
         return self.used if self.dependence is None else self.dependence.used
 
-    def _over_time(self, confidence: float) -> tuple[Seen, ...]:
+    def _over_time(self, confidence: float) -> list[Seen]:
         used = self._interval_used
         low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
         columns = (column.tolist() for column in (self.successes, self.trials, low, high))
-        return tuple(
-            Seen(
-                batch=batch.name, rate=_rate(self.promise, kept, tried, ends), own=_share(self.promise, *own)
-            )
+        return [
+            (batch.name, _rate(self.promise, kept, tried, ends), _share(self.promise, *own))
             for batch, own, kept, tried, *ends in zip(self.state.counted, self.batches, *columns, strict=True)
-        )
+        ]
 
     def _worst_since(self) -> tuple[str, float | None]:
         """Find the first of the batches since which the evidence is largest, and their rate."""

@@ -39,13 +39,8 @@ _MAX_LOG10 = 300.0
 _NOT_KEPT = "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
 
 
-@dataclass(frozen=True, kw_only=True)
-class Seen:
-    """Rate after a batch, with its confidence sequence, and the rate of the batch alone."""
-
-    batch: str
-    rate: Estimate
-    own: float | None
+Seen = tuple[str, Estimate, float | None]
+"""Name of a batch, the rate after it, with its confidence sequence, and the rate of the batch alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +87,7 @@ class MeasuredPromise:
     rate: Estimate
     batches: int
     dependence: Together | None
-    over_time: Callable[[], tuple[Seen, ...]]
+    over_time: Callable[[], Sequence[Seen]]
 
     def metrics(self) -> dict[str, Any]:
         """By their contract names; no evidence, and no alarm either, before the first row that counts."""
@@ -518,27 +513,25 @@ def rates_over_time(promises: Sequence[MeasuredPromise], confidence: float, *, i
 
 def _draw(axes: Axes, promise: MeasuredPromise, *, is_day: bool) -> list[HoverText]:
     draw_grid_lines(axes)
-    seen: Sequence[Any] = promise.over_time() if promise.batches else ()  # whose rates have intervals
+    seen = promise.over_time() if promise.batches else ()
+    batches = [batch for batch, _, _ in seen]
+    rates: list[Any] = [rate for _, rate, _ in seen]  # which have intervals
     positions = list(range(1, len(seen) + 1))
-    low, high = [total.rate.low for total in seen], [total.rate.high for total in seen]
+    low, high = [rate.low for rate in rates], [rate.high for rate in rates]
     if len(seen) == 1:  # neither a band nor a line has a width
         axes.plot(positions * 2, [*low, *high], color=BLUE, linewidth=1.6)
-        axes.plot(positions, [total.rate.value for total in seen], color=BLUE, marker="o")
+        axes.plot(positions, [rate.value for rate in rates], color=BLUE, marker="o")
     axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
-    known = [
-        (x, total.rate.value)
-        for x, total in zip(positions, seen, strict=True)
-        if total.rate.value is not None
-    ]
+    known = [(x, rate.value) for x, rate in zip(positions, rates, strict=True) if rate.value is not None]
     axes.plot([x for x, _ in known], [y for _, y in known], color=BLUE, linewidth=1.6)
-    alone = [(x, total.own) for x, total in zip(positions, seen, strict=True) if total.own is not None]
+    alone = [(x, own) for x, (_, _, own) in zip(positions, seen, strict=True) if own is not None]
     axes.plot(
         [x for x, _ in alone], [y for _, y in alone], color=GREY, linestyle="none", marker="o", markersize=3
     )
     axes.axhline(promise.bound, color=RED, linewidth=1.6)
     alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
     for name, label, height in alarms:
-        at = next((x for x, total in zip(positions, seen, strict=True) if total.batch == name), None)
+        at = next((x for x, batch in zip(positions, batches, strict=True) if batch == name), None)
         if at is not None:
             axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
             axes.annotate(
@@ -549,21 +542,21 @@ def _draw(axes: Axes, promise: MeasuredPromise, *, is_day: bool) -> list[HoverTe
                 textcoords="offset points",
                 color=RED,
             )
-    later = [end for total in seen[len(seen) // 5 :] for end in (total.rate.low, total.rate.high)]
+    later = [end for rate in rates[len(rates) // 5 :] for end in (rate.low, rate.high)]
     ends = [*later, promise.bound, *(y for _, y in alone)]
     margin = 0.05 * (max(ends) - min(ends)) or 0.05
     axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
     axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
     if seen and (is_day or len(seen) == 1):
         step = -(-len(seen) // _MAX_DAYS)
-        axes.set_xticks(positions[::step], [short_name(total.batch) for total in seen[::step]])
+        axes.set_xticks(positions[::step], [short_name(batch) for batch in batches[::step]])
     axes.set_title(printable(promise.text, LONGEST_NAME))
     return [
         HoverText(
             axes=axes,
             x=(x - 0.5, x + 0.5),
-            y=(total.rate.low, total.rate.high),
-            text=f"{short_name(total.batch)}: {interval(total.rate)} so far",
+            y=(rate.low, rate.high),
+            text=f"{short_name(batch)}: {interval(rate)} so far",
         )
-        for x, total in zip(positions, seen, strict=True)
+        for x, batch, rate in zip(positions, batches, rates, strict=True)
     ]

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from tests.oracles.certificate import highest_dropped, loosest_threshold, share_reaching
 from uqcli.base.rows import Rows
-from uqcli.boundary.certificate import Certified, Promise, promises_of
-from uqcli.boundary.chosen_labels import (
+from uqcli.boundary.certificate import Certified, promises_of
+from uqcli.boundary.certificate_rows import (
     labels_at_start,
     mirrored,
     mirrored_cells,
@@ -53,7 +53,7 @@ def test_the_certified_threshold_is_that_of_a_loop_over_exact_tests(rows, bound,
 def test_the_dropped_rows_are_those_of_a_loop_over_exact_tests(rows, bound, delta):
     omission, below = Fraction(bound), float(max(score for score, _ in rows))
     certifier, sequence = region_certifier(mirrored(pooled(rows)), -below, float(1 - omission), delta)
-    promises = [Promise(rate=Rate.PRECISION, minimum=1 - omission)]
+    promises = [(Rate.PRECISION, 1 - omission)]
     outcome = mirrored_outcome(certifier.certify(promises, delta, sequence=sequence))
     first = min(max(ceil(len(rows) / 4), labels_at_start(float(1 - omission), delta)), len(rows))
     highest = highest_dropped(rows, below, omission, Fraction(delta), first)
