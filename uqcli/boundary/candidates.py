@@ -30,7 +30,7 @@ from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, g
 from uqcli.boundary.report import Candidate
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.score_runs import top_runs
+from uqcli.boundary.search.goals import top_runs
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import FEW_CLUSTERS

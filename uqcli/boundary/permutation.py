@@ -24,7 +24,7 @@ from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.messages import with_progress
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import digest_of, folds_of
-from uqcli.boundary.search.score_runs import TopRuns
+from uqcli.boundary.search.goals import TopRuns
 from uqcli.boundary.search.smoothing import Layout, nested_of_draws
 from uqcli.boundary.search.thresholds import as_sums
 from uqcli.estimates.confusion import Confusion

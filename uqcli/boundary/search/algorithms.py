@@ -21,8 +21,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind
-from uqcli.boundary.search.goals import Goal, Tops
-from uqcli.boundary.search.score_runs import in_all_rows, top_runs
+from uqcli.boundary.search.goals import Goal, Tops, in_all_rows, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.kernels.knapsack import bin_frontier

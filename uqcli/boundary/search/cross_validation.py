@@ -19,8 +19,7 @@ from uqcli.base.draws import Purpose, digest, generator
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.algorithms import single_threshold
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.goals import Tops, optima
-from uqcli.boundary.search.score_runs import TopRuns, merged_runs, top_runs
+from uqcli.boundary.search.goals import TopRuns, Tops, merged_runs, optima, top_runs
 
 _MAX_COPIES: Final = 6
 """Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""

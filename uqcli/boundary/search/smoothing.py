@@ -14,8 +14,7 @@ import numpy as np
 
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.goals import Goal, Tops
-from uqcli.boundary.search.score_runs import TopRuns
+from uqcli.boundary.search.goals import Goal, TopRuns, Tops
 from uqcli.kernels.logistic import sigmoid
 from uqcli.kernels.pava import isotonic_means
 

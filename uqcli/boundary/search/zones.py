@@ -18,9 +18,8 @@ from uqcli.base.counts import CellRow, Cells, bin_of
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
-from uqcli.boundary.search.goals import Tops, keep_budget
+from uqcli.boundary.search.goals import TopRuns, Tops, keep_budget, top_runs
 from uqcli.boundary.search.knapsack import solve
-from uqcli.boundary.search.score_runs import TopRuns, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 
