@@ -179,7 +179,6 @@ def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
 
 
 def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -> None:
-    """Refuse an algorithm that does not apply."""
     obstacle = calibration_set.obstacle(algorithm)
     if obstacle is not None:
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")

@@ -253,7 +253,6 @@ class BoundaryReport(OneResult):
         )
 
     def _title(self) -> str:
-        """State the answer in one sentence."""
         boundary = self.chosen.boundary
         if boundary is None:
             sentence = self.shortfall()
@@ -441,7 +440,6 @@ class BoundaryReport(OneResult):
         return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
 
     def _expectation(self) -> list[str]:
-        """State what to expect on new data."""
         is_alone = self.certification is None and len(self.candidates) == 1
         if self.chosen.expected is None and is_alone:
             return ["These are the results on the calibration set; expect somewhat less on new data."]

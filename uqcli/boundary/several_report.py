@@ -91,11 +91,9 @@ class SeveralBoundariesReport:
 
     @property
     def _finest(self) -> BoundaryReport:
-        """The report with most uncertainty bins."""
         return max(self.reports, key=lambda report: 0 if report.cells is None else len(report.cells.rows))
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of all targets on one curve."""
         if self._finest.cells is None or self._finest.certification is not None:
             return []
         return [self._finest.frontier([report.constraint for report in self.reports])]
@@ -368,7 +366,6 @@ class TargetsReport(OneResult):
         ]
 
     def _figures(self) -> list[Figure]:
-        """Build the figure of the precisions on one curve."""
         if not self.reports or self.reports[0].cells is None:
             return []
         figure = self.reports[0].frontier([report.constraint for report in self.reports])

@@ -211,7 +211,6 @@ class EvaluateReport(Evaluated):
         )
 
     def _trade_off(self) -> str:
-        """State which of two rules finds more, and which is more precise."""
         (first, one), (second, two) = self.named
         more = first if (one.recall.value or 0) >= (two.recall.value or 0) else second
         precise = first if (one.precision.value or 0) >= (two.precision.value or 0) else second

@@ -232,7 +232,6 @@ class EvaluateConformalReport(Evaluated):
         return rows if clusters is None else f"{rows} in {count(clusters)} {self.parameters.units}"
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
-        """Build the head of the page, with the numbers of the first rule."""
         name, _, measured = self.results[0]
         states = [measured.test.verdict for measured in self.measured]
         if "broken" in states:

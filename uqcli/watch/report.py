@@ -282,7 +282,6 @@ class WatchReport(OneResult):
         return sentences if self.kept else [*sentences, _NOT_KEPT]
 
     def _after_alarm(self) -> str:
-        """State what to do after an alarm; empty without one."""
         if any(promise.alarmed_at is not None for promise in self.promises):
             return "Stop relying on the rule: find the cause, or fit it again on rows since then."
         if self.alarms():

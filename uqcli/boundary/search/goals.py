@@ -20,7 +20,6 @@ from uqcli.base.counts import Bools, CellRow, Ints
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.knapsack import OWN, solve
 
-
 _ROUNDING_TOLERANCE: Final = 1e-6
 """Relative distance from equality below which the comparison is exact instead of in doubles."""
 
