@@ -73,9 +73,9 @@ def count_promises(
 ) -> CountedRows:
     """Count the rows of some inputs, with the columns of the rule and the label.
 
-    The rows of a column of days are counted once they are mature: ``matured`` days later, when their labels
-    are complete. Without the column all rows are counted together. Some days must not be dates if others are
-    none. ``counted`` are the names of batches that were counted before; None without a state.
+    The rows of a day are counted ``matured`` days later, when their labels are complete. Either all days are
+    dates or none is, else a DataError says so. Without a column of days all rows are counted together.
+    ``counted`` are the names of batches that were counted before; None without a state.
     """
     data = data.grouped_by(day)
     cluster = data.roles.cluster

@@ -297,8 +297,8 @@ class _Evidence:
     shape (batches,). A promise that every trial succeeds is broken by one failure, however rows depend on
     each other.
 
-    The risk is an equal part of the risk, of which prediction sets spend half otherwise. The change alarm is
-    raised at the evidence ``change_limit``.
+    ``risk`` is an equal part of the risk of the watch, of which prediction sets spend half otherwise. The
+    change alarm is raised at the evidence ``change_limit``.
     """
 
     def __init__(self, state: WatchArtifact, index: int, promise: Promise, units: Units | None) -> None:
@@ -312,7 +312,7 @@ class _Evidence:
         self.used: Floats = np.ones(len(self.batches))
         if self.dependence is not None and promise.least_success < 1:
             self.used = self.dependence.used
-        self.risk: Fraction = state.delta / len(state.promises) / promise.sides
+        self.risk: Fraction = state.parameters.risk() / len(state.promises) / promise.sides
         self.change_limit = state.parameters.run_length * len(state.promises)
 
     def _dependence(self, units: tuple[Ints, Ints] | None) -> Dependence | None:

@@ -12,7 +12,6 @@ from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.errors import ArtifactError, DataError, GateError, UsageError
-from uqcli.base.exact_numbers import decimal
 from uqcli.base.options import caution_confidence, check_confidence
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
@@ -77,7 +76,7 @@ def _watched(
     saved = _saved_state(request, rule)
     request = _by_day(request, rule, saved)
     parameters = _parameters(request, saved)
-    delta = decimal("delta", parameters.delta, above=0, below=1)
+    delta = parameters.risk()
     caution_confidence("--delta", float(delta))
     cluster = given(parameters.cluster)
     unit = parameters.day if parameters.day is not None or request.content is not None else cluster

@@ -42,6 +42,10 @@ class WatchParameters(msgspec.Struct, frozen=True, kw_only=True):
     matured: Count
     cluster: str | msgspec.UnsetType = msgspec.UNSET
 
+    def risk(self) -> Fraction:
+        """Parse the risk of a false alarm over the lifetime of the rule."""
+        return decimal("delta", self.delta, above=0, below=1)
+
 
 class SavedPromise(msgspec.Struct, frozen=True, kw_only=True):
     """A promise, its counts since the last acknowledgement, and when its alarms were raised.
@@ -104,11 +108,6 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     released: list[Annotated[str, Meta(pattern="^[0-9a-f]{16}$")]] | msgspec.UnsetType = msgspec.UNSET
 
     @property
-    def delta(self) -> Fraction:
-        """Risk of a false alarm over the lifetime of the rule."""
-        return decimal("delta", self.parameters.delta, above=0, below=1)
-
-    @property
     def counted(self) -> Sequence[SavedBatch]:
         """Batches since the last acknowledgement."""
         return self.batches[self.acknowledged :]
@@ -121,7 +120,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     def contradiction(self) -> str | None:
         """See Saved."""
         try:
-            self.delta  # noqa: B018 - parses it
+            self.parameters.risk()
         except UsageError as error:
             return str(error)
         return self._in_batches() or self._in_totals()
