@@ -348,25 +348,26 @@ class CalibrationRows:
 
         ``uncertain`` says that the rule uses the uncertainty.
         """
-        if not self._counted:
-            self.one_row  # noqa: B018 - counts them
-        counted_grids = [grid for grid in self._counted.values() if len(edges) == 0 or grid.has_bins(edges)]
-        ends = next((grid.axis.ends for grid in self._counted.values() if grid.axis.ends), None)
+        grids = self._counted_grids()
+        ends = next((grid.axis.ends for grid in grids if grid.axis.ends), None)
         if uncertain and ends is None:
             ends = uncertainty_ends(self.table)
-        return reference_of(counted_grids[0].parts, len(edges) + 1, ends if uncertain else None)
+        first = next(grid for grid in grids if len(edges) == 0 or grid.has_bins(edges))
+        return reference_of(first.parts, len(edges) + 1, ends if uncertain else None)
 
     @cached_property
     def _scores(self) -> Cells:
         """Scores among which the best single threshold lies."""
-        if not self._counted:
-            self.one_row  # noqa: B018 - counts them
-        return single_row(next(iter(self._counted.values())).parts[-1].counts)
+        return single_row(self._counted_grids()[0].parts[-1].counts)
 
     @cached_property
     def every_score(self) -> Cells:
         """All distinct scores."""
         return single_row(self.table.pooled(ALL_ROWS)[0])
+
+    def _counted_grids(self) -> list[CountedGrid]:
+        """Return the grids that were counted before, or else the default one with one uncertainty bin."""
+        return list(self._counted.values()) or [self._count(self._shared(1))]
 
     def _count(self, spec: GridSpec) -> CountedGrid:
         """Count the rows once per grid; scores are also exact enough for a single threshold."""

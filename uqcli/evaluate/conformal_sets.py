@@ -339,9 +339,9 @@ def judge(
 ) -> CoverageTest:
     """Test the guarantee on these rows, where ``level`` is the probability of rejecting a valid guarantee.
 
-    The coverage in target data has draws, float64 of shape (B,). Rows are weighted to target data if
-    ``shifted``; if not, sets for target data are tested as if these were its rows. ``refuted`` says why the
-    class weights say nothing about target data; empty if nothing is against them.
+    ``coverage`` has draws of the coverage in target data, float64 of shape (B,). Rows are weighted to target
+    data if ``shifted``; if not, sets for target data are tested as if these were its rows. ``refuted`` says
+    why the class weights say nothing about target data; empty if nothing is against them.
     """
     if artifact.unsealed:
         return _untested("", artifact.unsealed)

@@ -242,7 +242,7 @@ _BINS: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreCell:
-    """Rows with scores in an interval, from the first one: all of them, and those with a label.
+    """Rows with scores in an interval from ``first`` on: all of them, and those with a label.
 
     ``change_p`` is the p-value of the hypothesis that the labelled share does not change with the score
     inside. ``halves_differ`` says that the labelled shares of the lower and the upper half of the rows differ

@@ -214,9 +214,9 @@ def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:
     """Find the best single threshold on recalibrated scores (HR).
 
     Try coefficients 0, 0.01, ..., 1 and every threshold of the raised score; low and high are the range of
-    the uncertainty of the rows, which must not exceed the largest double. Select the highest recall, then the
-    fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al. 2022 as used in
-    [UB]; it is documented here since the paper gives no formula.
+    the uncertainty of the rows, of which a width above the largest double is a DataError. Select the highest
+    recall, then the fewest selected rows, then the lowest coefficient. The idea is that of Poceviciute et al.
+    2022 as used in [UB]; it is documented here since the paper gives no formula.
     """
     score, uncertainty = rows.score, rows.numbers["uncertainty"]
     present = uncertainty if rows.weight is None else uncertainty[rows.weight > 0]
