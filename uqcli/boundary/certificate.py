@@ -23,7 +23,7 @@ from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.smoothing import NestedBoundaries, nested_boundaries
-from uqcli.boundary.search.thresholds import thresholds_at
+from uqcli.boundary.search.thresholds import Thresholds, thresholds_at
 from uqcli.estimates.confusion import Confusion, Rate
 
 PILOT_PARTS = 5
@@ -59,13 +59,13 @@ def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
 class Certified:
     """Last certified boundary, which takes a number of cells in the order of the ranking.
 
-    A threshold of None never flags, and the lowest finite double always flags. The p-value is the probability
-    of at least as many successes among the tested rows at exactly the bound, the largest of several promises.
-    ``tested`` counts the tested rows, or clusters, and those that the boundary selects.
+    The p-value is the probability of at least as many successes among the tested rows at exactly the bound,
+    the largest of several promises. ``tested`` counts the tested rows, or clusters, and those that the
+    boundary selects.
     """
 
     uncertainty_edges: Floats
-    thresholds: tuple[float | None, ...]
+    thresholds: Thresholds
     cells: int
     p_value: float
     tested: Confusion[int]

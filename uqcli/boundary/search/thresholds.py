@@ -18,19 +18,25 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.estimates.confusion import Confusion, Sums
 
+_MAX_NESTED = 200
+"""Nested boundaries that are saved to order rows, at most."""
+
+Thresholds = tuple[float | None, ...]
+"""Threshold of each uncertainty bin: None never flags, and the lowest finite double always flags."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class FittedBoundary:
     """Boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
-    The K bins have K-1 edges. A threshold of None never flags, and the lowest finite double always flags.
-    With a review, ``review_thresholds`` has the lowest reviewed score of each bin, None for no review there.
+    The K bins have K-1 edges. With a review, ``review_thresholds`` has the lowest reviewed score of each bin,
+    None for no review there.
     """
 
     uncertainty_edges: Floats
-    thresholds: tuple[float | None, ...]
+    thresholds: Thresholds
     fit: Confusion[int]
-    review_thresholds: tuple[float | None, ...] | None = None
+    review_thresholds: Thresholds | None = None
 
 
 def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
@@ -56,7 +62,7 @@ def as_sums(sums: Ints) -> Sums:
     return tuple(of_all), tuple(of_positives)
 
 
-def thresholds_at(cells: Cells, tops: Sequence[int]) -> tuple[float | None, ...]:
+def thresholds_at(cells: Cells, tops: Sequence[int]) -> Thresholds:
     """Return the lower edges of the cells taken, not raised, which uses no labels."""
     thresholds: list[float | None] = []
     for row, top in zip(cells.rows, tops, strict=True):
@@ -120,11 +126,6 @@ def decide(
     edges = np.asarray(uncertainty_edges, dtype=np.float64)
     decisions: Bools = score >= bin_thresholds[bin_of(uncertainty, edges)]
     return decisions
-
-
-_MAX_NESTED = 200
-
-Thresholds = tuple[float | None, ...]
 
 
 def nested_thresholds(cells: Cells, nested: NestedBoundaries) -> list[Thresholds]:
