@@ -64,11 +64,6 @@ class GroupSearch:
         return Cells(uncertainty_edges=edges, rows=tuple(row for part in self.parts for row in part.rows))
 
     @cached_property
-    def _ends(self) -> list[int]:
-        """First row of each group in the table, and the number of rows."""
-        return [0, *np.cumsum([len(part.rows) for part in self.parts]).tolist()]
-
-    @cached_property
     def _optimum(self) -> Tops | None:
         rankings = None
         if self.algorithm is Algorithm.SMOOTH:
@@ -82,7 +77,8 @@ class GroupSearch:
         """
         if self._optimum is None:
             return None
-        split = [self._optimum[first:last] for first, last in pairwise(self._ends)]
+        ends = np.cumsum([0, *(len(part.rows) for part in self.parts)]).tolist()
+        split = [self._optimum[first:last] for first, last in pairwise(ends)]
         return tuple(boundary_at(part, tops) for part, tops in zip(self.parts, split, strict=True))
 
     def expected(self, seed: int) -> Expected | None:

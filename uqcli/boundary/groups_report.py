@@ -12,13 +12,7 @@ from uqcli.base.choices import GroupBound
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.rule import (
-    GROUP_HEADER,
-    PREDICTED_CLASS,
-    ROWS_ARE_PREDICTIONS,
-    group_line,
-    group_thresholds,
-)
+from uqcli.boundary.rule import GROUP_HEADER, PREDICTED_CLASS, group_line
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion
@@ -76,12 +70,6 @@ class GroupRules:
             payload[name]["certificate"] = msgspec.to_builtins(certificate)
         return payload
 
-    def lead(self) -> list[str]:
-        """State what the words mean for predicted classes."""
-        if self.by != PREDICTED:
-            return []
-        return [ROWS_ARE_PREDICTIONS]
-
     def table(self) -> Table:
         """Build the table of the groups."""
         rows = []
@@ -92,10 +80,6 @@ class GroupRules:
             smaller = group_line(f"smaller ({len(self.small)})", self.rest, (None,))
             rows.append((*smaller[:-1], "rule of all rows"))
         return Table(title="", header=(self.name, *GROUP_HEADER), rows=rows, text_last=True)
-
-    def details(self) -> list[Table]:
-        """Build the table of thresholds of groups with several."""
-        return group_thresholds(self.name, self.boundaries)
 
     def cautions(self) -> list[str]:
         """Name the groups that flag nothing."""

@@ -30,10 +30,12 @@ from uqcli.boundary.rule import (
     ACCEPTED_PREDICTIONS,
     FLAGGED_ROWS,
     LABELLED_ROWS,
+    ROWS_ARE_PREDICTIONS,
     BoundaryParameters,
     RowWords,
     answer,
     boundary_card,
+    group_thresholds,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -230,7 +232,7 @@ class BoundaryReport(OneResult):
             in_money = ("value gained, % of all gain",) if self.constraint.amounts else ()
             tables.append(bins_tried_table(self.tried, *in_money))
         if boundary and self.groups:
-            tables += [self.groups.table(), *self.groups.details()]
+            tables += [self.groups.table(), *group_thresholds(self.groups.name, self.groups.boundaries)]
         if boundary and boundary.fit.zones:
             tables.append(zones_table(boundary.fit))
         if boundary and not self.groups and (self.review or not self._is_single_threshold):
@@ -426,7 +428,9 @@ class BoundaryReport(OneResult):
             costs = (self._answer(boundary), self.certification.cost(boundary))
             sentences = [" ".join(filter(None, costs)), *self.certification.test()]
         compared = self.sentence()
-        sentences += [*self._expectation(), *compared, *(self.groups.lead() if self.groups else [])]
+        sentences += [*self._expectation(), *compared]
+        if self._words is ACCEPTED_PREDICTIONS:
+            sentences.append(ROWS_ARE_PREDICTIONS)
         if self.lacks_uncertainty and not self._is_single_threshold:
             sentences.append(NO_UNCERTAINTY)
         if self._is_single_threshold:
