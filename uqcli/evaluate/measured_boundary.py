@@ -1,18 +1,28 @@
-"""What a boundary does on a test set, its value in money, and the difference of two boundaries."""
+"""What a boundary does on a test set: counts, rates, the value in money, and whether its target is missed.
+
+Two boundaries are measured by their difference.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
+from fractions import Fraction
 from typing import Final
 
+from uqcli.base.choices import ReviewKind
+from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
-from uqcli.base.wording import percent
+from uqcli.base.wording import count, p_text, percent, rounded_money
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.estimate import Estimate, direction, ends_of, money_change
+from uqcli.estimates.design import Design
+from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, money_change
+from uqcli.estimates.proportion import BoundedRate
 from uqcli.evaluate.report import difference_cell
-from uqcli.reports.document import Metrics
+from uqcli.reports.document import Claim, Metrics
 
 VALUE_ROWS: Final = ("value", "gain caught")
 """Names of the rows of the table."""
@@ -262,10 +272,211 @@ class BoundaryDifference:
         """
         selected = difference_cell(self.selected, "+,.0f", self.selected.p_value, brief=brief)
         if rows is not None:
-            percent = self.selected.times(100 / rows)
-            selected = difference_cell(percent, "+.2f", self.selected.p_value, brief=brief, unit=" %")
+            relative = self.selected.times(100 / rows)
+            selected = difference_cell(relative, "+.2f", self.selected.p_value, brief=brief, unit=" %")
         return (
             difference_cell(self.precision, "+.3f", brief=brief),
             difference_cell(self.recall, "+.3f", self.recall.p_value, brief=brief),
             selected,
         )
+
+
+def bounded_rate(
+    constraint: Constraint, measured: MeasuredBoundary, design: Design | None = None
+) -> tuple[BoundedRate, Estimate] | None:
+    """Return the rate that a constraint bounds; None if it bounds none.
+
+    The design has the rows of a group whose bound is tested; None for the exact numbers of all rows.
+    """
+    if constraint.rate is None:
+        return None
+    bound, upper = constraint.numbers[0], constraint.rule.is_upper
+    estimate = measured.rate(constraint.rate)
+    if design is not None:
+        return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
+    successes, trials = measured.totals.trials(constraint.rate)
+    assisted = Rate.FPR if constraint.rate is Rate.SPECIFICITY else constraint.rate
+    if estimate.value is not None and assisted in measured.assisted:
+        successes, trials = estimate.value.as_integer_ratio()
+    return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
+
+
+def target_claims(
+    results: Sequence[tuple[str, BoundaryArtifact, MeasuredBoundary]],
+    measure: Callable[[float], Sequence[MeasuredBoundary]],
+    confidence: float,
+) -> tuple[Claim, ...]:
+    """State of each rule whether the test rows contradict its target.
+
+    An interval has half of its error on each side, so that two bounds have the level of one interval. Each of
+    more bounds is tested by an interval of higher confidence, which ``measure`` takes.
+    """
+    claims = []
+    for index, (name, rule, measured) in enumerate(results):
+        bounds = sum(bound.rate is not None for bound in rule.constraint.parsed().bounds)
+        tested = measured if bounds <= 2 else measure(1 - 2 * (1 - confidence) / bounds)[index]
+        claims.append(_claim(name, rule, tested))
+    return tuple(claims)
+
+
+def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
+    constraint = artifact.constraint.parsed()
+    is_kept, sentence = _all([_outcome(artifact, bound, measured) for bound in constraint.bounds])
+    if artifact.unsealed:
+        is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
+    elif untested := _untested(artifact, measured):
+        is_kept, sentence = None, f"{constraint.text()} is not tested: {untested}."
+    target, about_new_data = f"{name}: {constraint.text()}", any(bound.rate for bound in constraint.bounds)
+    return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
+
+
+def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
+    """Return why a certificate is not tested; empty if it is, or if there is none."""
+    if artifact.certified is None or measured.weighted is None:
+        return ""
+    return "the exact test of a certificate needs rows that count alike"
+
+
+def review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
+    """State whether the test rows contradict the limit of the review; None without a review."""
+    review, zones = artifact.review, measured.zones
+    if review is None or zones is None:
+        return None
+    limit = review.limit
+    text = limit.text()
+    fixed = limit.kind is ReviewKind.REVIEW and not limit.relative
+    if untested := artifact.unsealed or _untested(artifact, measured):
+        outcome: _Outcome = None, f"{text} is not tested: {untested}."
+    elif fixed:
+        outcome = (
+            None,
+            f"sends {count(zones.reviewed)} rows to review; its limit was {text} when it was fitted.",
+        )
+    elif limit.kind is ReviewKind.REVIEW:
+        total = measured.totals.rows
+        reviewed, _ = measured.totals.trials(Rate.REVIEWED)
+        tested = BoundedRate(successes=reviewed, trials=total, bound=limit.number, upper=True)
+        outcome = _share_outcome(text, tested, zones.review_share)
+    elif limit.kind is ReviewKind.OMISSION:
+        omitted, cleared = measured.totals.trials(Rate.OMISSION)
+        tested = BoundedRate(successes=omitted, trials=cleared, bound=limit.number, upper=True)
+        rate = text if artifact.certified is None else f"false omission rate <= {float(limit.number):g}"
+        estimate = measured.rate(Rate.OMISSION)
+        outcome = _rate_outcome(artifact, rate, tested, estimate, clustered=measured.clusters is not None)
+    else:
+        total = measured.totals.positives
+        missed = total - measured.totals.handled[1]
+        tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
+        rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
+        outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
+    met, sentence = outcome
+    return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
+
+
+def broken(claim: Claim, review: Claim | None) -> int | None:
+    """Return 1 if a promise is broken, 0 if none is, and None if none is tested.
+
+    Each of at most two promises is tested at half the level.
+    """
+    tested = [promise.broken for promise in (claim, review) if promise and promise.broken is not None]
+    return max(tested, default=None)
+
+
+_Outcome = tuple[bool | None, str]
+"""Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
+
+
+def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
+    text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
+    if constraint.is_utility:
+        value = None if measured.value is None else measured.value.value.value
+        return None, f"has a value of {'-' if value is None else rounded_money(value)}."
+    if is_precision and measured.target_precision is not None:
+        return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
+    bounded = bounded_rate(constraint, measured)
+    if bounded is None:  # a number of rows
+        share = 100 * measured.selected_share
+        return None, (
+            f"flags {count(measured.confusion.selected)} rows ({share:.2f} %); its limit was {text} when "
+            "it was fitted."
+        )
+    rate, estimate = bounded
+    if constraint.limits_alerts:  # which is never certified
+        return _share_outcome(text, rate, estimate)
+    clustered = measured.clusters is not None
+    is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)
+    if is_precision and artifact.has_target:
+        sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
+    return is_kept, sentence
+
+
+def _all(outcomes: Sequence[_Outcome]) -> _Outcome:
+    """Join the tests of promises, each at its part of the level."""
+    tested = [is_kept for is_kept, _ in outcomes if is_kept is not None]
+    *others, last = (sentence for _, sentence in outcomes)
+    return all(tested) if tested else None, "; ".join([*(text.rstrip(".") for text in others), last])
+
+
+def _rate_outcome(
+    artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate, *, clustered: bool
+) -> _Outcome:
+    """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
+    certificate = artifact.certified
+    p_value = None if certificate is None else rate.p_value()
+    clustered = clustered or (certificate is not None and certificate.is_of_clusters)
+    tested = _meets_bound(rate, estimate)
+    if certificate is None or p_value is None or clustered or tested is None:
+        return _share_outcome(text, rate, estimate)
+    certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
+    if p_value > (1 - CONFIDENCE) / promises:
+        met, significant = tested
+        return True, _sentence(certified, met=met, significant=significant)
+    return False, (
+        f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
+        f"certificate is one of the {100 * certificate.delta:g} % that fail."
+    )
+
+
+def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> _Outcome:
+    tested = _meets_bound(rate, estimate)
+    if tested is None:
+        reason = "no row counts for it"
+        if rate.trials:
+            reason = estimate.reason or "too few unflagged rows have a label"
+            if estimate != UNKNOWN:  # but there is no interval
+                reason = estimate.reason or "too few clusters"
+        return None, f"{text} is not tested: {reason}."
+    met, significant = tested
+    return met or not significant, _sentence(text, met=met, significant=significant)
+
+
+def _meets_bound(rate: BoundedRate, estimate: Estimate) -> tuple[bool, bool] | None:
+    """Whether a rate meets its bound, and whether significantly; None without trials or an interval."""
+    if rate.trials == 0 or estimate.low is None or estimate.high is None:
+        return None
+    value = Fraction(rate.successes, rate.trials)
+    low, high = Fraction(estimate.low), Fraction(estimate.high)
+    if rate.upper:
+        return value <= rate.bound, high <= rate.bound or low > rate.bound
+    return value >= rate.bound, low >= rate.bound or high < rate.bound
+
+
+def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> _Outcome:
+    """Test the bound under the class priors of the target data, which are estimates themselves."""
+    subject = f"{constraint.text()} on target data"
+    if estimate.value is None:
+        return None, f"{subject} is not tested: {estimate.reason or 'no row is flagged'}."
+    met = Fraction(estimate.value) >= bound
+    if estimate.low is None or estimate.high is None:
+        return (
+            None,
+            f"{subject} is {'met' if met else 'missed'}, but not tested: the class weights have no draws.",
+        )
+    significant = estimate.low >= bound or estimate.high < bound
+    return met or not significant, _sentence(subject, met=met, significant=significant)
+
+
+def _sentence(target: str, *, met: bool, significant: bool) -> str:
+    if not significant:
+        return f"consistent with {target}."
+    return f"{'meets' if met else 'misses'} {target} (significant)."
