@@ -101,8 +101,9 @@ class CalibrationRows:
 
     The constraint is the one on these rows, and the binning of the request is theirs. ``uncertain`` says that
     they have an uncertainty, of which there are at least ``min_bins`` bins if their number is chosen. If only
-    smoothed boundaries on shared grids are searched under the constraint, counts must be exact near their
-    thresholds only. ``cluster`` is the key column of dependent rows; None if rows are independent.
+    smoothed boundaries on shared grids are searched under the constraint (``smoothed_only``), counts must be
+    exact near their thresholds only. ``cluster`` is the key column of dependent rows; None if rows are
+    independent.
     """
 
     constraint: Constraint
