@@ -36,12 +36,12 @@ def mean_weight(weights, power=1):
 
 
 def lower(hits, misses, m, k, tail):
-    """Return the lower limit of the share of the hits."""
+    """Return the lower limit of the share of the hits; both sums vary k times less than like rows do."""
     a, b = sum(hits), sum(misses)
-    v_a, v_b = sum(t * t for t in hits), sum(f * f for f in misses)
-    x, y = k * a * a / v_a, 1
+    v_a, v_b = sum(t * t for t in hits) / k, sum(f * f for f in misses) / k
+    x, y = a * a / v_a, 1
     if b:
-        y = k * b * b / v_b + (b + m) ** 2 / (v_b + m * m) - b * b / v_b
+        y = (b + m) ** 2 / (v_b + m * m)
     theta = stats.beta.ppf(tail, x, y)
     weight = v_a / a, (v_b + m * m) / (b + m)
     return weight[0] * theta / (weight[0] * theta + weight[1] * (1 - theta))

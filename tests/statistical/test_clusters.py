@@ -93,6 +93,24 @@ def test_rates_of_clusters_with_a_label_and_a_few_large_ones_are_covered(cluster
     assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), covered
 
 
+@pytest.mark.parametrize("bad_days", [0, 0.05])
+@pytest.mark.parametrize(("days", "widest"), [(20, 0.18), (28, 0.15), (100, 0.06)])
+def test_rates_of_days_with_many_alerts_are_covered_by_intervals_of_use(days, widest, bad_days):
+    """A rate of .3 on a few days is not excluded by days that are alike, so that intervals stay wide."""
+    for rate in (0.9, 0.957):
+        random = np.random.default_rng([days, round(100 * bad_days), round(1000 * rate)])
+        covered, widths = 0, []
+        for _ in range(REPETITIONS):
+            is_bad = random.random(days) < bad_days
+            usual = (rate - 0.3 * bad_days) / (1 - bad_days)
+            hits = random.binomial(50, np.where(is_bad, 0.3, usual))
+            interval = proportion_interval(hits, np.full(days, 50), 0.95)
+            covered += interval.low <= rate <= interval.high
+            widths.append(interval.high - interval.low)
+        assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), (rate, covered)
+        assert bad_days or np.median(widths) < widest, np.median(widths)
+
+
 def unequal_sizes(random, law, clusters):
     """Draw the sizes of clusters; those of a Pareto law have no variance, or not even a mean."""
     if law == "log-normal":

@@ -1,13 +1,14 @@
 """Intervals of ratios of sums over clusters of dependent rows, or over rows with sampling weights.
 
-One interval of proportions serves every design. Let clusters, or rows, have weighted successes that sum to
-A and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
+One interval of proportions serves every design. Let clusters, or rows, have weighted successes that sum to A
+and weighted failures that sum to B. If all weights are equal and rows are independent, the interval is that
 of Clopper and Pearson (1934), whose limits are quantiles of beta distributions. Otherwise each sum counts as
-the number of equal weights that has its mean and its variance. One more failure, or success, counts as the
-clusters do that could have it, on average by size. Rows with sampling weights, and clusters of which each has
-only one outcome, count on average by squared weight, so that those that make up much of the variance count
-even if they are rare. Suppose that 2 % of the rows weigh 50 times the others and chance draws none of them
-among 100 failures. With the average by weight, intervals at 95 % would cover 90 %.
+the number of equal weights that has its mean and its variance; where rows of a cluster hardly go together,
+the variance of both sums is the smaller one that their ratio shows. One more failure, or success, counts as
+the clusters do that could have it, on average by size. Rows with sampling weights, and clusters of which each
+has only one outcome, count on average by squared weight, so that those that make up much of the variance
+count even if they are rare. Suppose that 2 % of the rows weigh 50 times the others and chance draws none of
+them among 100 failures. With the average by weight, intervals at 95 % would cover 90 %.
 """
 
 from __future__ import annotations
@@ -114,13 +115,14 @@ class Outcome(NamedTuple):
 def _limit(chosen: Outcome, other: Outcome, alike: float) -> Limit:
     """Return the lower limits of the share of an outcome, which has occurred.
 
-    ``alike`` is the number of independent rows that a cluster counts as; 1 for rows.
+    ``alike`` is the number of independent rows that a cluster counts as, 1 for rows: the sums of both
+    outcomes vary less by this factor. A further outcome of the other kind may be a whole cluster.
     """
     x, y = alike * chosen.total**2 / chosen.squares, 1.0
-    with_further = other.total + other.further, other.squares + other.further**2
+    total, variance = other.total + other.further, other.squares / alike + other.further**2
     if other.total:
-        y = with_further[0] ** 2 / with_further[1] + (alike - 1) * other.total**2 / other.squares
-    return Limit(x=x, y=y, a=chosen.squares / chosen.total, b=with_further[1] / with_further[0])
+        y = total**2 / variance
+    return Limit(x=x, y=y, a=chosen.squares / chosen.total / alike, b=variance / total)
 
 
 def weighted_interval(
