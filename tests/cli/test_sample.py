@@ -246,3 +246,22 @@ def test_a_file_without_rows_to_label_is_refused_and_a_configured_column_may_be_
     assert uqcli("sample", "rule.json", "all.parquet", *options, "--keep-labelled").code == 2
     (tmp_path / "uqcli.toml").write_text("label = 'truth'\n")
     assert uqcli("sample", "rule.json", "all.parquet", *options).code == 0
+
+
+def test_rows_drawn_for_recall_are_not_read_as_a_plain_sample_in_silence(uqcli, files):
+    caution = "The rows have a column sampling_weight with different values"
+    uqcli("sample", "rule.json", "all.parquet", "--for", "recall", "--budget", "300", "-o", "q.csv")
+    uqcli("sample", "rule.json", "all.parquet", "--for", "precision", "--budget", "90", "-o", "p.csv")
+    for command in (("evaluate", "rule.json"), ("tce",)):
+        assert f"{caution}: add --sampling-weight sampling_weight" in uqcli(*command, "q.csv").out.decode()
+        weighted = uqcli(*command, "q.csv", "--sampling-weight", "sampling_weight", "--json").json
+        assert "cautions" not in weighted
+        assert caution not in uqcli(*command, "p.csv", "--verbose").out.decode()
+    others = [("boundary", "--recall", "0.4"), ("calibrate", "--bootstrap", "0"), ("watch", "rule.json"), ()]
+    for command in (*others, ("tce", "--bootstrap", "9")):
+        shown = uqcli(*command, "q.csv").out.decode()
+        assert f"{caution}, which this run does not use" in shown, command
+        (sentence,) = [
+            text for text in uqcli(*command, "q.csv", "--json").json["cautions"] if "drawn" in text
+        ]
+        assert "Use rows that were drawn with equal probabilities." in sentence

@@ -39,7 +39,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
+from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW, TEST
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
@@ -47,9 +47,8 @@ from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from, with_margin
 from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import PREDICTED, DataRequest, Inputs
+from uqcli.engines.request import PREDICTED, SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, Inputs
 from uqcli.rules.saved import given
-from uqcli.sample.certificate import NAME
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
 
@@ -236,7 +235,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             )
         )
         assert added is not None  # there is a budget
-        parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+        parts = [added.compute(rows)[SAMPLING_WEIGHT] for rows in open_engine(data.engine).batches(data)]
         return np.concatenate(parts).astype(np.float64, copy=False)
 
     def evaluate(
@@ -307,7 +306,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         taken = {*inputs, columns.get("label", LABEL), columns.get("weight", WEIGHT)}
         sampling = None
         if sampling_weight is not None:
-            sampling, own = unused(NAME, taken), {}
+            sampling, own = unused(SAMPLING_WEIGHT, taken), {}
             inputs = {**inputs, sampling: sampling_weight}
         worth, amounts = _gain_and_cost(taken, **{**own, **present(gain=gain, cost=cost)})
         taken |= {*inputs, *amounts}

@@ -14,10 +14,10 @@ from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.errors import DataError
 from uqcli.base.options import Intervals
 from uqcli.base.records import dataclass
-from uqcli.boundary.certificate_rows import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, SAMPLED_FOR, TEST
+from uqcli.boundary.certificate_rows import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, TEST
 from uqcli.engines.open import open_engine
-from uqcli.engines.request import DataRequest
-from uqcli.sample.certificate import NAME, prepare_certificate
+from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest
+from uqcli.sample.certificate import prepare_certificate
 from uqcli.sample.options import SampleRequest
 
 
@@ -70,7 +70,7 @@ class CertificateSample:
         return {
             SCORE: np.asarray(score)[drawn],
             LABEL: label,
-            NAME: self.weight[drawn],
+            SAMPLING_WEIGHT: self.weight[drawn],
             SAMPLED_BELOW if self.above is None else SAMPLED_ABOVE: np.full(len(drawn), edge),
             SAMPLED_FOR: [PILOT if self.is_pilot else TEST] * len(drawn),
         }
@@ -127,7 +127,7 @@ def sample_for_certificate(
             intervals=Intervals(seed=seed),
         )
     )
-    parts = [added.compute(rows)[NAME] for rows in open_engine(data.engine).batches(data)]
+    parts = [added.compute(rows)[SAMPLING_WEIGHT] for rows in open_engine(data.engine).batches(data)]
     return CertificateSample(
         weight=np.concatenate(parts).astype(np.float64, copy=False),
         above=None if report.below else report.edge,

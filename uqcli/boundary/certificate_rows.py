@@ -36,7 +36,7 @@ from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Table
-from uqcli.engines.request import DataRequest, FeatureRequest, Inputs, Roles
+from uqcli.engines.request import SAMPLED_FOR, DataRequest, FeatureRequest, Inputs, Roles
 from uqcli.estimates.confusion import Confusion
 from uqcli.rules.labelled import open_table, read_labelled
 from uqcli.rules.saved import Source
@@ -147,8 +147,7 @@ def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[NDArray[np.uint6
 
 SAMPLED_ABOVE: Final = "sampled_above"
 SAMPLED_BELOW: Final = "sampled_below"
-SAMPLED_FOR: Final = "sampled_for"
-"""Columns of the lowest or highest score that was drawn, and of what a row was drawn for."""
+"""Columns of the lowest or highest score that was drawn."""
 
 PILOT: Final = "pilot"
 TEST: Final = "test"

@@ -35,6 +35,12 @@ PREDICTED = "\0predicted"
 PROBA = "proba."
 """Prefix of class probability roles: ``proba.<class>``."""
 
+SAMPLING_WEIGHT: Final = "sampling_weight"
+"""Column in which ``uqcli sample`` writes 1 / the probability that a row was drawn."""
+
+SAMPLED_FOR: Final = "sampled_for"
+"""Column in which ``uqcli sample --for certificate`` writes what a row was drawn for."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
@@ -324,6 +330,15 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
             return f"{given}, a column that these rows lack: their intervals are those of independent rows."
         return ""
 
+    def ignored_weights(self, inputs: Sequence[Sequence[str]]) -> tuple[str, ...]:
+        """Return the column of sampling weights if labelled rows have it, and it is not read.
+
+        Rows that are read by what they were drawn for need no weights.
+        """
+        if self.label is None or SAMPLED_FOR in self.keys or SAMPLING_WEIGHT in self.columns():
+            return ()
+        return (SAMPLING_WEIGHT,) if all(SAMPLING_WEIGHT in columns for columns in inputs) else ()
+
     def all_numbers(self) -> dict[str, str]:
         """Return the column names of the numeric roles, with class probabilities."""
         return {**self.numbers, **{PROBA + name: column for name, column in self.classes.items()}}
@@ -368,6 +383,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     The positive label has a text, or None for 0/1 and true/false. ``spark`` is the address of the cluster for
     the Spark engine; None for ``SPARK_REMOTE``, or a local server. A data frame is read instead of the
     inputs, like a Parquet file. Labels may be in a file of their own; rows without a label are then left out.
+    ``takes_weights`` is whether ``--sampling-weight`` can be added to the options of the run.
     """
 
     inputs: tuple[str, ...]
@@ -379,11 +395,23 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     spark: str | None = None
     frame: pl.DataFrame | None = field(default=None, compare=False)
     labels: LabelsFile | None = None
+    takes_weights: bool = False
 
     @property
     def joined(self) -> LabelsFile | None:
         """File of the labels, if labels are needed."""
         return None if self.roles.label is None else self.labels
+
+    def unequal_weights(self) -> str:
+        """Return the caution on rows that were drawn with unequal probabilities, but count alike."""
+        drawn = f"the rows have a column {SAMPLING_WEIGHT} with different values"
+        if self.takes_weights:
+            option = f"--sampling-weight {SAMPLING_WEIGHT}"
+            return f"{drawn}: add {option}, or the results are those of the drawn rows alone."
+        return (
+            f"{drawn}, which this run does not use: the results are those of the drawn rows alone. Use rows "
+            "that were drawn with equal probabilities."
+        )
 
     def without(self, role: str) -> DataRequest:
         """Return a copy without a numeric role."""

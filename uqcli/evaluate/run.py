@@ -50,6 +50,9 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
     _refuse_combinations(request, kind)
+    refuses_weights = request.audit or request.shift is not None or request.resampling.bootstrap
+    takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
+    request = replace(request, data=replace(request.data, takes_weights=takes_weights))
     shift = None if request.shift is None else load_shift(request.shift)
     if kind is not ArtifactKind.CALIBRATOR:
         # bootstrap 0 is always accepted, and metrics in target data use the seed

@@ -29,7 +29,6 @@ from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
 from uqcli.boundary.certificate_rows import (
     PILOT,
-    SAMPLED_FOR,
     TEST,
     labels_at_start,
     marked_rows,
@@ -41,13 +40,10 @@ from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positions_of
 from uqcli.engines.protocol import AddedColumns, Table
-from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, FeatureRequest, Roles
 from uqcli.rules.labelled import open_table, refuse_keep, source_of
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.report import RISK, CertificateSampleReport
-
-NAME: Final = "sampling_weight"
-"""Name of the added column of weights, after the prefix."""
 
 LABEL_OPTION: Final = "label"
 """Option that names the column of labels, of which only whether there is one is read."""
@@ -177,13 +173,13 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
     def added(rows: Rows) -> dict[str, Floats]:
         drawn = draw.takes(cuts, rows, edge, before)
         return {
-            NAME: np.where(drawn, weight, 0.0),
+            SAMPLING_WEIGHT: np.where(drawn, weight, 0.0),
             report.column: np.full(len(rows), edge),
             SAMPLED_FOR: np.zeros(len(rows)),
         }
 
     columns = AddedColumns(
-        types={NAME: "float64", report.column: "float64", SAMPLED_FOR: "text"},
+        types={SAMPLING_WEIGHT: "float64", report.column: "float64", SAMPLED_FOR: "text"},
         texts={SAMPLED_FOR: (mark,)},
         compute=added,
     )
@@ -242,7 +238,7 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
     roles = replace(pool.roles, label=label)
     pilot = replace(pool.on(request.pilot), roles=roles, positive_value=request.positive)
     if was_sampled(pilot):
-        rows, _ = marked_rows(pilot, PILOT, (NAME,))
+        rows, _ = marked_rows(pilot, PILOT, (SAMPLING_WEIGHT,))
         return rows
     refuse_overlap(pool, replace(pilot, roles=pool.roles, positive_value=None), label)
     return open_table(pilot, uses_uncertainty=False).rows().pooled()
@@ -294,10 +290,10 @@ class _Draw:
 
         Raises DataError if they are not the rows that the first call draws from these inputs.
         """
-        if NAME not in pilot.numbers:
+        if SAMPLING_WEIGHT not in pilot.numbers:
             return None
         _, eligible = self.first(1, top, None)
-        first, _ = self.first(max(1, round(eligible / float(pilot.numbers[NAME][0]))), top, None)
+        first, _ = self.first(max(1, round(eligible / float(pilot.numbers[SAMPLING_WEIGHT][0]))), top, None)
         cuts = first.cuts(1)
         own = [
             rows.score[self.takes(cuts, rows, top, None)]

@@ -25,13 +25,13 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import open_engine, reusable_streams
 from uqcli.engines.probabilities import positions_of, require_probabilities
 from uqcli.engines.protocol import AddedColumns
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import SAMPLING_WEIGHT, DataRequest, Roles
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.labelled import refuse_keep, source_of
 from uqcli.rules.result import Result, stream
 from uqcli.rules.saved import Source, roles_of
-from uqcli.sample.certificate import LABEL_OPTION, NAME, label_feature, prepare_certificate, refuse_cluster
+from uqcli.sample.certificate import LABEL_OPTION, label_feature, prepare_certificate, refuse_cluster
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.report import CertificateSampleReport, SampleReport
 from uqcli.sample.sampling import (
@@ -86,7 +86,7 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
     report = _planned(request, reader, population, source_of(batches.summary))
     if request.budget is None:
         return report, data, None
-    name, cuts = f"{request.output.prefix}{NAME}", first.cuts(1)
+    name, cuts = f"{request.output.prefix}{SAMPLING_WEIGHT}", first.cuts(1)
     design = recall_design(population, request.budget)
     unlabelled = population.flagged - population.flagged_labelled
 

@@ -43,9 +43,10 @@ def tce(
     from uqcli.tce.run import run
 
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
+    takes_weights = not (clusters.cluster or request.audit or resampling.bootstrap)
     request = replace(
         request,
-        data=data.clustered_by(clusters.cluster),
+        data=replace(data.clustered_by(clusters.cluster), takes_weights=takes_weights),
         measure=replace(measure, n_min=sizes.n_min, n_max=sizes.n_max),
         resampling=resampling,
         sampling_weight=weights.sampling_weight,

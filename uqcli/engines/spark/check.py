@@ -105,9 +105,12 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     """Check all rows: of columns that this engine supports, usable, and at least one."""
     inputs, roles = opened(session, request, with_labels)
     check = Check(request=request, roles=roles)
+    weights = roles.ignored_weights([source.columns for source in inputs])
+    weight = F.when(F.col("ok"), F.col("c0"))
+    ends = [F.min(weight).alias("least_weight"), F.max(weight).alias("most_weight")] if weights else []
     with spark_errors("check the rows"):
-        frame = check.converted(check.frame(inputs))
-        answers = only_row(frame.agg(*check.aggregations()))
+        frame = check.converted(check.frame(inputs, weights))
+        answers = only_row(frame.agg(*check.aggregations(), *ends))
     check.judge(answers)
     result = check.result(frame, answers)
     if result.summary.unlabelled:
@@ -122,6 +125,8 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         suspect(caution_text)
     if caution_text := roles.forgotten_cluster(inputs[0].columns):
         caution(caution_text)
+    if weights and answers["least_weight"] != answers["most_weight"]:
+        caution(request.unequal_weights())
     return result
 
 

@@ -133,12 +133,25 @@ _Sign: TypeAlias = "tuple[Rows | None, tuple[_Hashes, Ints] | None, tuple[Rows, 
 
 
 class _Signs:
-    """Signs that rows depend on each other, or are counted twice."""
+    """Signs that rows depend on each other, are counted twice, or were not drawn alike.
 
-    def __init__(self, roles: Roles, shared: SharedRows) -> None:
+    ``unread`` is the column of sampling weights, if the rows have one that is not read for their counts.
+    """
+
+    def __init__(self, roles: Roles, shared: SharedRows, sources: Sequence[OpenedInput]) -> None:
         self._weights = None if roles.weight is None else WeightSummary()
         self._pairs = RepeatedPairs() if roles.may_depend else None
         self.shared = shared
+        self.unread = roles.ignored_weights([source.columns for source in sources])
+        self._ends: set[str] = set()
+
+    def look_at_weights(self, batch: Batch, kept_indices: Ints | None) -> None:
+        """Keep the lowest and the highest unread weight of the rows kept, in any thread."""
+        for name in self.unread:
+            column = batch.column(name)
+            values = column if column.dtype.is_numeric() else _text_of(column)
+            kept = values if kept_indices is None else values[kept_indices]
+            self._ends.update(str(end) for end in (kept.min(), kept.max()) if end is not None)
 
     def of(self, rows: Rows, usable: Rows, key: _Hashes | None) -> _Sign:
         """Return what ``add`` needs of a batch, in any thread; ``key`` is of the usable rows."""
@@ -157,13 +170,14 @@ class _Signs:
         if shared is not None:
             self.shared.add(origin.argument, *shared)
 
-    def cautions(self) -> Iterator[tuple[str, Callable[[str], None]]]:
+    def cautions(self, request: DataRequest) -> Iterator[tuple[str, Callable[[str], None]]]:
         """Yield the cautions, empty ones among them, with the functions that add them to the report."""
         if self._weights is not None:
             yield self._weights.caution(), caution
         if self._pairs is not None:
             yield self._pairs.caution(), suspect
         yield self.shared.caution(), caution
+        yield request.unequal_weights() if len(self._ends) > 1 else "", caution
 
 
 class LocalBatches:
@@ -239,9 +253,9 @@ class LocalBatches:
             self.repeatable = all(source.origin.regular for source in sources)
             self._key_types = key_types(sources, roles)
             checker = self._checker(self._request.on_invalid)
-            signs = _Signs(roles, self._shared_rows(sources))
+            signs = _Signs(roles, self._shared_rows(sources), sources)
             forgotten = roles.forgotten_cluster(sources[0].columns)
-            columns = list(dict.fromkeys([*roles.columns(), *signs.shared.columns]))
+            columns = list(dict.fromkeys([*roles.columns(), *signs.shared.columns, *signs.unread]))
 
             def begin(batch: Batch) -> RowChecker:
                 return self._checker(self._request.on_invalid, checker.levels, batch.first_row)
@@ -252,6 +266,7 @@ class LocalBatches:
                 with reading(source.origin):
                     usable = own.check(batch).usable()
                     key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
+                    signs.look_at_weights(batch, usable.kept_indices)
                     checked = self._requested(usable)
                 rows = checked.rows
                 positives = 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
@@ -290,7 +305,7 @@ class LocalBatches:
         if checker.placeholder is not None:
             column, positive_value = roles.label or "", self._request.positive_value or ""
             self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
-        for sentence, add in signs.cautions():
+        for sentence, add in signs.cautions(self._request):
             self._warn(sentence, add)
         self._warn(forgotten)
 
