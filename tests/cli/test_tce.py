@@ -352,3 +352,14 @@ def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
     assert f"The worst is class {worst}, which is not calibrated. Scores" in head
     assert f"{by_class[worst]['tce']:.2f} %" in head
     assert "many scores are significantly wrong" in head
+
+
+@pytest.mark.parametrize(("rows", "remedy"), [(1, True), (10, True), (30, True), (8000, False)])
+def test_too_few_rows_do_not_show_that_nothing_needs_calibration(uqcli, tmp_path, rows, remedy):
+    random = np.random.default_rng(0)
+    score = random.beta(2, 5, rows)
+    label = (random.random(rows) < score).astype(int)
+    pl.DataFrame({"score": score, "label": label}).write_csv("rows.csv")
+    shown = uqcli("tce", "rows.csv").out.decode()
+    assert ("Use more labelled rows" in shown.splitlines()[-1]) == remedy
+    assert ("No need to calibrate." in shown) != remedy

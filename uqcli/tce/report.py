@@ -33,7 +33,15 @@ from uqcli.reports.document import (
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import NullDistribution
 from uqcli.tce.reliability import reliability_figure
-from uqcli.tce.results import ClassResult, GroupResult, advice, calibrated_within, detection_limit, in_words
+from uqcli.tce.results import (
+    ClassResult,
+    GroupResult,
+    advice,
+    calibrated_within,
+    detection_limit,
+    in_words,
+    misses_errors,
+)
 
 _MEANINGS: Final = {
     "calibration": {
@@ -156,6 +164,8 @@ class TceReport(OneResult):
 
     def _action(self, *, many_rejected: bool) -> str:
         """State what to do if there is no command to run next."""
+        if not many_rejected and any(misses_errors(part) for part in self.overall.classes):
+            return "Use more labelled rows: with these, the tests miss considerable errors."
         if not many_rejected:
             return "No need to calibrate."
         if self.groups:

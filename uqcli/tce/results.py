@@ -203,6 +203,12 @@ def detection_limit(part: ClassResult) -> tuple[str, float] | None:
     return (name, least) if least >= _DETECTION_LIMIT else None
 
 
+def misses_errors(part: ClassResult) -> bool:
+    """Whether the tests miss considerable errors: labels are few, or of one kind."""
+    positives, rows = int(part.bins.positives.sum()), int(part.bins.count.sum())
+    return positives in (0, rows) or detection_limit(part) is not None
+
+
 def _shortest_run(rows: list[int]) -> tuple[int, int]:
     """Return first and last index of the shortest run with four fifths of all rows; ties: the fullest."""
     best, first, rows_in_run = (len(rows) + 1, 0, 0), 0, 0
