@@ -667,3 +667,15 @@ def test_notes_say_that_an_algorithm_misses_its_target_more_often_than_not(compa
     report = uqcli(*arguments, "--algorithm", "vw-dpmt", "--json").json
     assert report["metrics"]["expected"]["precision"]["value"] < 0.6
     assert any("more likely be below 0.6 than above it" in note for note in report["notes"])
+
+
+def test_a_threshold_beside_the_rule_is_said_to_have_the_same_recall_only_if_it_has(uqcli, tmp_path):
+    random = np.random.default_rng(1)
+    score, uncertainty = random.integers(0, 8, 3000) / 8, random.random(3000)
+    label = (random.random(3000) < score * (1 - 0.8 * uncertainty)).astype(int)
+    pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label}).write_csv(
+        tmp_path / "ties.csv"
+    )
+    shown = uqcli("boundary", "ties.csv", "--recall", "0.5").out.decode()
+    assert "one threshold, same target" in shown
+    assert "same recall" not in shown

@@ -257,3 +257,18 @@ def test_rule_files_of_earlier_versions_promise_as_they_did(uqcli, files, few_dr
     )
     assert uqcli(*fit).json["metrics"]["target_precision"] is not None
     assert "mixture_p" not in uqcli("show", "old.json", "--json").json
+
+
+@pytest.mark.parametrize(("size", "is_known"), [(15, False), (60, False), (3000, True)])
+def test_where_nothing_is_known_of_the_classes_the_report_does_not_advise_to_change_nothing(
+    uqcli, tmp_path, few_draws, size, is_known
+):
+    """Scores from 0.4 to 0.6 hardly tell the classes apart, except in many rows."""
+    random = np.random.default_rng(0)
+    for name, number in (("source", max(size, 200)), ("new", size)):
+        score = random.random(number) * 0.2 + 0.4
+        label = (random.random(number) < score).astype(int)
+        pl.DataFrame({"score": score, "label": label}).write_csv(tmp_path / f"{name}.csv")
+    shown = uqcli("shift", "source.csv", "--target", "new.csv").out.decode()
+    assert ("Nothing needs to change" in shown) == is_known
+    assert ("these do not show how frequent the classes are" in shown) != is_known

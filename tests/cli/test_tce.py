@@ -363,3 +363,23 @@ def test_too_few_rows_do_not_show_that_nothing_needs_calibration(uqcli, tmp_path
     shown = uqcli("tce", "rows.csv").out.decode()
     assert ("Use more labelled rows" in shown.splitlines()[-1]) == remedy
     assert ("No need to calibrate." in shown) != remedy
+
+
+def test_groups_of_which_none_is_tested_are_no_feature_to_calibrate_with(uqcli, tmp_path):
+    rows = "".join(f"0.{5 + i % 5},{int(i % 7 == 0)},{'ab'[i % 2]}\n" for i in range(120))
+    (tmp_path / "d.csv").write_text("score,label,g\n" + rows)
+    assert uqcli("tce", "d.csv", "--by", "g", "--json").json["worst_group"] is None
+    shown = uqcli("tce", "d.csv", "--by", "g").out.decode()
+    assert "Next: uqcli calibrate CALIBRATION.parquet -o calibrator.json" in shown
+    assert "--features" not in shown
+
+
+def test_a_size_of_bins_that_nobody_typed_is_said_to_be_chosen(uqcli, tmp_path):
+    (tmp_path / "d.csv").write_text("score,label\n" + "".join(f"0.{i},{i % 2}\n" for i in range(1, 10)))
+    sizes = {
+        (): "n_max 1 is below twice n_min 1 (both were chosen for 9 rows), so",
+        ("--n-min", "3"): "n_max 3 is below twice n_min 3 (n_max was chosen for 9 rows), so",
+        ("--n-min", "3", "--n-max", "5"): "n_max 5 is below twice n_min 3, so",
+    }
+    for options, caution in sizes.items():
+        assert any(caution in note for note in uqcli("tce", "d.csv", *options, "--json").json["notes"])

@@ -75,7 +75,7 @@ def bin_rows(data: DataRequest, spec: GridSpec) -> BinResult:
     parameters = _parameters(data, spec, cells)
     artifact = grid_artifact(cells, source_of(table.summary), parameters)
     by_size = spec.binning is Binning.PAVA_BC
-    notes = size_notes(cells.rows[0].count, *_bounds(spec, cells)) if by_size else []
+    notes = size_notes(cells.rows[0].count, spec.sizes, *_bounds(spec, cells)) if by_size else []
     return _result(artifact, notes, isotonic_errors(scores, blocks, cells))
 
 

@@ -705,8 +705,11 @@ class BoundaryReport(OneResult):
         if self.unsaved is not None:
             rows.append((f"with uncertainty ({self.unsaved.algorithm})", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
-            bounded = "bounds" if self.constraint.limits.also else self.constraint.rule.name or "bound"
-            rows.append((f"one threshold, same {bounded}", *fit_cells(self.score_only.boundary.fit)))
+            bounded, cells = self.constraint.rule.name or "bound", fit_cells(self.score_only.boundary.fit)
+            if bounded == Rate.RECALL and cells[0] != rows[0][1]:  # both may exceed the target
+                bounded = "target"
+            bounded = "bounds" if self.constraint.limits.also else bounded
+            rows.append((f"one threshold, same {bounded}", *cells))
         if self.equal_alerts is not None:
             rows.append(("one threshold, as many alerts", *fit_cells(self.equal_alerts)))
         if self.certification and self.certification.uncertified:

@@ -25,6 +25,7 @@ from uqcli.base.choices import Binning, BinSizing
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
+from uqcli.base.wording import rows_of
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.kernels.sums import indices_of_ranks
 
@@ -214,11 +215,14 @@ def _indices_at_ranks(rank_counts: Ints, bins: int) -> Ints:
     return np.searchsorted(cumulative, ranks, side="right")
 
 
-def size_notes(count: Ints, n_min: int, n_max: int) -> list[str]:
-    """Return the notes on the sizes of pava-bc bins; count has shape (B,)."""
+def size_notes(count: Ints, sizes: BinSizes, n_min: int, n_max: int) -> list[str]:
+    """Return the notes on the sizes of pava-bc bins; count has shape (B,), and ``sizes`` are as requested."""
     notes = []
     if n_max < 2 * n_min:
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}, so some bins cannot be split.")
+        derived = [name for name in ("n_max", "n_min") if getattr(sizes, name) is None]
+        chosen = "both were" if len(derived) == 2 else f"{''.join(derived)} was"
+        why = f" ({chosen} chosen for {rows_of(int(count.sum()))})" if derived else ""
+        notes.append(f"n_max {n_max} is below twice n_min {n_min}{why}, so some bins cannot be split.")
     large = [str(index + 1) for index, size in enumerate(count.tolist()) if size > n_max]
     if large:
         subject = f"bin {large[0]} has" if len(large) == 1 else f"bins {', '.join(large)} have"

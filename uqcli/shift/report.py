@@ -195,9 +195,7 @@ class ShiftReport(OneResult):
         return HeadCard(
             title=self._title(),
             subject=subject,
-            action=""
-            if self.shift_p is None or self.shift_p < _LEVEL
-            else "Nothing needs to change; label some target rows to be surer.",
+            action="" if self.shift_p is None or self.shift_p < _LEVEL else self._action(),
             verdict=verdict,
             numbers=[
                 KeyNumber(
@@ -208,6 +206,13 @@ class ShiftReport(OneResult):
                 for name, weight in self._changed[:3]
             ],
         )
+
+    def _action(self) -> str:
+        """State what to do if no change is significant."""
+        few = self.target_rows < MIN_CLASS_ROWS * len(self.classes)
+        if few or all((target.low, target.high) == (0, 1) for _, _, target in self.class_shares):
+            return "Use more target rows, or label some: these do not show how frequent the classes are."
+        return "Nothing needs to change; label some target rows to be surer."
 
     @property
     def _has_intervals(self) -> bool:

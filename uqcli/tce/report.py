@@ -168,7 +168,7 @@ class TceReport(OneResult):
             return "Use more labelled rows: with these, the tests miss considerable errors."
         if not many_rejected:
             return "No need to calibrate."
-        if self.groups:
+        if self._worst_group is not None:
             feature = self.parameters.by
             return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
         return "Calibrate the probabilities with uqcli calibrate." if self.multiclass else ""
@@ -235,7 +235,7 @@ class TceReport(OneResult):
             cautions=self._cautions(),
             notes=[f"Rows: {count(self.source.rows)}{by_weight}{positive}{of_clusters}.", *self._notes()],
             next="calibrate CALIBRATION.parquet -o calibrator.json"
-            if many_rejected and not (self.multiclass or self.groups)
+            if many_rejected and not (self.multiclass or self._worst_group)
             else "",
             figures=[self._figure()],
             card=self._card(),

@@ -24,7 +24,7 @@ from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
-from uqcli.estimates.binning import size_notes
+from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.calibration_error import counting_rows, diagram, mean_metrics
 from uqcli.estimates.survey import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
@@ -105,7 +105,10 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
         tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
         groups=group_results,
         audit=_audited(read.rows, request) if request.audit else None,
-        warnings=(*sum_notes(read.unnormalised), *_size_warnings(overall, own_options)),
+        warnings=(
+            *sum_notes(read.unnormalised),
+            *_size_warnings(overall, request.measure.sizes, own_options),
+        ),
     )
     return Result(report=report, artifact=None)
 
@@ -140,7 +143,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         overall=overall,
         tce_at_group_sizes=None,
         groups=(),
-        warnings=tuple(_size_warnings(overall, own_options)),
+        warnings=tuple(_size_warnings(overall, request.measure.sizes, own_options)),
         clusters=drawn.rows,
         notes=notes,
     )
@@ -483,12 +486,14 @@ def _common_sizes(options: Sequence[MeasureOptions]) -> tuple[int | None, int | 
     )
 
 
-def _size_warnings(overall: GroupResult, own_options: Sequence[MeasureOptions]) -> list[str]:
+def _size_warnings(overall: GroupResult, sizes: BinSizes, own_options: Sequence[MeasureOptions]) -> list[str]:
     if own_options[0].binning is not ScoreBinning.PAVA_BC:
         return []
     notes = [
         f"Class {label_class.name}: {note}" if label_class.name is not None else note
         for label_class, class_options in zip(overall.classes, own_options, strict=True)
-        for note in size_notes(label_class.bins.count, class_options.n_min or 1, class_options.n_max or 1)
+        for note in size_notes(
+            label_class.bins.count, sizes, class_options.n_min or 1, class_options.n_max or 1
+        )
     ]
     return list(dict.fromkeys(notes))
