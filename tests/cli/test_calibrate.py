@@ -357,3 +357,23 @@ def test_probabilities_of_exactly_0_or_1_give_a_note(uqcli, rows, method, has_no
         probabilities = report["calibration"]["y"]
         extremes = " or ".join(str(extreme) for extreme in (0, 1) if extreme in probabilities)
         assert matching_notes[0].startswith(f"some probabilities are exactly {extremes}")
+
+
+@pytest.mark.parametrize(("label", "which"), [(0, "no row is positive"), (1, "every row is positive")])
+def test_a_map_of_rows_of_one_class_is_not_praised(uqcli, tmp_path, label, which):
+    frame = pl.DataFrame({"score": np.random.default_rng(0).beta(0.5, 5, 300)})
+    frame.with_columns(label=pl.lit(label)).write_csv(tmp_path / "one.csv")
+    for options in ((), ("--method", "platt"), ("--method", "all", "--bootstrap", "9")):
+        report = uqcli("calibrate", "one.csv", *options, "-o", "map.json", "--json").json
+        assert report["notes"][0] == f"{which.capitalize()}, so these rows do not show whether a map helps."
+        assert any(note.startswith(f"{which}: ") and "check --label" in note for note in report["notes"])
+        assert json.loads((tmp_path / "map.json").read_text())["doubts"][0].startswith(which)
+
+
+@pytest.mark.parametrize("options", [("--score", "p_1"), ("--proba", "p_*")])
+def test_a_temperature_at_its_bound_is_a_caution(uqcli, tmp_path, options):
+    score = np.r_[np.linspace(0.1, 0.3, 99), np.linspace(0.7, 0.9, 99)]
+    frame = pl.DataFrame({"p_0": 1 - score, "p_1": score, "label": (score > 0.5).astype(int)})
+    frame.write_csv(tmp_path / "separate.csv")
+    shown = uqcli("calibrate", "separate.csv", *options, "--method", "temperature").out.decode()
+    assert "Caution: Some probabilities are exactly 0 or 1, which new data can contradict" in shown

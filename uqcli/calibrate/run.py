@@ -13,7 +13,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.running.messages import collected_doubts
+from uqcli.base.running.messages import collected_doubts, doubt
 from uqcli.bin.isotonic_error import errors_of_rows
 from uqcli.calibrate.fit import (
     ROW_FITS,
@@ -29,7 +29,7 @@ from uqcli.calibrate.fit import (
 )
 from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.report import CalibrateReport, log_loss_of, shift_notes
+from uqcli.calibrate.report import CalibrateReport, log_loss_of, of_one_class, shift_notes
 from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.tree import require_trees
 from uqcli.comparison.figure import ReliabilityPanel
@@ -250,6 +250,8 @@ def _artifact(
 ) -> CalibratorArtifact:
     """Build the rule file of a map, with all calibration rows by score, as read."""
     options, target, few = fitted.options, read.target, on_few_scores(counts)
+    if sentence := of_one_class(read.source):
+        doubt(sentence)
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,

@@ -17,7 +17,7 @@ from uqcli.base.counts import Floats, Matrix
 from uqcli.base.rows import ClassCounts
 from uqcli.base.wording import number, printable
 from uqcli.calibrate.maps.base import BaseClassMap, Interval, finite, first, formula_table
-from uqcli.calibrate.maps.formulas import at_bound, best_slope
+from uqcli.calibrate.maps.formulas import STEEPEST, at_bound, best_slope
 from uqcli.calibrate.maps.isotonic import IsotonicMap, VennAbersMap, fit_isotonic, fit_venn_abers
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.linear_scaling import (
@@ -71,6 +71,10 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
     def terms(self) -> tuple[float, float]:
         """See BaseRowMap."""
         return 0.0, 2 * self.slope
+
+    def steps(self) -> Sequence[float]:
+        """See BaseMap; with the steepest slope nearly all values are 0 and 1."""
+        return (0.0, 1.0) if self.slope == STEEPEST else ()
 
     def tables_of(self, classes: Sequence[str]) -> list[Table]:
         """See BaseClassMap."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
 
 
-_FLATTEST, _STEEPEST = 1e-3, 1e3
+_FLATTEST, STEEPEST = 1e-3, 1e3
 """Bounds of the slope of temperature scaling, 1/T."""
 
 
@@ -62,6 +62,10 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         """See BaseRowMap."""
         return abs(self.intercept), abs(self.slope)
 
+    def steps(self) -> Sequence[float]:
+        """See BaseMap; with the steepest slope nearly all values are 0 and 1."""
+        return (0.0, 1.0) if self.slope == STEEPEST else ()
+
     def formula(self) -> str:
         """See BaseScoreMap."""
         return f"sigmoid({self.slope:.6g} * log-odds {self.intercept:+.6g})"
@@ -100,7 +104,7 @@ def fit_temperature(counts: ValueCounts, scale: Scale) -> Fit:
 
 def at_bound(slope: float) -> tuple[str, ...]:
     """Note that the slope of temperature scaling is at a bound; empty if it is not."""
-    return (f"The temperature is at its bound of {1 / slope:g}.",) if slope in (_FLATTEST, _STEEPEST) else ()
+    return (f"The temperature is at its bound of {1 / slope:g}.",) if slope in (_FLATTEST, STEEPEST) else ()
 
 
 def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
@@ -108,7 +112,7 @@ def best_slope(derivative: Callable[[float], tuple[float, float]]) -> float:
 
     It takes the first and second derivative of the convex loss at a slope.
     """
-    low, high = _FLATTEST, _STEEPEST
+    low, high = _FLATTEST, STEEPEST
     if derivative(low)[0] >= 0:
         return low
     if derivative(high)[0] <= 0:
