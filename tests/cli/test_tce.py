@@ -383,3 +383,18 @@ def test_a_size_of_bins_that_nobody_typed_is_said_to_be_chosen(uqcli, tmp_path):
     }
     for options, caution in sizes.items():
         assert any(caution in note for note in uqcli("tce", "d.csv", *options, "--json").json["notes"])
+
+
+def test_the_t_test_of_bins_with_labels_of_one_kind_is_a_caution(uqcli, tmp_path):
+    """The variance of such labels is 0, so that the test rejects right scores, too."""
+    random = np.random.default_rng(0)
+    score = random.beta(0.5, 100, 20_000)
+    rare = pl.DataFrame({"score": score, "label": random.random(20_000) < score})
+    rare.write_parquet(tmp_path / "r.parquet")
+    report = uqcli("tce", "r.parquet", "--test", "t", "--json").json
+    bins = [row for row in report["bins"] if row["positives"] == 0]
+    share = sum(row["rejected"] for row in bins) / 20_000
+    assert share > 0.1
+    caution = f"{100 * share:.1f} % of scores are in bins whose labels are all alike, where --test t rejects"
+    assert any(note.startswith(caution) for note in report["notes"])
+    assert "labels are all alike" not in str(uqcli("tce", "r.parquet", "--json").json["notes"])

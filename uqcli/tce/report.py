@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.audit.report import Audit, with_audit
+from uqcli.base.choices import CalibrationTest
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_cell, p_text, printable, rows_of, share
 from uqcli.estimates.binning import BINNINGS
@@ -41,6 +42,7 @@ from uqcli.tce.results import (
     detection_limit,
     in_words,
     misses_errors,
+    rejected_alike,
 )
 
 _MEANINGS: Final = {
@@ -319,7 +321,9 @@ class TceReport(OneResult):
                 f"there are few {rare}, so the tests miss {missed} their rate: use more labelled rows to see "
                 "smaller ones."
             )
-        return [*sentences, *self.warnings]
+        by_t = self.parameters.test == CalibrationTest.T
+        alike = rejected_alike((self._worst_group or self.overall).classes) if by_t else []
+        return [*alike, *sentences, *self.warnings]
 
     def _notes(self) -> list[str]:
         if self.is_weighted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -207,6 +207,21 @@ def misses_errors(part: ClassResult) -> bool:
     """Whether the tests miss considerable errors: labels are few, or of one kind."""
     positives, rows = int(part.bins.positives.sum()), int(part.bins.count.sum())
     return positives in (0, rows) or detection_limit(part) is not None
+
+
+def rejected_alike(parts: Sequence[ClassResult]) -> list[str]:
+    """Caution that the t-test rejects scores since the labels of their bin do not vary; empty if none."""
+    rows = rejected = 0
+    for part in parts:
+        assert part.rejected is not None  # the caution is for tested scores
+        alike = (part.bins.positives == 0) | (part.bins.positives == part.bins.count)
+        rows, rejected = rows + int(part.bins.count.sum()), rejected + int(part.rejected.rows[alike].sum())
+    if not rejected:
+        return []
+    return [
+        f"{_percent(rejected, rows)} of scores are in bins whose labels are all alike, where --test t "
+        "rejects every score, right or wrong: leave it out, since the default test does not."
+    ]
 
 
 def _shortest_run(rows: list[int]) -> tuple[int, int]:
