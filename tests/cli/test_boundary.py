@@ -467,7 +467,10 @@ def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     note = f"With --margin 1, about 5 of 6 rules meet the target, and recall here is {metrics['recall']:.3f}"
     assert note in " ".join(without_margin["notes"])
     assert "--margin" not in " ".join(with_margin["notes"])
-    assert json.loads((tmp_path / "b.json").read_bytes())["margin"] == 1.0
+    assert (
+        json.loads((tmp_path / "b.json").read_bytes())["margin"] == with_margin["parameters"]["margin"] == 1.0
+    )
+    assert "margin" not in without_margin["parameters"]
     refused = uqcli(*line, "--margin", "1", "--algorithm", "vw-dpmt")
     assert (refused.code, "--margin with --algorithm vw-dpmt" in refused.err) == (2, True)
     refused = uqcli("boundary", compared_rows, "--recall", "0.6", "--uncertainty", "useful", "--margin", "1")

@@ -197,8 +197,9 @@ class BoundaryReport(OneResult):
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
         boundary = self.chosen.boundary
+        margin = {"margin": float(self.constraint.margin)} if self.constraint.margin else {}
         content = {
-            **head_of("boundary", self.source, self.parameters),
+            **head_of("boundary", self.source, {**msgspec.to_builtins(self.parameters), **margin}),
             "metrics": plain(self.metrics),
             "feasible": boundary is not None,
             "algorithm": str(self.chosen.algorithm),
