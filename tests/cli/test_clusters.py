@@ -398,6 +398,9 @@ def test_a_rule_is_evaluated_by_its_own_clusters_if_the_rows_have_them(uqcli, cu
         without = uqcli("evaluate", "clustered.json", "without.parquet", "--json", *engine).json
         assert any(f"{caution}, a column that these rows lack" in note for note in without["cautions"])
         assert "clusters" not in without["metrics"]
+    assert uqcli("boundary", "without.parquet", "--precision", "0.6", "-q", "-o", "plain.json").code == 0
+    two = uqcli("evaluate", "plain.json", "clustered.json", "without.parquet", "--json").json["cautions"]
+    assert any(note.startswith("clustered.json was fitted with --cluster customer") for note in two)
     some = uqcli("evaluate", "clustered.json", inputs[0], "without.parquet", "--json").json
     assert "clusters" not in some["metrics"]
     for more in (("--audit", "uncertainty"), ("--by", "label")):

@@ -271,3 +271,23 @@ def test_evaluation_on_the_calibration_set_gives_a_caution(uqcli, artifact, data
     assert not any(
         caution in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]
     )
+
+
+def test_of_many_rules_a_few_are_named_with_the_number_of_the_others(uqcli, frame, data, tmp_path):
+    targets = ("0.5", "0.55", "0.6", "0.65", "0.7", "0.75")
+    shown = uqcli("boundary", data, "--precision", ",".join(targets), "-o", "m.{}.json").out.decode()
+    assert shown.splitlines()[0].count("precision >=") == 4
+    assert shown.splitlines()[0].endswith("; the table has 2 more targets.")
+    frame.with_columns(label=(pl.col("score") > 0.2).cast(int)).write_csv("easy.csv")
+    assert uqcli("boundary", "easy.csv", "--precision", "0.95", "-q", "-o", "z.json").code == 0
+    names = [*(f"m.{target}.json" for target in targets), "z.json"]
+    results = uqcli("evaluate", *names, data, "--json").json["results"]
+    assert [result["metrics"]["promise_broken"] for result in results] == [0] * 6 + [1]
+    first, second, third, *_ = uqcli("evaluate", *names, data).out.decode().splitlines()
+    assert (first.count(" finds "), second.count("; m.0.")) == (4, 3)
+    assert first.endswith("; the table has 3 more rules.")
+    assert second.startswith("z.json misses ")
+    assert second.endswith("; the other 3 are among the notes (--verbose).")
+    assert third == "Use one of m.0.5.json, m.0.55.json, m.0.6.json, m.0.65.json and 2 more."
+    everything = uqcli("evaluate", *names, data, "--verbose").out.decode()
+    assert all(f"\n{name}: " in everything for name in names)

@@ -115,6 +115,10 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
+MOST_NAMED: Final = 4
+"""Rules and targets that a sentence names, before it says how many more there are."""
+
+
 def count(value: int | None) -> str:
     """Format a count with thousands separators, "-" if there is none."""
     return "-" if value is None else f"{value:,}"

@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, percent, printable, ranges, rows_of, share
+from uqcli.base.wording import MOST_NAMED, count, percent, printable, ranges, rows_of, share
 from uqcli.boundary.expected import expected_cells, expected_metrics
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import ranges_by, rule, rule_in_short
@@ -86,6 +86,9 @@ class SeveralBoundariesReport:
             share_found = "nothing" if boundary is None else percent(boundary.fit.recall)
             of_all = " of all positives" if not parts and boundary is not None else ""
             parts.append(f"{share_found}{of_all} with {target}")
+        if len(parts) > MOST_NAMED:
+            more = f"the table has {len(parts) - MOST_NAMED} more targets"
+            return f"Finds {', '.join(parts[:MOST_NAMED])}; {more}."
         *others, last = parts
         return f"Finds {', '.join(others)} and {last}." if others else f"Finds {last}."
 

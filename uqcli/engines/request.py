@@ -211,6 +211,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         Cluster column of the rule that reads the rows; they may also have it.
     fitted_days
         Whether that column is one of days.
+    fitted_rule
+        Name of the file of that rule, if it is one of several.
     adopts
         Whether that column is used as ``cluster`` if all inputs have it.
     may_lack_uncertainty
@@ -239,6 +241,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     days: bool = False
     fitted_clusters: str | None = None
     fitted_days: bool = False
+    fitted_rule: str = ""
     adopts: bool = False
     may_lack_uncertainty: bool = False
     features: tuple[FeatureRequest, ...] = ()
@@ -323,7 +326,9 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         name = self.fitted_clusters
         if name is None or self.cluster is not None or self.label is None or name in self.keys:
             return ""
-        given = f"the rule was fitted with --{dependence(days=self.fitted_days)} {name}"
+        given = (
+            f"{self.fitted_rule or 'the rule'} was fitted with --{dependence(days=self.fitted_days)} {name}"
+        )
         if name in columns:
             return f"{given}, and these rows have this column: give it again."
         if self.adopts:

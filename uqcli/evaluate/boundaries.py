@@ -243,7 +243,8 @@ def _rows_to_read(
     by = request.by or (rules[0].own_key if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
-    data = labelled_request(request.data, request.columns, read).grouped_by(
+    names = request.artifacts if len(rules) > 1 else ()
+    data = labelled_request(request.data, request.columns, read, names).grouped_by(
         None if by == PREDICTED else request.by
     )
     data = data.clustered_by(request.cluster, days=request.days)

@@ -9,7 +9,16 @@ import msgspec
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, number_in_words, percent, rows_of, share
+from uqcli.base.wording import (
+    MOST_NAMED,
+    capitalised,
+    count,
+    first_of,
+    number_in_words,
+    percent,
+    rows_of,
+    share,
+)
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Rate
@@ -83,7 +92,7 @@ class EvaluateReport(Evaluated):
                 *self._advice(),
             ],
             cautions=self._cautions(),
-            notes=self._notes(),
+            notes=[*self.each_verdict(self.claims), *self._notes()],
             figures=self._figures(),
             claims=[*self.claims, *self.review_claims],
             card=self._card(),
@@ -98,6 +107,8 @@ class EvaluateReport(Evaluated):
                 f"{number_in_words(measured.precision.value)}"
                 for name, measured in self.named
             ]
+            if len(sentences) > MOST_NAMED:
+                sentences[MOST_NAMED:] = [f"the table has {len(sentences) - MOST_NAMED} more rules"]
             return f"{'; '.join(sentences)}."
         ((name, artifact, measured),), (claim,) = self.results, self.claims
         sentence = claim.sentence.removeprefix(f"{name}: ")
@@ -449,6 +460,8 @@ class EvaluateReport(Evaluated):
         if not kept:
             return ["Fit the rule again on current data before you rely on it."]
         if len(kept) < len(self.results):
+            if len(kept) > MOST_NAMED:
+                return [f"Use one of {first_of(kept, MOST_NAMED)}."]
             return [f"Use {' or '.join(kept)}."]
         return [] if self.difference is None else self._advice_for_two(self.difference)
 

@@ -446,7 +446,8 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
             )
         return [labelled_request(request.data, request.columns, [rule]) for rule in rules]
     try:
-        return [labelled_request(request.data, request.columns, rules)] * len(rules)
+        names = request.artifacts if len(rules) > 1 else ()
+        return [labelled_request(request.data, request.columns, rules, names)] * len(rules)
     except UsageError:
         return [labelled_request(request.data, request.columns, [rule]) for rule in rules]
 

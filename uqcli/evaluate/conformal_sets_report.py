@@ -215,14 +215,15 @@ class EvaluateConformalReport(Evaluated):
             if covered is not None:
                 tables.append(replace(covered, detail=unit not in units))
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
+        claims = [_claim(*result) for result in self.results]
         document = Document(
             title=self.verdicts(sentences),
             tables=tables,
             lead=[*self._smaller_sets(), f"The test set has {self._size()}."],
             cautions=self._cautions(),
-            notes=self._notes(),
+            notes=[*self.each_verdict(claims), *self._notes()],
             figures=[sets_figure(self.results, self.parameters.confidence)],
-            claims=[_claim(*result) for result in self.results],
+            claims=claims,
             card=self._card(sentences),
         )
         return self.with_parts(document)

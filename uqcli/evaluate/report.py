@@ -17,7 +17,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.defaults import MIN_GROUP_ROWS
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, p_text, printable, short_names
+from uqcli.base.wording import MOST_NAMED, capitalised, count, first_of, p_text, printable, short_names
 from uqcli.estimates.estimate import Estimate, direction, ends_of, interval
 from uqcli.estimates.proportion import BoundedRate, holm
 from uqcli.reports.document import (
@@ -447,13 +447,25 @@ class Evaluated:
         ]
 
     def verdicts(self, sentences: Sequence[str]) -> str:
-        """Join the verdicts of the rules; once for both if two are equal."""
+        """Join the verdicts of the rules, of many only the first, those that miss their target before others.
+
+        If two are equal, state them once for both.
+        """
         if len(self.results) == 1:
             return capitalised(said_of("the rule", sentences[0]))
         if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
             return f"Both are {sentences[0]}"
-        named = zip(self.names, sentences, strict=True)
-        return f"{'; '.join(said_of(name, verdict.rstrip('.')) for name, verdict in named)}."
+        named = list(zip(self.names, sentences, strict=True))
+        if len(named) > MOST_NAMED:
+            named.sort(key=lambda pair: not pair[1].startswith("misses"))
+        said = [said_of(name, verdict.rstrip(".")) for name, verdict in named]
+        if len(said) > MOST_NAMED:
+            said[MOST_NAMED:] = [f"the other {len(said) - MOST_NAMED} are among the notes (--verbose)"]
+        return f"{'; '.join(said)}."
+
+    def each_verdict(self, claims: Sequence[Claim]) -> list[str]:
+        """State the verdict of each rule, if there are so many that ``verdicts`` leaves some out."""
+        return [claim.sentence for claim in claims] if len(self.results) > MOST_NAMED else []
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:

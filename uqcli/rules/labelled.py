@@ -80,12 +80,17 @@ def refuse_weightless(weight: Ints | None) -> None:
         raise refusals.no_weight()
 
 
-def labelled_request(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> DataRequest:
-    """Return the data request with the columns of all given rules, which must agree."""
+def labelled_request(
+    data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved], names: Sequence[str] = ()
+) -> DataRequest:
+    """Return the data request with the columns of all given rules, which must agree.
+
+    ``names`` are those of the rule files, if cautions should say which rule they concern.
+    """
     roles = roles_of(rules, columns, labelled=True)
-    return replace(
-        data, roles=replace(roles, label=roles.label or LABEL), positive_value=_positive_value(data, rules)
-    )
+    clustered = (name for name, rule in zip(names, rules, strict=False) if rule.source.dependence is not None)
+    roles = replace(roles, label=roles.label or LABEL, fitted_rule=next(clustered, ""))
+    return replace(data, roles=roles, positive_value=_positive_value(data, rules))
 
 
 def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
