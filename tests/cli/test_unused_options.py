@@ -72,7 +72,7 @@ WRONG_KIND = {
     "boundary --grid rows.csv --precision 0.9": "uqcli bin rows.csv -o grid.json",
     "boundary --grid rule.json --precision 0.9": "expected kind grid; make one with uqcli bin",
     "bin rows.csv --edges rule.json": "expected kind grid; make one with uqcli bin",
-    "evaluate rule.json rows.csv --shift rows.csv": "uqcli shift rows.csv -o shift.json",
+    "evaluate rule.json rows.csv --shift rows.csv": "uqcli shift rows.csv --target NEW.csv -o shift.json",
     "calibrate rows.csv --shift grid.json": "expected kind shift; make one with uqcli shift",
     "sample rule.json new.csv --for recall --budget 3 --calibrator rule.json": "one with uqcli calibrate",
     "apply report.json new.csv": "is a report of uqcli tce, not a rule; expected a rule file, as -o",
