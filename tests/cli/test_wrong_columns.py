@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -178,6 +179,15 @@ def test_the_error_of_a_column_of_another_type_says_what_to_do(uqcli, column):
     outcome = uqcli("tce", "types.parquet", "--by", "day")
     assert outcome.code == 3
     assert words in outcome.err
+
+
+def test_a_day_of_periods_is_refused_as_of_another_type(uqcli):
+    periods = pd.period_range("2026-03-01", periods=2)
+    pd.DataFrame({"score": [0.5, 0.25], "label": [1, 0], "day": periods}).to_parquet("periods.parquet")
+    outcome = uqcli("boundary", "periods.parquet", "--precision", "0.5", "--day", "day")
+    assert outcome.code == 3
+    assert "holds Extension('pandas.period'" in outcome.err
+    assert "convert the column" in outcome.err
 
 
 def test_sums_of_rounded_probabilities_have_their_own_remedy(uqcli):
