@@ -339,3 +339,60 @@ def test_results_are_shown_by_their_answer():
 def test_errors_name_no_option_that_python_lacks():
     with pytest.raises(DataError, match=r"expected a number$"):
         find_boundary(["a", "b"], [0, 1], precision=0.6)
+
+
+@pytest.mark.parametrize("unit", ["D", "h", "s", "ms", "us", "ns"])
+def test_days_are_also_times_of_numpy(rows, unit):
+    days = np.datetime64("2026-03-01") + np.arange(len(rows["score"])) // 20
+    options = {"precision": "0.7", "score_bins": 50}
+    as_texts = find_boundary(rows["score"], rows["label"], day=days.astype(str), **options)
+    as_times = find_boundary(rows["score"], rows["label"], day=days.astype(f"datetime64[{unit}]"), **options)
+    assert as_times.artifact == as_texts.artifact
+
+
+def test_numbers_of_numpy_are_read_as_those_of_python(rows, tmp_path):
+    score, label, city = (rows[name] for name in ("score", "label", "city"))
+    numbers = {"seed": 2, "min_group": 30, "uncertainty_bins": 1, "score_bins": 50}
+    of_numpy = {name: np.int64(value) for name, value in numbers.items()}
+    bounds = {"precision": "0.5", "certify": "0.3"}
+    assert (
+        find_boundary(score, label, **bounds, **of_numpy).artifact
+        == find_boundary(score, label, **bounds, **numbers).artifact
+    )
+    Calibrator.fit(score, label, method="histogram", n_bins=np.int64(4), seed=np.int64(1)).save(
+        str(tmp_path / "calibrator.json")
+    )
+    measured = calibration_error(
+        score, label, group=city, bootstrap=np.int64(5), seed=np.int64(1), confidence=np.float32(0.9)
+    )
+    plain = calibration_error(score, label, group=city, bootstrap=5, seed=1, confidence=0.9)
+    assert measured.report.payload() == plain.report.payload()
+
+
+def test_classes_are_named_as_scikit_learn_names_them():
+    random = np.random.default_rng(0)
+    probability = random.dirichlet(np.ones(3), 200)
+    label = random.integers(0, 3, 200)
+    plain = uqcli.conformal_sets(probability, label)
+    for names in (np.arange(3), [0, 1, 2]):
+        assert uqcli.conformal_sets(probability, label, classes=names).artifact == plain.artifact
+    texts = np.array(["a", "b", "c"])
+    sets = uqcli.conformal_sets(
+        probability, texts[label], classes=texts, mode="label-conditional", alpha_by_class={"a": 0.2}
+    )
+    assert sets.classes == ("a", "b", "c")
+
+
+@pytest.mark.parametrize("frame", [pl.DataFrame, pd.DataFrame])
+def test_ensemble_members_may_be_a_data_frame(frame):
+    members = {"first": [0.25, 0.5], "second": [0.5, 0.75]}
+    from_frame = uqcli.uncertainty_of(members=frame(members))
+    np.testing.assert_array_equal(
+        from_frame.score, uqcli.uncertainty_of(members=list(members.values())).score
+    )
+
+
+def test_a_group_of_periods_is_refused(rows):
+    periods = pd.Series(pd.period_range("2026-01-01", periods=len(rows["score"])))
+    with pytest.raises(DataError, match=r"holds Extension\('pandas.period'.*expected texts or numbers"):
+        calibration_error(rows["score"], rows["label"], group=periods)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, Final, TypeAlias, TypeVar, get_type_hints
+from functools import wraps
+from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, get_type_hints
 
 import narwhals as nw
 import numpy as np
@@ -62,9 +63,10 @@ def class_rows(
 ) -> DataRequest:
     """Build the data request of class probabilities, or of a single score if there is one column.
 
-    ``classes`` are the names in the order of the columns; None for the names of a frame's columns, or numbers
-    from 0.
+    ``classes`` are the names in the order of the columns, or numbers as in ``classes_`` of scikit-learn; None
+    for the names of a frame's columns, or numbers from 0.
     """
+    classes = None if classes is None else [str(name) for name in classes]
     columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
     if _frame_of(probability) is not None:
         class_arrays = by_name(probability)
@@ -208,20 +210,46 @@ def series_of(name: str, values: Column) -> pl.Series:
     shape = (len(values),) if is_arrow else np.asarray(values).shape
     if len(shape) != 1:
         raise DataError(f"{name} has shape {shape}", expected="shape (n,)")
-    numeric = not is_arrow and np.asarray(values).dtype.kind in "biuf"
+    kind = "" if is_arrow else np.asarray(values).dtype.kind
     try:
-        return pl.Series(name, values if is_arrow else np.asarray(values) if numeric else list(values))
+        if kind == "M" and np.datetime_data(np.asarray(values).dtype)[0] not in _UNITS_OF_TIME:
+            values = np.asarray(values).astype("datetime64[us]")
+        is_array = kind and kind in "biufM"
+        return pl.Series(name, values if is_arrow else np.asarray(values) if is_array else list(values))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:
         raise DataError(f"{name} cannot be read: {error}", expected="values of one kind") from error
 
 
+_UNITS_OF_TIME: Final = ("D", "ms", "us", "ns")
+"""Units of NumPy's times that polars can read."""
+
 ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 OptionsT = TypeVar("OptionsT")
+
+ParametersT = ParamSpec("ParametersT")
+ResultT = TypeVar("ResultT")
 
 Decimal = str | int | float | Fraction
 
 _DIGITS: Final = 100
 """Working precision; more digits than an exact number may have."""
+
+
+def takes_numpy_numbers(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
+    """Let a function take numbers of NumPy as keywords; reports and rule files hold those of Python only."""
+
+    @wraps(function)
+    def call(*args: ParametersT.args, **keywords: ParametersT.kwargs) -> ResultT:
+        return function(*args, **{name: _python_number(value) for name, value in keywords.items()})
+
+    return call
+
+
+def _python_number(value: Any) -> Any:
+    """Convert a number of NumPy; a 32-bit one as it prints, like every float."""
+    if not isinstance(value, np.number | np.bool_):
+        return value
+    return float(str(value)) if isinstance(value, np.floating) else value.item()
 
 
 def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import Column, choice, score_rows
+from uqcli.api.arguments import Column, choice, score_rows, takes_numpy_numbers
 from uqcli.api.fitted import Fitted
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
@@ -55,6 +55,7 @@ class Grid(Fitted[GridArtifact]):
         return added["uncertainty_bin"], added["score_bin"]
 
 
+@takes_numpy_numbers
 def bin_counts(
     score: Column,
     label: Column,

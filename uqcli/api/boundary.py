@@ -26,6 +26,7 @@ from uqcli.api.arguments import (
     present,
     score_rows,
     table_of,
+    takes_numpy_numbers,
     unused,
 )
 from uqcli.api.calibrate import Calibrator
@@ -184,6 +185,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
         return zones
 
+    @takes_numpy_numbers
     def sample(
         self,
         score: Column | Classes,
@@ -238,6 +240,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         parts = [added.compute(rows)[SAMPLING_WEIGHT] for rows in open_engine(data.engine).batches(data)]
         return np.concatenate(parts).astype(np.float64, copy=False)
 
+    @takes_numpy_numbers
     def evaluate(
         self,
         score: Column | Classes,
@@ -352,6 +355,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         further = {column: unlabelled[name] for name, column in more.items()}
         return table_of({**self._rule_columns(*map(unlabelled.get, expected)), **further})
 
+    @takes_numpy_numbers
     def watch(
         self,
         score: Column | Classes,
@@ -428,6 +432,7 @@ def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[st
     return by_name(uncertainty) if is_frame(uncertainty) else {UNCERTAINTY: uncertainty}
 
 
+@takes_numpy_numbers
 def find_boundary(
     score: Column | Classes,
     label: Column,
@@ -617,9 +622,8 @@ def _gain_and_cost(
     texts: dict[str, str] = {}
     columns: dict[str, Column] = {}
     for role, value in present(**values).items():
-        number = value.item() if isinstance(value, np.generic) else value
-        if isinstance(number, Decimal):
-            texts[role] = decimal_text(role, number)
+        if isinstance(value, Decimal):
+            texts[role] = decimal_text(role, value)
         else:
             texts[role] = unused(role, {*taken, *columns})
             columns[texts[role]] = value

@@ -19,6 +19,7 @@ from uqcli.api.arguments import (
     options_of,
     present,
     score_rows,
+    takes_numpy_numbers,
 )
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.shift import Shift, shift_artifact
@@ -49,6 +50,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         return self.artifact.calibration
 
     @classmethod
+    @takes_numpy_numbers
     def fit(
         cls,
         score: Column | Classes,
@@ -237,6 +239,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             return self._class_columns(score)
         return {**self._input_columns(score, uncertainty), **by_name(features)}
 
+    @takes_numpy_numbers
     def evaluate(
         self,
         score: Column | Classes,

@@ -18,6 +18,7 @@ from uqcli.api.arguments import (
     decimal_text,
     in_order,
     present,
+    takes_numpy_numbers,
 )
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.shift import Shift, shift_artifact
@@ -76,6 +77,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         columns = self._input_columns(probability, group)
         return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
+    @takes_numpy_numbers
     def evaluate(
         self,
         probability: Classes,
@@ -127,6 +129,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
         )
 
+    @takes_numpy_numbers
     def watch(
         self,
         probability: Classes,
@@ -205,6 +208,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         return [columns[role] for role in roles]
 
 
+@takes_numpy_numbers
 def conformal_sets(
     probability: Classes,
     label: Column,
@@ -264,7 +268,7 @@ def conformal_sets(
             mode=choice("mode", ConformalMode, mode),
             alpha=decimal_text("alpha", alpha),
             alpha_by_class={
-                name: decimal_text("alpha", value) for name, value in (alpha_by_class or {}).items()
+                str(name): decimal_text("alpha", value) for name, value in (alpha_by_class or {}).items()
             },
             no_randomize=not randomize,
             seed=seed,

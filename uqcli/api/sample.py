@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uqcli.api.arguments import Column, Decimal, by_name, decimal_text, table_of
+from uqcli.api.arguments import Column, Decimal, by_name, decimal_text, table_of, takes_numpy_numbers
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats
@@ -76,6 +76,7 @@ class CertificateSample:
         }
 
 
+@takes_numpy_numbers
 def sample_for_certificate(
     score: Column,
     *,

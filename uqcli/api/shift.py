@@ -7,7 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import CLUSTER, DAY, Classes, Column, choice, class_rows, present
+from uqcli.api.arguments import (
+    CLUSTER,
+    DAY,
+    Classes,
+    Column,
+    choice,
+    class_rows,
+    present,
+    takes_numpy_numbers,
+)
 from uqcli.api.fitted import Fitted
 from uqcli.base import defaults
 from uqcli.base.choices import ConfusionForm, ShiftEstimator
@@ -72,6 +81,7 @@ def shift_artifact(shift: Shift | None) -> ShiftArtifact | None:
     return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
 
 
+@takes_numpy_numbers
 def shift_weights(
     probability: Classes,
     label: Column,

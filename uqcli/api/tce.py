@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uqcli.api.arguments import CLUSTER, GROUP, Classes, Column, add_columns, by_name, class_rows, options_of
+from uqcli.api.arguments import (
+    CLUSTER,
+    GROUP,
+    Classes,
+    Column,
+    add_columns,
+    by_name,
+    class_rows,
+    options_of,
+    takes_numpy_numbers,
+)
 from uqcli.audit.report import Segment
 from uqcli.base import defaults
 from uqcli.base.errors import UsageError
@@ -98,6 +108,7 @@ class CalibrationErrors:
         return parts[0]
 
 
+@takes_numpy_numbers
 def calibration_error(
     score: Classes,
     label: Column,

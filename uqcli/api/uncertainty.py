@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import cast
 
 import numpy as np
 
-from uqcli.api.arguments import Column, present, table_of
+from uqcli.api.arguments import Column, by_name, is_frame, present, table_of
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.uncertainty.beta import Uncertainties
@@ -18,7 +19,7 @@ def uncertainty_of(
     *,
     alpha1: Column | None = None,
     alpha0: Column | None = None,
-    members: Sequence[Column] | np.ndarray | None = None,
+    members: Sequence[Column] | Mapping[str, Column] | np.ndarray | None = None,
 ) -> Uncertainties:
     """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3].
 
@@ -29,7 +30,7 @@ def uncertainty_of(
     alpha1, alpha0 : positive numbers, shape (n,)
         Beta parameters of the positive and of the negative class.
     members : at least two columns of probabilities, shape (n,) each, or an array of shape (n, members)
-        Ensemble members, instead of Beta parameters.
+        Ensemble members, instead of Beta parameters; also as a data frame.
 
     Raises
     ------
@@ -44,6 +45,8 @@ def uncertainty_of(
     columns = present(alpha1=alpha1, alpha0=alpha0)
     if isinstance(members, np.ndarray) and members.ndim == 2:
         members = list(members.T)
+    elif is_frame(members):
+        members = list(by_name(cast("Mapping[str, Column]", members)).values())
     columns |= {f"member_{number}": member for number, member in enumerate(members or (), start=1)}
     roles = uncertainty_roles(
         alpha1=None if alpha1 is None else "alpha1",
