@@ -89,15 +89,16 @@ def count_promises(
         if digest is not None:
             digest.add(rows)
         weighed += rows.size
+        weight = rows.weights()
+        copies = np.ones_like(weight) if batches.roles.weight else weight  # a cluster pools equal rows
         if isinstance(rule, BoundaryArtifact):
-            cleared += int((~rule.decide(rows)).sum())
+            cleared += int(copies[~rule.decide(rows)].sum())
         index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
         days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
         totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
         rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
-        weight = rows.weights()
-        np.add.at(rows_of_day, index, 1)
-        unwatched += _unwatched(rows, rule, promises)
+        np.add.at(rows_of_day, index, copies)
+        unwatched += int(copies[_unwatched(rows, rule, promises)].sum())
         for number, (tried, succeeded) in enumerate(_outcomes(rule, promises, rows, batches.roles)):
             np.add.at(totals[1, number], index, weight * tried)
             np.add.at(totals[0, number], index, weight * (tried & succeeded))
@@ -192,13 +193,13 @@ def _refuse_labels_of_flagged_rows(promises: Sequence[Promise], summary: SourceS
         )
 
 
-def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> int:
-    """Count the rows of groups that no promise of a boundary is about."""
+def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> Bools:
+    """Return which rows are of groups that no promise of a boundary is about."""
     if not isinstance(rule, BoundaryArtifact) or (key := rule.own_key) is None:
-        return 0
+        return np.zeros(len(rows), dtype=bool)
     levels = rule.own_levels
     watched = [levels[promise.group] for promise in promises if promise.group is not None]
-    return int((~np.isin(groups_of(rows, key), watched)).sum())
+    return ~np.isin(groups_of(rows, key), watched)
 
 
 def _pairs(totals: Ints) -> Counts:

@@ -150,14 +150,25 @@ def test_rows_without_labels_are_compared_alike_on_both_engines(folder, tmp_path
         assert run([*fit, str(tmp_path / "fit.parquet"), "-q", "-o", rule_file, "--engine", engine]) == 0
     assert (tmp_path / "polars.json").read_bytes() == (tmp_path / "spark.json").read_bytes()
     for options in ([], ["--day", "day"]):
-        reports = []
-        for engine in ("polars", "spark"):
-            report = tmp_path / f"{engine}_report.json"
-            words = [*options, "-q", "--report", str(report), "--engine", engine]
-            assert run(["watch", rule_file, str(tmp_path / "new.parquet"), *words]) == 0
-            reports.append(report.read_bytes())
-        assert reports[0] == reports[1]
-        assert json.loads(reports[0])["metrics"]["rows"] == len(rows)
+        report = watched(rule_file, tmp_path / "new.parquet", options, tmp_path)
+        assert report["metrics"]["rows"] == len(rows)
+    options = ["--day", "day", "--matured", "1"]
+    report = watched(rule_file, tmp_path / "fit.parquet", options, tmp_path)
+    newest = rows.filter(pl.col("day") == rows["day"].max())
+    assert report["metrics"]["young_rows"] == len(newest)
+    assert report["source"]["rows"] == len(rows) - len(newest)
+
+
+def watched(rule_file, rows, options, folder):
+    """Watch a rule on both engines, and return their report, which is the same."""
+    reports = []
+    for engine in ("polars", "spark"):
+        report = folder / f"{engine}_report.json"
+        words = [*options, "-q", "--report", str(report), "--engine", engine]
+        assert run(["watch", rule_file, str(rows), *words]) == 0
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+    return json.loads(reports[0])
 
 
 @pytest.mark.covering("spark", every=3)
