@@ -12,7 +12,7 @@ from uqcli.engines.columns import usually_named
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import positive_spellings
 from uqcli.engines.protocol import Columns
-from uqcli.estimates.survey import SAMPLING_WEIGHT
+from uqcli.engines.request import SAMPLING_WEIGHT
 from uqcli.overview.options import OverviewRequest
 
 
