@@ -155,7 +155,8 @@ def test_a_lost_worker_changes_nothing(cluster, folder):
         wait_for_a_task(cluster, log_length, executor)
         cluster.kill("worker-1")
 
-    many = {name: line.replace(" rows", " many") for name, line in COMMANDS.items()}
+    # one that searches, one that counts, one that writes: the others run the same kinds of jobs
+    many = {name: COMMANDS[name].replace(" rows", " many") for name in ("boundary", "tce", "apply")}
     assert_same_results(cluster, folder, many, meanwhile=lose_a_worker)
     assert pattern_finder(r"Starting task \d+\.1 in stage")(
         cluster.log("connect")[log_length:]
