@@ -184,7 +184,11 @@ def separates(x: Floats, *, falling: bool) -> bool:
 
 def sigmoid(log_odds: Floats) -> Floats:
     """Compute the sigmoid function, without overflow."""
-    small = np.exp(-np.abs(log_odds))
+    return _probability(log_odds, np.exp(-np.abs(log_odds)))
+
+
+def _probability(log_odds: Floats, small: Floats) -> Floats:
+    """Compute the sigmoid function, where ``small`` is ``exp(-|log_odds|)``."""
     probability: Floats = np.where(log_odds >= 0, 1.0, small) / (1 + small)
     return probability
 
@@ -206,7 +210,7 @@ def line_terms(beta: Floats, x: Floats, count: Ints, positives: Ints) -> Floats:
 def _line_term_arrays(
     line: Floats, small: Floats, x: Floats, count: Ints, positives: Ints, terms: Floats
 ) -> None:
-    probability = np.where(line >= 0, 1.0, small) / (1 + small)
+    probability = _probability(line, small)
     residual = positives - count * probability
     curvature = count * (probability * (1 - probability))
     if len(terms) == 2:
