@@ -115,6 +115,10 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
+ADD_POSITIVES: Final = "check --label, and --positive for labels such as yes"
+ADD_NEGATIVES: Final = "add the negative rows, or check --label and --positive"
+"""Remedies if all labels are of one kind."""
+
 MOST_NAMED: Final = 4
 """Rules and targets that a sentence names, before it says how many more there are."""
 

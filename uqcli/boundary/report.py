@@ -14,7 +14,16 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.counts import Cells
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, money, percent, rounded_money, rows_of, share
+from uqcli.base.wording import (
+    ADD_NEGATIVES,
+    ADD_POSITIVES,
+    count,
+    money,
+    percent,
+    rounded_money,
+    rows_of,
+    share,
+)
 from uqcli.boundary.certificate_rule import Certification, Region
 from uqcli.boundary.comparison_report import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.boundary.expected import (
@@ -562,10 +571,7 @@ class BoundaryReport(OneResult):
         were_chosen = any(certificate.region is not None for certificate in certificates)
         if self.chosen.boundary is None or self.positives < self.rows or were_chosen:
             return ""
-        return (
-            "every row is positive, so that any threshold reaches any precision here; "
-            "add the negative rows, or check --label and --positive."
-        )
+        return f"every row is positive, so that any threshold reaches any precision here; {ADD_NEGATIVES}."
 
     def _without_label(self) -> list[str]:
         """State the share of all rows that is flagged, if results are those of labelled ones."""
@@ -815,7 +821,7 @@ class BoundaryReport(OneResult):
     def shortfall(self) -> str:
         """State how close the best boundary comes."""
         if self.positives == 0:
-            return "no row is positive: check --label, and --positive for labels such as yes"
+            return f"no row is positive: {ADD_POSITIVES}"
         if self.certification is not None:
             return self.certification.shortfall()
         closest, limits = self._closest, self.constraint.limits

@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
 from uqcli.base.records import dataclass
-from uqcli.base.wording import MOST_NAMED, count, percent, printable, ranges, rows_of, share
+from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of, share
 from uqcli.boundary.expected import expected_cells, expected_metrics
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import ranges_by, rule, rule_in_short
@@ -356,7 +356,7 @@ class TargetsReport(OneResult):
     def _cautions(self) -> list[str]:
         one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
         if not self.positives:
-            one_class = ["no row is positive: check --label, and --positive for labels such as yes."]
+            one_class = [f"no row is positive: {ADD_POSITIVES}."]
         alike = [report.alike for report in self.reports if report.alike][:1]
         return [*one_class, *alike]
 

@@ -13,7 +13,7 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, rows_of, share
+from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, rows_of, share
 from uqcli.bin.isotonic_error import cumulative
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.maps import CalibrationMap
@@ -165,8 +165,9 @@ class CalibrateReport(OneResult):
     def _cautions(self) -> list[str]:
         whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
         remaining = [] if self.compared is None else remaining_error(self.compared, whose)
-        one_class = [of_one_class(self.artifact.source)] if of_one_class(self.artifact.source) else []
-        return [*one_class, *remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
+        one_class = of_one_class(self.artifact.source)
+        cautions = [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
+        return [f"{': '.join(one_class)}.", *cautions] if one_class else cautions
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
@@ -196,11 +197,8 @@ class CalibrateReport(OneResult):
 
     def _verdict(self, compared: Comparison) -> str:
         """State whether calibration helped; the lead of the best of several methods is not tested."""
-        sentence = "" if self.tested else of_one_class(self.artifact.source)
-        if sentence:
-            return (
-                f"{capitalised(sentence).partition(':')[0]}, so these rows do not show whether a map helps."
-            )
+        if not self.tested and (one_class := of_one_class(self.artifact.source)):
+            return f"{capitalised(one_class[0])}, so these rows do not show whether a map helps."
         if not self.methods:
             return verdict(compared, self._where)
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
@@ -227,13 +225,13 @@ class CalibrateReport(OneResult):
         ]
 
 
-def of_one_class(source: Source) -> str:
-    """Caution that no row is positive, or that every row is; empty if some are, or rows have classes."""
+def of_one_class(source: Source) -> tuple[str, str] | None:
+    """State that no row is positive, or that every row is, and what to do; None if rows have both labels."""
     if source.positives == 0:
-        return "no row is positive: check --label, and --positive for labels such as yes."
+        return "no row is positive", ADD_POSITIVES
     if source.positives == source.rows:
-        return "every row is positive: add the negative rows, or check --label and --positive."
-    return ""
+        return "every row is positive", ADD_NEGATIVES
+    return None
 
 
 def shift_notes(target: BinaryWeights | None, map_: CalibrationMap) -> list[str]:

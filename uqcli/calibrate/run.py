@@ -250,8 +250,8 @@ def _artifact(
 ) -> CalibratorArtifact:
     """Build the rule file of a map, with all calibration rows by score, as read."""
     options, target, few = fitted.options, read.target, on_few_scores(counts)
-    if sentence := of_one_class(read.source):
-        doubt(sentence)
+    if one_class := of_one_class(read.source):
+        doubt(f"{': '.join(one_class)}.")
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,
