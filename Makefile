@@ -84,8 +84,8 @@ windows: $(STAMP) ## run every command, and the contract tests, on a simulated W
 pythons: $(STAMP) ## run README's blocks and the tests on each Python that is found: PYTHONS="3.12 3.13"
 	PATH="$(CURDIR)/$(BIN):$$PATH" JOBS=$(JOBS) tests/platforms/pythons.sh $(or $(PYTHONS),3.11 3.12 3.13 3.14)
 
-blocks: $(STAMP) ## run the code that README and docs show
-	$(BIN)/pytest -n auto tests/documentation/shown/test_here.py
+blocks: $(STAMP) ## run the code that README and docs show: PART=2 for half of it
+	$(PARTLY) $(BIN)/pytest -n auto tests/documentation/shown/test_here.py
 
 blocks-elsewhere: $(STAMP) $(BLOCKS)/.installed ## run what they show of PyTorch, DVC, zsh and fish (needs Debian's python3-torch, git, zsh, fish)
 	UQCLI_BLOCKS_PYTHON=$(BLOCKS)/bin/python $(BIN)/pytest -p no:xdist tests/documentation/shown/test_elsewhere.py

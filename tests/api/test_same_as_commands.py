@@ -284,7 +284,7 @@ def command(line, capfd):
     return out
 
 
-@pytest.mark.covering("thorough", every=10, also=["calibrate --method all0"])
+@pytest.mark.covering("thorough", every=10)
 @pytest.mark.parametrize(
     ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
 )

@@ -72,7 +72,7 @@ def drawn_labels(score, seed):
     return np.random.default_rng(seed).random(len(score)) < (rank + 1) / (rank.max() + 2)
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("real", [False, True], ids=["probability", "real"])
 @pytest.mark.parametrize(("method", "leaf_method"), CASES)
 @settings(max_examples=10)

@@ -103,6 +103,7 @@ def customers():
     return labelled
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("option", ["cluster customer", "day day"])
 def test_clusters_have_intervals_of_their_own(customers, option):
     option = ["--" + option.split()[0], option.split()[1]]

@@ -112,7 +112,7 @@ def test_the_positive_label_can_be_named(uqcli, frame, tmp_path):
     assert "'Fraud' never appears" in absent.err
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     ("positive", "spellings"),
     [("2", ("2", "2.0")), ("2.0", ("2", "2.0")), ("True", ("True", "true")), ("true", ("True", "TRUE"))],

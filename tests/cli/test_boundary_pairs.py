@@ -206,6 +206,7 @@ def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path)
     assert f"{text}, at recall 0.059 (10 flagged)" in outcome.err
 
 
+@pytest.mark.thorough
 def test_every_command_takes_a_rule_of_several_bounds(uqcli, files, tmp_path):
     assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json", "--report", "r.html").code == 0
     assert b"precision >= 0.7, false-positive rate <= 0.1 and recall >= 0.3" in uqcli("show", "r.json").out

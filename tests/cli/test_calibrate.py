@@ -134,6 +134,7 @@ def test_undersampling_is_corrected_in_closed_form_before_any_method(uqcli, rows
     assert first["intercept"] - first["slope"] * np.log(3) == pytest.approx(second["intercept"])
 
 
+@pytest.mark.thorough
 def test_real_scores_need_logit(uqcli, rows):
     score = np.log(frame()["score"].clip(1e-4, 1 - 1e-4).to_numpy())
     frame().with_columns(pl.Series("score", 10 * score)).write_csv(rows / "real.csv")

@@ -133,7 +133,7 @@ RULES = {
 }
 
 
-@pytest.mark.covering("thorough", every=100, also=["boundary"])
+@pytest.mark.thorough
 @pytest.mark.parametrize("rule", RULES)
 def test_whole_numbers_name_the_same_group_whatever_their_type(uqcli, rows, rule):
     floats = rows.with_columns(pl.col("code").cast(pl.Float64))

@@ -51,6 +51,7 @@ def test_the_ends_of_a_narrow_interval_differ_in_the_first_line(uqcli, tmp_path)
     assert "Precision is 0.281 (95 % interval 0.278 to 0.284)" in first
 
 
+@pytest.mark.thorough
 def test_many_rules_have_the_results_of_each_alone(uqcli, tmp_path):
     random = np.random.default_rng(3)
     score = random.random(400)

@@ -148,7 +148,7 @@ OPTIONS = {
 }
 
 
-@pytest.mark.covering("thorough", every=100, also=["certified"])
+@pytest.mark.covering("thorough", every=100)
 @pytest.mark.parametrize("options", OPTIONS)
 def test_order_format_and_engine_change_nothing(uqcli, inputs, tmp_path, options):
     command = ("boundary", *OPTIONS[options], "-q", "-o")

@@ -97,6 +97,7 @@ def test_watch_counts_negatives_and_raises_an_alarm(uqcli, files):
     assert "specificity >= 0.9" in alarm.out.decode() + alarm.err
 
 
+@pytest.mark.thorough
 def test_a_rule_is_shown_applied_and_exported(uqcli, files):
     line = ("--min-specificity", "0.9", "--certify", "0.1", "-q", "-o", "s.json")
     assert uqcli("boundary", "fit.parquet", *line).code == 0

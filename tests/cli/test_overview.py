@@ -225,6 +225,7 @@ def test_an_audit_needs_probabilities(uqcli):
     assert uqcli("log.csv", "--audit", "region").code == 2
 
 
+@pytest.mark.thorough
 def test_a_page_has_all_parts(uqcli):
     line = ("rows.csv", "--audit", "region", "-q", "--report", "page.html", "--report", "page.md")
     assert uqcli(*line).code == 0

@@ -87,9 +87,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.covering(
-    "thorough", every=18, also=["boundary rows.csv --precision 0.7 --algorithm all -o b.json"]
-)
+@pytest.mark.covering("thorough", every=18)
 @pytest.mark.parametrize("line", USUAL_COMMANDS)
 def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -51,7 +51,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_two_models_are_not_pooled_in_silence(uqcli, files, command, engine):

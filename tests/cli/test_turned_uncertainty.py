@@ -68,7 +68,7 @@ def content(path):
     return rule
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("kind", RULES)
 def test_a_minus_turns_a_column_round(uqcli, frame, tmp_path, kind, engine):
@@ -155,7 +155,7 @@ def tied_frame():
     )
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("options", [[], ["--compare"], ["--algorithm", "vw-dpmt"]], ids=str)
 def test_the_report_says_if_the_other_direction_does_better(uqcli, tmp_path, monkeypatch, options, engine):

@@ -254,7 +254,7 @@ def test_a_desk_with_several_rows_a_customer_has_its_day(uqcli, alike, tmp_path)
     assert uqcli("apply", "rule.json", "alike.parquet", "-q", "-o", "out.csv").code == 0
 
 
-@pytest.mark.covering("thorough", every=100, also=["options2"])
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [(), ("--algorithm", "vw-dpmt"), ("--compare",)])
 def test_amounts_of_customers_give_one_rule_whatever_the_order_and_engine(uqcli, alike, tmp_path, options):
     command = ("boundary", *WORTH, "--cluster", "customer", *options)

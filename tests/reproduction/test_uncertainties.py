@@ -122,6 +122,7 @@ def comparison_of(informative):
     return uncertainties.compared(rows, ["uncertainty"], 0.7)["uncertainty"]
 
 
+@pytest.mark.thorough
 def test_a_gain_is_shown_as_the_report_prints_it_and_in_bold_if_it_helps():
     helps = comparison_of(informative=True)
     assert helps.verdict == "helps"
