@@ -112,11 +112,13 @@ def is_frame(columns: Any) -> bool:
 def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
     """Return the columns of a mapping or a data frame, by name as text; names may be numbers.
 
-    Raises DataError if two names are equal as text.
+    Raises DataError if two names are equal as text, or if there are none.
     """
     if columns is None:
         return {}
     frame = _frame_of(columns)
+    if frame is None and not isinstance(columns, Mapping):
+        raise DataError("columns without names", expected="a data frame, or a mapping from names to columns")
     column_by_name: dict[str, Column] = {}
     for name in columns if frame is None else frame.columns:
         if str(name) in column_by_name:

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import Column, choice, score_rows, takes_numpy_numbers
+from uqcli.api.arguments import Column, choice, present, score_rows, takes_numpy_numbers
 from uqcli.api.fitted import Fitted
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Floats, Ints
+from uqcli.base.exact_numbers import size
 from uqcli.base.records import dataclass
 from uqcli.bin.options import BinRequest
 from uqcli.bin.rule import GridArtifact
@@ -95,13 +96,10 @@ def bin_counts(
     rule = choice("binning", Binning, binning)
     if uncertainty is None and uncertainty_bins is None:
         uncertainty_bins = 1
+    typed = present(uncertainty_bins=uncertainty_bins, score_bins=score_bins, n_min=n_min, n_max=n_max)
+    sizes: dict[str, Any] = {name: size(name, str(value)) for name, value in typed.items()}
     request = BinRequest(
-        data=score_rows(score, label, uncertainty=uncertainty, weight=weight),
-        binning=rule,
-        uncertainty_bins=uncertainty_bins,
-        score_bins=score_bins,
-        n_min=n_min,
-        n_max=n_max,
+        data=score_rows(score, label, uncertainty=uncertainty, weight=weight), binning=rule, **sizes
     )
     result = run(request)
     return Grid(artifact=result.artifact, notes=result.report.warnings)

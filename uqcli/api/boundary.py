@@ -42,7 +42,7 @@ from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW, TEST
 from uqcli.boundary.comparison_report import UncertaintyComparison
-from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.options import ALL_SCORES, AUTO, BoundaryRequest, size_or
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
 from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from, with_margin
@@ -591,8 +591,10 @@ def find_boundary(
             min_group=check_size("min_group", min_group, defaults.MAX_ROWS),
             algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
             binning=None if binning is None else choice("binning", Binning, binning),
-            uncertainty_bins=1 if uncertainty is None else uncertainty_bins,
-            score_bins=score_bins,
+            uncertainty_bins=1
+            if uncertainty is None
+            else uncertainty_bins and size_or(AUTO)("uncertainty_bins", str(uncertainty_bins)),
+            score_bins=size_or(ALL_SCORES)("score_bins", str(score_bins)),
             shift=shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),
             pilot=None if pilot is None else table_of(by_name(pilot)),

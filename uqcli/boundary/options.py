@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self
 
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GridBinning, GroupBound
@@ -26,8 +26,8 @@ AUTO: Final = "auto"
 ALL_SCORES: Final = "all"
 
 
-def _size_or(word: str) -> Callable[[str, str], int | str]:
-    """Return a parser of a number of bins, or of a word in its place."""
+def size_or(word: str) -> Callable[[str, str], Any]:
+    """Return a parser of a number of bins, or of a word in its place; the parser raises UsageError."""
     return lambda option, text: word if text == word else size(option, text)
 
 
@@ -91,10 +91,10 @@ class BoundaryRequest:
         "K|auto",
         f"Number of uncertainty bins. (default: {defaults.UNCERTAINTY_BINS}; for smooth auto, the "
         "best of 1, 2, 4 and 8)",
-        parse=_size_or(AUTO),
+        parse=size_or(AUTO),
     )
     score_bins: int | Literal["all"] | None = option(
-        "L|all", f"Number of score bins, or all. (default: {defaults.SCORE_BINS})", parse=_size_or(ALL_SCORES)
+        "L|all", f"Number of score bins, or all. (default: {defaults.SCORE_BINS})", parse=size_or(ALL_SCORES)
     )
     binning: Binning | None = option(
         "NAME",

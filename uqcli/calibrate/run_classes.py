@@ -15,7 +15,8 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
-from uqcli.base.running.messages import collected_doubts
+from uqcli.base.running.messages import collected_doubts, doubt
+from uqcli.base.wording import MOST_NAMED, first_of
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import CrossFittedLosses, folds_of, sample_of_rows, units_of
@@ -96,6 +97,13 @@ class _Problem:
         _check(request)
         data = request.data.without("uncertainty")
         read, source = _read(data)
+        seen = np.bincount(label_indices(read.rows), minlength=len(read.classes))
+        absent = [f"'{name}'" for name, rows in zip(read.classes, seen.tolist(), strict=True) if not rows]
+        if absent:
+            doubt(
+                f"no row has the label {first_of(absent, MOST_NAMED)}, which the calibrator therefore takes "
+                "to be rare: add such rows, or check --label and --proba."
+            )
         roles = Roles(numbers={}, classes={name: source.columns[PROBA + name] for name in read.classes})
         test = None
         if request.parts.test is not None:

@@ -101,7 +101,12 @@ def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> 
         f"on average, scores are off by {points} (ECE {error:.3f})."
     )
     if not findings:
-        return ["No score is shown to be wrong: the rates of these rows agree with the scores.", affected]
+        shown = (
+            ", but these labels are too few to show any but large errors."
+            if misses_errors(part)
+            else ": the rates of these rows agree with the scores."
+        )
+        return [f"No score is shown to be wrong{shown}", affected]
     first, *others = findings
     if rejected <= MANY_REJECTED * total:
         return [f"Most scores agree with the labels. {first}", affected, *others]
