@@ -11,7 +11,15 @@ import pyarrow as pa
 import pytest
 
 import uqcli
-from uqcli import Calibrator, DataError, InfeasibleError, UsageError, calibration_error, find_boundary
+from uqcli import (
+    Calibrator,
+    DataError,
+    InfeasibleError,
+    UsageError,
+    bin_counts,
+    calibration_error,
+    find_boundary,
+)
 
 COLUMN_TYPES = {
     "list": list,
@@ -367,6 +375,23 @@ def test_numbers_of_numpy_are_read_as_those_of_python(rows, tmp_path):
     )
     plain = calibration_error(score, label, group=city, bootstrap=5, seed=1, confidence=0.9)
     assert measured.report.payload() == plain.report.payload()
+
+
+@pytest.mark.parametrize("size", ["alll", 2.5, True, 0, -3])
+def test_a_number_of_bins_is_a_whole_number(rows, size):
+    score, label = rows["score"], rows["label"]
+    for name in ("score_bins", "uncertainty_bins"):
+        with pytest.raises(UsageError, match=f"^{name} is "):
+            find_boundary(score, label, uncertainty=score, precision="0.5", **{name: size})
+        with pytest.raises(UsageError, match=f"^{name} is "):
+            bin_counts(score, label, uncertainty=score, **{name: size})
+
+
+def test_columns_to_audit_have_names(rows):
+    score, label = rows["score"], rows["label"]
+    rule = find_boundary(score, label, precision="0.5")
+    with pytest.raises(DataError, match="columns without names"):
+        rule.evaluate(score, label, audit=[rows["city"]])
 
 
 def test_classes_are_named_as_scikit_learn_names_them():

@@ -302,3 +302,13 @@ def test_each_class_is_measured_before_and_after(uqcli, rows):
     assert by_class["dog"]["after"]["brier"] == pytest.approx((error**2).mean())
     shown = calibrate(uqcli, rows, "rows.csv", "--verbose").out.decode()
     assert "Each class against the rest, before and after" in shown
+
+
+def test_a_class_without_rows_is_a_caution(uqcli, rows):
+    cats_and_dogs = pl.read_csv(rows / "rows.csv").filter(pl.col("label") != "emu")
+    cats_and_dogs.write_csv(rows / "two.csv")
+    for name, absent in (("two.csv", True), ("rows.csv", False)):
+        shown = calibrate(uqcli, rows, name, "--method", "temperature", "-o", rows / "c.json")
+        assert shown.code == 0
+        for outcome in (shown, uqcli("show", rows / "c.json")):
+            assert ("o row has the label 'emu'" in " ".join(outcome.out.decode().split())) == absent

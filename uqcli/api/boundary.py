@@ -575,6 +575,7 @@ def find_boundary(
         data = score_rows(score, label, weight=weight, more={**uncertainties, **more})
         if first_uncertainty is not None:
             data = data.with_uncertainty(first_uncertainty)
+    bins = 1 if uncertainty is None else uncertainty_bins
     result = run(
         BoundaryRequest(
             data=data.grouped_by(by).clustered_by(next(iter(dependent), None), days=day is not None),
@@ -591,9 +592,7 @@ def find_boundary(
             min_group=check_size("min_group", min_group, defaults.MAX_ROWS),
             algorithm=None if algorithm is None else choice("algorithm", AlgorithmChoice, algorithm),
             binning=None if binning is None else choice("binning", Binning, binning),
-            uncertainty_bins=1
-            if uncertainty is None
-            else uncertainty_bins and size_or(AUTO)("uncertainty_bins", str(uncertainty_bins)),
+            uncertainty_bins=None if bins is None else size_or(AUTO)("uncertainty_bins", str(bins)),
             score_bins=size_or(ALL_SCORES)("score_bins", str(score_bins)),
             shift=shift_artifact(shift),
             certify=None if certify is None else decimal_text("certify", certify),

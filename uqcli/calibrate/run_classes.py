@@ -15,7 +15,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
-from uqcli.base.running.messages import collected_doubts, doubt
+from uqcli.base.running.messages import caution, collected_doubts
 from uqcli.base.wording import MOST_NAMED, first_of
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -100,7 +100,7 @@ class _Problem:
         seen = np.bincount(label_indices(read.rows), minlength=len(read.classes))
         absent = [f"'{name}'" for name, rows in zip(read.classes, seen.tolist(), strict=True) if not rows]
         if absent:
-            doubt(
+            caution(
                 f"no row has the label {first_of(absent, MOST_NAMED)}, which the calibrator therefore takes "
                 "to be rare: add such rows, or check --label and --proba."
             )
