@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from statistics import NormalDist
 
 from tests.oracles.boundary import brute_force
 from tests.oracles.smoothing import smoothed
@@ -69,15 +70,16 @@ def smooth_tops(rows, lower, bound):
 def by_optimism(rows, tops, draws, chosen):
     """Return precision and recall minus their optimism: mean metric on the draws minus that on all rows.
 
-    Also return the number of positives whose recall under a fixed boundary varies as much.
+    Also return the range of each: the lower ends allow for the choice among the draws' boundaries.
     """
     positives = sum(p for row in rows for _, p in row)
     true_positives, selected = true_and_flagged(rows, tops)
-    optimism = []
+    optimism, selected_of_draws = [], []
     for draw, tops_of_draw in zip(draws, chosen, strict=True):
         if tops_of_draw is None:
             continue
         on_draw, on_all_rows = true_and_flagged(draw, tops_of_draw), true_and_flagged(rows, tops_of_draw)
+        selected_of_draws.append(on_draw[1])
         positives_of_draw = sum(p for row in draw for _, p in row)
         optimism.append(
             (
@@ -94,7 +96,30 @@ def by_optimism(rows, tops, draws, chosen):
     variance = sum((value - mean[1]) ** 2 for _, value in optimism) / (len(optimism) - 1)
     fixed = share * (1 - share) / positives
     varying = max(fixed, variance / 1.3) + max(0, mean[1]) ** 2
-    return [precision, recall], positives * fixed / varying
+    z = z_of_choices(selected_of_draws)
+    values = [min(max(value, 0), 1) for value in (precision, recall)]
+    trials = [selected, positives * fixed / varying]
+    low = [wilson(value, n, z)[0] for value, n in zip(values, trials, strict=True)]
+    high = [wilson(value, n)[1] for value, n in zip(values, trials, strict=True)]
+    high[1] = max(high[1], wilson(true_positives / positives, positives)[1])
+    return values, list(zip(low, high, strict=True))
+
+
+def z_of_choices(selected):
+    """Return the quantile at 5 % divided by one more than twice the octaves of the middle draws' alerts."""
+    fewest, most = quantiles([math.log2(count) for count in selected])
+    return -NormalDist().inv_cdf(NormalDist().cdf(-1.645) / (1 + 2 * (most - fewest)))
+
+
+def quantiles(values):
+    """Return the linearly interpolated tenth and ninetieth percentile."""
+    values, ends = sorted(values), []
+    for share in (0.1, 0.9):
+        position = share * (len(values) - 1)
+        below = math.floor(position)
+        above = min(below + 1, len(values) - 1)
+        ends.append(values[below] + (position - below) * (values[above] - values[below]))
+    return ends
 
 
 def out_of_bag(rows, tops, left_out, chosen):
@@ -118,8 +143,7 @@ def out_of_bag(rows, tops, left_out, chosen):
     ]
 
 
-def wilson(share, trials):
-    """Return Wilson's interval: the ends are 1.645 of their own standard errors from this share."""
-    z = 1.645
+def wilson(share, trials, z=1.645):
+    """Return Wilson's interval: the ends are z of their own standard errors from this share."""
     root = math.sqrt(z * z + 4 * trials * share * (1 - share))
     return [(2 * trials * share + z * z + sign * z * root) / (2 * (trials + z * z)) for sign in (-1, 1)]

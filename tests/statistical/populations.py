@@ -41,7 +41,7 @@ class Population:
         hits = rate[flagged].sum()
         return (
             float(rate[flagged].mean()),
-            float(hits / rate.sum()),
+            min(1.0, float(hits / rate.sum())),  # sums in another order
             float((hits - score_only_hits) / rate.sum()),
         )
 

@@ -62,6 +62,57 @@ def test_ranges_hold_with_few_rows_and_alerts(name, size):
         assert np.mean(covered) >= 0.87 - 3 * np.sqrt(0.87 * 0.13 / len(covered)), np.mean(covered)
 
 
+def of_the_score(draw, rate, bound):
+    """Return a population whose uncertainty says nothing."""
+    return Population(lambda random, size: (draw(random, size), np.zeros(size)), lambda s, u: rate(s), bound)
+
+
+def of_few_values(values, rate, bound):
+    return of_the_score(lambda random, size: random.integers(0, values, size) / (values - 1), rate, bound)
+
+
+FEW_VALUES = {
+    "twelve": of_few_values(12, lambda s: 0.05 + 0.9 * s, "0.5"),
+    "twelve, from 0 to 1": of_few_values(12, lambda s: s, "0.5"),
+    "five": of_few_values(5, lambda s: 0.1 + 0.8 * s, "0.5"),
+    "five, a high bound": of_few_values(5, lambda s: 0.1 + 0.8 * s, "0.6"),
+}
+FEW_POSITIVES = {
+    "3 %, 0.2": (of_the_score(lambda random, size: random.beta(0.3, 9, size), lambda s: s, "0.2"), 300),
+    "3 %, 0.3": (of_the_score(lambda random, size: random.beta(0.3, 9, size), lambda s: s, "0.3"), 300),
+    "3 %, 0.3, more rows": (
+        of_the_score(lambda random, size: random.beta(0.3, 9, size), lambda s: s, "0.3"),
+        1000,
+    ),
+    "3 %, 0.5": (of_the_score(lambda random, size: random.beta(0.3, 9, size), lambda s: s, "0.5"), 600),
+    "9 %": (of_the_score(lambda random, size: random.beta(0.5, 5, size), lambda s: s, "0.4"), 300),
+    "evidence": (POPULATIONS["rare, evidence"], 500),
+    "useless": (POPULATIONS["rare, useless"], 150),
+}
+
+
+def assert_ranges_hold(population, size, seeds):
+    measurements = estimated(
+        [measured for seed in range(seeds) if (measured := measure_boundary(population, size, seed))]
+    )
+    for rate in ("precision", "recall"):
+        covered = [measurement[f"{rate}_covered"] for measurement in measurements]
+        assert np.mean(covered) >= 0.88 - 3 * np.sqrt(0.88 * 0.12 / len(covered)), (rate, np.mean(covered))
+
+
+@pytest.mark.filterwarnings("ignore:most rows repeat")
+@pytest.mark.parametrize("size", [60, 200, 1000])
+@pytest.mark.parametrize("name", FEW_VALUES)
+def test_ranges_hold_if_scores_have_few_values(name, size):
+    assert_ranges_hold(FEW_VALUES[name], size, 10 * REPETITIONS)
+
+
+@pytest.mark.parametrize("name", FEW_POSITIVES)
+def test_ranges_hold_if_few_rows_are_positive(name):
+    """Many of these calibration sets have no rule, and those that flag many rows are lucky."""
+    assert_ranges_hold(*FEW_POSITIVES[name], 20 * REPETITIONS)
+
+
 NEAR_THE_BOUND = {  # many thresholds nearly meet the constraint
     "flat rates": (Population(uniform_square, lambda s, u: 0.4 + 0.2 * s + 0 * u, "0.52"), 500, {}),
     "flat log-odds": (

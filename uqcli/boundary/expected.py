@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -38,6 +39,9 @@ _MAX_CELLS: Final = 100_000
 _MAX_KEPT: Final = 20_000
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
+
+_CHOICES_PER_OCTAVE: Final = 2
+"""Boundaries whose rates hardly depend on each other, from one number of alerts to twice as many."""
 
 _NOISE_OF_VARIANCE: Final = 1.3
 """A variance over 50 samples exceeds the true one by this factor in about one of ten cases."""
@@ -143,6 +147,7 @@ def expected_of(
         )
         return by_optimism(apparent, in_draws, on_all)
     outside = _selection_counts(indices, *rests[:, draws])
+    z = _z_of_choices(_selection_counts(indices, *samples[:, draws]))
     pooled = [int(counts.sum()) for counts in (outside.true_positives, outside.selected, outside.positives)]
     if not pooled[1] or not pooled[2]:
         return None
@@ -152,7 +157,7 @@ def expected_of(
     precision, recall = np.clip(rates, 0.0, 1.0).tolist()
     # ranges of the recall of an exact optimum covered 67 to 95 % at any size
     return Expected(
-        precision=_with_range(precision, int(apparent.selected[0])), recall=Estimate(value=recall)
+        precision=_with_range(precision, int(apparent.selected[0]), z), recall=Estimate(value=recall)
     )
 
 
@@ -199,17 +204,21 @@ def by_optimism(apparent: Confusion[Ints], in_draws: Confusion[Ints], on_all: Co
 
     ``in_draws`` and ``on_all`` count the boundary of each sample on the sample and on the calibration set;
     shape (m,). The ranges are given for any number of alerts, since calibration sets with more alerts than
-    usual are the lucky ones.
+    usual are the lucky ones. The lower ends allow for the best of several boundaries (see
+    ``_z_of_choices``), the upper end of the recall for no optimism at all: where scores have few values, a
+    boundary that flags one value more than the samples' has none.
     """
     optimism = _rates(in_draws) - _rates(on_all)
     subtracted = np.maximum(0.0, optimism.mean(axis=1))
     # with few rows the optimism may exceed the rate
-    precision, recall = np.clip(_rates(apparent)[:, 0] - subtracted, 0.0, 1.0).tolist()
-    trials = _trials_as_variable(
-        recall, int(apparent.positives[0]), float(optimism[1].var(ddof=1)), float(subtracted[1])
-    )
+    on_set = _rates(apparent)[:, 0]
+    precision, recall = np.clip(on_set - subtracted, 0.0, 1.0).tolist()
+    selected, positives, z = int(apparent.selected[0]), int(apparent.positives[0]), _z_of_choices(in_draws)
+    trials = _trials_as_variable(recall, positives, float(optimism[1].var(ddof=1)), float(subtracted[1]))
+    highest = max(wilson(recall, trials, _Z)[1], wilson(float(on_set[1]), positives, _Z)[1])
     return Expected(
-        precision=_with_range(precision, int(apparent.selected[0])), recall=_with_range(recall, trials)
+        precision=_with_range(precision, selected, z),
+        recall=Estimate(value=recall, low=wilson(recall, trials, z)[0], high=highest),
     )
 
 
@@ -229,6 +238,18 @@ def _trials_as_variable(share: float, trials: int, variance: float, subtracted: 
     smoothed = (share * trials + 1) / (trials + 2)  # a rate of 0 or 1 varies, too
     fixed = smoothed * (1 - smoothed) / trials
     return trials * fixed / (max(fixed, variance / _NOISE_OF_VARIANCE) + subtracted**2)
+
+
+def _z_of_choices(in_draws: Confusion[Ints]) -> float:
+    """Return the normal quantile of a lower end that allows for the choice of the samples' boundaries.
+
+    Where precision hardly falls from a few alerts to many, a calibration set flags as many rows as its luck
+    allows, and the numbers of its samples differ widely. The middle 80 % of them tell among how many
+    boundaries one was chosen; the level is divided by it (Bonferroni).
+    """
+    fewest, most = np.quantile(np.log2(in_draws.selected), (0.1, 0.9))
+    choices = 1 + _CHOICES_PER_OCTAVE * float(most - fewest)
+    return -NormalDist().inv_cdf(NormalDist().cdf(-_Z) / choices)
 
 
 def _tops_of_draws(
@@ -264,9 +285,8 @@ def _selection_counts(indices: list[Ints], count: Ints, positives: Ints) -> Conf
     )
 
 
-def _with_range(share: float, trials: float) -> Estimate:
-    low, high = wilson(share, trials, _Z)
-    return Estimate(value=share, low=low, high=high)
+def _with_range(share: float, trials: float, z_below: float = _Z) -> Estimate:
+    return Estimate(value=share, low=wilson(share, trials, z_below)[0], high=wilson(share, trials, _Z)[1])
 
 
 def expected_metrics(

@@ -72,7 +72,9 @@ def wilson(share: float, trials: float, z: float) -> tuple[float, float]:
     denominator = 1 + z * z / trials
     centre = (share + z * z / (2 * trials)) / denominator
     half = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials)) / denominator
-    return max(0.0, centre - half), min(1.0, centre + half)
+    low = 0.0 if share <= 0 else max(0.0, centre - half)
+    high = 1.0 if share >= 1 else min(1.0, centre + half)
+    return low, high  # exactly 0 and 1 there, whatever rounding does
 
 
 @dataclass(frozen=True, kw_only=True)
