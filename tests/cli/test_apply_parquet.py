@@ -65,11 +65,7 @@ OTHERS = {
 }
 
 
-@pytest.fixture
-def rule(tmp_path, monkeypatch):
-    """A rule of scores and uncertainties, and rows, in a folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(streaming, "MIN_ROWS", 0)
+def write_rules():
     random = np.random.default_rng(3)
     score = random.random(ROWS).round(2)
     frame = pl.DataFrame(
@@ -86,6 +82,13 @@ def rule(tmp_path, monkeypatch):
     fit("boundary rows.parquet --precision 0.7 -o plain.json")
     fit("conformal rows.parquet --proba p_* --label group --classes a,b,c -o sets.json")
     return frame
+
+
+@pytest.fixture
+def rule(prepared, monkeypatch):
+    """Rules of scores and uncertainties, and rows, in a folder."""
+    monkeypatch.setattr(streaming, "MIN_ROWS", 0)
+    return prepared(write_rules)
 
 
 def both_ways(uqcli, monkeypatch, *line):

@@ -21,9 +21,7 @@ def rows(random, size):
     return pl.DataFrame({"id": np.arange(size), "score": score, "label": label, "team": team})
 
 
-@pytest.fixture(autouse=True)
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def write_files():
     random = np.random.default_rng(1)
     rows(random, 4000).write_csv("fit.csv")
     every = rows(random, 10_000)
@@ -35,6 +33,11 @@ def files(tmp_path, monkeypatch):
     every.write_csv("truth.csv")
     assert run(["boundary", "fit.csv", "--precision", "0.6", "-q", "-o", "rule.json"]) == 0
     assert run(["calibrate", "fit.csv", "-q", "-o", "calibrator.json"]) == 0
+
+
+@pytest.fixture(autouse=True)
+def files(prepared):
+    prepared(write_files)
 
 
 def evaluated(*arguments):

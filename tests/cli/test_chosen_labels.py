@@ -1,6 +1,7 @@
 """Tests of the walk from an unlabelled file to a certified rule by ``sample`` (twice) and ``boundary``."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,7 @@ import pytest
 
 from tests.oracles.sampling import first_by_draw
 from uqcli.base.draws import Purpose, uniforms
+from uqcli.cli.app import run
 
 ROWS = 4000
 SAMPLE = ("--for", "certificate", "--precision", "0.7")
@@ -37,14 +39,19 @@ def pool(tmp_path):
     return truth()
 
 
-@pytest.fixture
-def drawn(uqcli, pool, tmp_path):
+def draw_both():
     """Draw and label a pilot and the rest."""
-    assert uqcli("sample", "pool.csv", *SAMPLE, "--budget", "300", "-q", "-o", "pilot.csv").code == 0
-    pilot = labelled(tmp_path, "pilot.csv")
-    line = ("sample", "pool.csv", *SAMPLE, "--budget", "300", "--pilot", "pilot.csv", "-q", "-o", "rest.csv")
-    assert uqcli(*line).code == 0
-    return pilot, labelled(tmp_path, "rest.csv")
+    truth().drop("label").write_csv("pool.csv")
+    line = ("sample", "pool.csv", *SAMPLE, "--budget", "300", "-q", "-o")
+    assert run([*line, "pilot.csv"]) == 0
+    pilot = labelled(Path(), "pilot.csv")
+    assert run([*line, "rest.csv", "--pilot", "pilot.csv"]) == 0
+    return pilot, labelled(Path(), "rest.csv")
+
+
+@pytest.fixture
+def drawn(prepared):
+    return prepared(draw_both)
 
 
 def top_share(frame, share):

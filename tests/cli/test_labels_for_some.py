@@ -1,11 +1,13 @@
 """Tests of ``evaluate`` with labels for some rows, and with sampling weights."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 from tests.oracles import labelled_share
 from tests.oracles import survey as oracle
 
@@ -21,17 +23,20 @@ def rows(seed, size=ROWS):
     return pl.DataFrame({"id": np.arange(size), "score": score, "label": label.astype(int)})
 
 
-@pytest.fixture
-def files(uqcli, tmp_path):
+def write_files():
     """Fit two single thresholds, and write new rows with a column that says which are flagged."""
-    rows(1).write_csv(tmp_path / "fit.csv")
+    rows(1).write_csv("fit.csv")
     for name, recall in (("rule", "0.4"), ("wide", "0.7")):
-        fit = ("boundary", "fit.csv", "--recall", recall, "--algorithm", "st", "-q", "-o", f"{name}.json")
-        assert uqcli(*fit).code == 0
-    (threshold,) = json.loads((tmp_path / "rule.json").read_text())["thresholds"]
+        fit(f"boundary fit.csv --recall {recall} --algorithm st -o {name}.json")
+    (threshold,) = json.loads(Path("rule.json").read_text())["thresholds"]
     frame = rows(2).with_columns(flagged=pl.col("score") >= threshold)
-    frame.write_parquet(tmp_path / "all.parquet")
+    frame.write_parquet("all.parquet")
     return frame
+
+
+@pytest.fixture
+def files(prepared):
+    return prepared(write_files)
 
 
 def some(frame, flagged_share, cleared_share, seed=0):

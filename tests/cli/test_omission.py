@@ -10,6 +10,7 @@ from scipy.stats import binom
 import uqcli as api
 from tests.oracles.sampling import first_by_draw
 from uqcli.base.draws import Purpose, uniforms
+from uqcli.cli.app import run
 
 ROWS = 4000
 SAMPLE = ("sample", "pool.csv", "--for", "certificate", "--max-omission", "0.05", "--budget", "300", "-q")
@@ -42,13 +43,18 @@ def files(tmp_path):
     truth().drop("label").write_csv(tmp_path / "pool.csv")
 
 
-@pytest.fixture
-def drawn(uqcli, files, tmp_path):
+def draw_both():
     """Draw and label a pilot and the rest."""
-    assert uqcli(*SAMPLE, "-o", "pilot.csv").code == 0
-    pilot = fill_in(tmp_path / "pilot.csv", truth())
-    assert uqcli(*SAMPLE, "--pilot", "pilot.csv", "-o", "rest.csv").code == 0
-    return pilot, fill_in(tmp_path / "rest.csv", truth())
+    truth().drop("label").write_csv("pool.csv")
+    assert run([*SAMPLE, "-o", "pilot.csv"]) == 0
+    pilot = fill_in("pilot.csv", truth())
+    assert run([*SAMPLE, "--pilot", "pilot.csv", "-o", "rest.csv"]) == 0
+    return pilot, fill_in("rest.csv", truth())
+
+
+@pytest.fixture
+def drawn(files, prepared):
+    return prepared(draw_both)
 
 
 def dropped_by(saved, frame):

@@ -1,26 +1,33 @@
 """Tests of errors that say what was meant: foreign words, percentages, usual names of columns."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 
-@pytest.fixture
-def files(uqcli, tmp_path):
+
+def write_files():
     random = np.random.default_rng(0)
     score = random.random(400)
     frame = pl.DataFrame({"score": score, "label": (random.random(400) < score).astype(int)})
-    frame.write_csv(tmp_path / "fit.csv")
-    frame.with_columns(pl.col("score") * 100).write_csv(tmp_path / "percent.csv")
-    frame.rename({"score": "Prob", "label": "y"}).write_csv(tmp_path / "names.csv")
-    frame.select(p_cat=1 - pl.col("score"), p_dog="score", label="label").write_csv(tmp_path / "animals.csv")
-    frame.rename({"score": " score ", "label": "label\xa0"}).write_csv(tmp_path / "blanks.csv")
-    frame.rename({"score": "Pru\u0308fwert"}).write_csv(tmp_path / "accents.csv")
-    frame.with_columns(a=1, b=2).write_csv(tmp_path / "groups.csv")
-    frame.select(p_0=1 - pl.col("score"), p_1="score", label="label").write_csv(tmp_path / "classes.csv")
-    fit = ("boundary", "fit.csv", "--recall", "0.5", "--algorithm", "st", "-q", "-o", "rule.json")
-    assert uqcli(*fit).code == 0
-    (tmp_path / "bad.state").write_text('{"kind": 1')
+    frame.write_csv("fit.csv")
+    frame.with_columns(pl.col("score") * 100).write_csv("percent.csv")
+    frame.rename({"score": "Prob", "label": "y"}).write_csv("names.csv")
+    frame.select(p_cat=1 - pl.col("score"), p_dog="score", label="label").write_csv("animals.csv")
+    frame.rename({"score": " score ", "label": "label\xa0"}).write_csv("blanks.csv")
+    frame.rename({"score": "Pru\u0308fwert"}).write_csv("accents.csv")
+    frame.with_columns(a=1, b=2).write_csv("groups.csv")
+    frame.select(p_0=1 - pl.col("score"), p_1="score", label="label").write_csv("classes.csv")
+    fit("boundary fit.csv --recall 0.5 --algorithm st -o rule.json")
+    Path("bad.state").write_text('{"kind": 1')
+
+
+@pytest.fixture
+def files(prepared):
+    prepared(write_files)
 
 
 CASES = {
