@@ -146,12 +146,12 @@ def _clean_surroundings(monkeypatch, tmp_path):
 FEW_DRAWS = {
     "uqcli.boundary.search.constraint._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
     "uqcli.boundary.search.constraint._BOUND_FACTORS": (Fraction(1),),
-    "uqcli.boundary.expected.DRAWS": 14,
-    "uqcli.boundary.operating_points.DRAWS": 14,
-    "uqcli.boundary.expected._MAX_INFEASIBLE": 3,
-    "uqcli.boundary.candidates.PERMUTATIONS": 40,
+    "uqcli.boundary.expected.DRAWS": 10,
+    "uqcli.boundary.operating_points.DRAWS": 10,
+    "uqcli.boundary.expected._MAX_INFEASIBLE": 2,
+    "uqcli.boundary.candidates.PERMUTATIONS": 20,
     "uqcli.boundary.permutation.RESAMPLES": 20,
-    "uqcli.watch.before_labels.REFITS": 40,
+    "uqcli.watch.before_labels.REFITS": 20,
     "uqcli.base.defaults.BOOTSTRAP": 20,
 }
 """Numbers of resamplings and permutations, and bounds tried, so that command lines of tests are quick."""
