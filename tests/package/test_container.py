@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -22,12 +23,17 @@ def shell(script, **options):
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory):
+def folder():
+    """Make a folder that other users may enter: pytest closes its own whenever another run of it starts."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def installed(folder):
     """Install as the first RUN of the Dockerfile does, and return the folder of programs."""
-    folder = tmp_path_factory.mktemp("image")
-    folder.chmod(0o755)
-    folder.parent.chmod(0o755)
-    folder.parent.parent.chmod(0o755)
     uv = Path(sys.executable).parent / "uv"
     python = ["--seed", "--python", "/usr/bin/python3"]  # one that other users may run
     subprocess.run([uv, "venv", "--quiet", *python, folder / "venv"], check=True)
@@ -44,12 +50,10 @@ def installed(tmp_path_factory):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
-def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, tmp_path):
+def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, folder):
     (entry,) = re.findall(r'^ENTRYPOINT \["(.*)"\]$', (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
-    work = tmp_path / "work"
+    work = folder / "work"
     work.mkdir()
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     os.chown(work, NOBODY, NOBODY)
     (work / "rows.parquet").write_bytes(SAMPLE.read_bytes())
     process = shell(
