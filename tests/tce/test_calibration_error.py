@@ -10,6 +10,8 @@ from tests.oracles import calibration_error as oracle
 from uqcli.base.choices import CalibrationTest, ScoreBinning
 from uqcli.base.counts import ValueCounts, pool
 from uqcli.estimates.calibration_tests import binomial_rejected, t_rejected
+from uqcli.estimates.linear_scaling import log_odds
+from uqcli.kernels.logistic import logistic_fit, sigmoid
 from uqcli.tce.calibration_line import calibration_line
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
@@ -165,6 +167,19 @@ def test_the_calibration_line_maximises_the_likelihood(rows):
     np.testing.assert_allclose([line.intercept, line.slope], oracle.calibration_line(data), atol=1e-5)
     probability = 1 / (1 + np.exp(-line.in_the_large - np.log(score / (1 - score))))
     assert probability.sum() == pytest.approx(label.sum(), rel=1e-9)  # where the likelihood is highest
+
+
+@pytest.mark.parametrize(
+    ("mean", "intercept", "slope"), [(-2, 0, 1), (-20, 18, 1), (-2, 0, -0.5), (0, 2, 30), (-2, -2, 0.01)]
+)
+def test_the_line_of_many_scores_is_that_of_all_at_once_however_miscalibrated(mean, intercept, slope):
+    random = np.random.default_rng(7)
+    x = random.normal(mean, 1, 10_000)
+    label = random.random(10_000) < sigmoid(intercept + slope * x)
+    counts = pool(sigmoid(x), label)
+    line = calibration_line(counts)
+    expected = logistic_fit(log_odds(counts.value)[None], counts.count, counts.positives)
+    np.testing.assert_allclose([line.intercept, line.slope], expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize(

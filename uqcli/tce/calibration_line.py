@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 
@@ -79,12 +80,14 @@ def calibration_line(
 
 
 class _Values:
-    """Counts with the log-odds of their values, computed part by part if there are many."""
+    """Counts with the log-odds of their values, which are computed part by part if they are many."""
 
-    def __init__(self, counts: ValueCounts) -> None:
+    def __init__(self, counts: ValueCounts, given_log_odds: Floats | None = None) -> None:
         self.counts = counts
         self.size = len(counts.value)
-        self._cached_log_odds = log_odds(counts.value) if self.size <= VALUES_PER_PART else None
+        if given_log_odds is None and self.size <= VALUES_PER_PART:
+            given_log_odds = log_odds(counts.value)
+        self._cached_log_odds = given_log_odds
 
     def log_odds(self, part: slice) -> Floats:
         """Compute the log-odds of the values of a part."""
@@ -118,17 +121,25 @@ class _Values:
 def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -> list[Floats]:
     """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
-    Without starting values they are first fitted to pooled values.
+    Without starting values they are first fitted to pooled values, from the line of calibrated scores.
     """
-    starts = [] if start is None else [start]
+    starts = [] if start is None else [start][: len(coefficient_counts)]
     if start is None:
         coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
-        starts = [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
         if values.size <= _COARSE_VALUES:
-            return starts
-    fits = _steps_from(starts[: len(coefficient_counts)], values)
+            return [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
+        calibrated = [np.array([0.0, 1.0][:n_coefficients]) for n_coefficients in coefficient_counts]
+        near = _steps_from(calibrated, _Values(coarse, coarse.value))
+        starts = _complete(near, coefficient_counts, lambda: coarse)
+    return _complete(_steps_from(starts, values), coefficient_counts, values.with_log_odds)
+
+
+def _complete(
+    fits: list[Floats | None], coefficient_counts: list[int], counts: Callable[[], ValueCounts]
+) -> list[Floats]:
+    """Fit from scratch, to counts by log-odds, what did not converge."""
     return [
-        _newton(values.with_log_odds(), n_coefficients) if beta is None else beta
+        _newton(counts(), n_coefficients) if beta is None else beta
         for n_coefficients, beta in zip(coefficient_counts, fits, strict=True)
     ]
 
