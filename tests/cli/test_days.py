@@ -218,10 +218,14 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     assert advice_of(uqcli, *command, "--engine", "spark") is None
     rule = load(str(tmp_path / "rule.json"))
     assert not rule.known_doubts
-    next_line = next(
-        line for line in uqcli("overview", f"a.{ending}").out.decode().splitlines() if "Next: " in line
-    )
-    assert "--day day" in next_line  # what a caution advises stands in the command to paste
+    found = uqcli("overview", f"a.{ending}").out.decode()
+    assert "Flagged rows from the same day are alike, so the ranges are by day (--day day)" in found
+    assert "--day day" in next(line for line in found.splitlines() if "Next: " in line)
+    targets = uqcli("overview", f"a.{ending}", "--json").json
+    by_days = uqcli("boundary", f"a.{ending}", "--day", "day", "--uncertainty-bins", "1", "--json").json
+    assert targets["parameters"]["day"] == "day"
+    assert targets["metrics"]["prevalence"]["low"] is None  # an interval of independent rows
+    assert targets["targets"] == by_days["targets"]
 
 
 def test_only_customers_that_are_alike_need_a_caution(uqcli, tmp_path):

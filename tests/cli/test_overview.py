@@ -78,11 +78,15 @@ def test_every_number_is_that_of_the_command(uqcli, line):
     else:
         assert found["metrics"]["tce"] is None
     alone = [word for word in words if word not in ("--audit", "region")]
-    one_threshold = uqcli("boundary", *alone, "--uncertainty-bins", "1", "--json").json
+    column = found["parameters"].get("cluster")
+    dependence = [] if column is None else ["--cluster", column]  # rows of several copies are alike
+    assert bool(column) == ("--weight" in words)
+    one_threshold = uqcli("boundary", *alone, *dependence, "--uncertainty-bins", "1", "--json").json
     assert found["targets"] == one_threshold["targets"]
     assert len(found["targets"]) >= 5
     rate = found["metrics"]["prevalence"]
-    assert rate["low"] < found["metrics"]["positives"] / found["metrics"]["rows"] < rate["high"]
+    if not dependence:
+        assert rate["low"] < found["metrics"]["positives"] / found["metrics"]["rows"] < rate["high"]
 
 
 def test_ranking_is_that_of_the_rows(uqcli):

@@ -11,10 +11,11 @@ import numpy as np
 
 from uqcli.base.counts import Ints
 from uqcli.base.operating_system import quote
+from uqcli.base.records import dataclass
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Keys
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, dependence
 from uqcli.estimates.dependence import UnitSums, unit_sums
 from uqcli.estimates.survey import MIN_CLUSTERS
 
@@ -60,19 +61,53 @@ def dependent_columns(data: DataRequest) -> Keys:
     )
 
 
-def dependence_caution(
+@dataclass(frozen=True, kw_only=True)
+class AlikeRows:
+    """Flagged rows that are taken as independent, though those of one day or customer are alike.
+
+    ``effect`` is the design effect within equal values of ``column``, which are days or customers.
+    ``takes_option`` says whether the run could take them together.
+    """
+
+    column: str
+    days: bool
+    effect: float
+    takes_option: bool
+
+    @property
+    def option(self) -> str:
+        """The option that takes them together; empty if it cannot be added."""
+        return f"--{dependence(days=self.days)} {quote(self.column)}" if self.takes_option else ""
+
+    @property
+    def caution(self) -> str:
+        """State how far ranges of independent rows are from right, and what to add."""
+        remedy = f" Add {self.option}." if self.option else ""
+        return f"{self.finding}, so the ranges are {math.sqrt(self.effect):.2g} times too narrow.{remedy}"
+
+    @property
+    def unit(self) -> str:
+        """What equal values of the column are."""
+        return "day" if self.days else self.column
+
+    @property
+    def finding(self) -> str:
+        """State which rows are alike."""
+        return f"flagged rows from the same {self.unit} are alike"
+
+
+def alike_rows(
     data: DataRequest, rule: BoundaryArtifact, takes_option: Callable[[str], bool]
-) -> tuple[str, str]:
-    """Caution that flagged rows of one day or customer are alike, by the first rows; also return the option.
+) -> AlikeRows | None:
+    """Find, by the first rows, whether flagged rows of one day or customer are alike; None if they are not.
 
     The request has the columns of the rule and the label. ``takes_option`` says whether the option that names
-    a column can be added to those of the run. Both texts are empty if rows are not alike, or the run does not
-    take the option.
+    a column can be added to those of the run.
     """
     keys = dependent_columns(data)
     columns = (*keys.dates, *keys.others)[:_MAX_COLUMNS]
     if not columns:
-        return "", ""
+        return None
     chosen = Keys(
         dates=tuple(name for name in columns if name in keys.dates),
         others=tuple(name for name in columns if name in keys.others),
@@ -85,16 +120,10 @@ def dependence_caution(
     }
     column = max(columns, key=lambda name: effects[name])  # the first of equal ones
     if not effects[column]:
-        return "", ""
-    same, name = ("day", "day") if column in keys.dates else (column, "cluster")
-    option = f"--{name} {quote(column)}" if takes_option(column) else ""
-    remedy = f" Add {option}." if option else ""
-    effect = effects[column]
-    sentence = (
-        f"flagged rows from the same {same} are alike, so the ranges are {math.sqrt(effect):.2g} times too "
-        f"narrow.{remedy}"
+        return None
+    return AlikeRows(
+        column=column, days=column in keys.dates, effect=effects[column], takes_option=takes_option(column)
     )
-    return sentence, option
 
 
 def _words(name: str) -> set[str]:

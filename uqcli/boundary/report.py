@@ -26,6 +26,7 @@ from uqcli.base.wording import (
 )
 from uqcli.boundary.certificate_rule import Certification, Region
 from uqcli.boundary.comparison_report import VERDICTS, UncertaintyComparison, gains_table
+from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.expected import (
     OPTIMISM_CORRECTED,
     Expected,
@@ -133,10 +134,9 @@ class BoundaryReport(OneResult):
     ``expected_share`` is the share of new rows that a rule for a share of rows flags, with its 90 % range.
     ``flagged_of_all`` are the flagged rows, and the rows, with those that have no label; None if all have
     one. With groups, ``chosen`` is the boundary for other rows, with the counts of all. ``clusters`` are the
-    numbers of clusters, or days, by metric; None if rows are independent, or with a certificate. ``alike`` is
-    the caution that rows of one day or customer are alike, though taken as independent, and ``alike_option``
-    the option that takes them together, if it can be added. ``safer_options`` are options that this command
-    takes, and that let a precision be missed less often.
+    numbers of clusters, or days, by metric; None if rows are independent, or with a certificate. ``alike``
+    are rows of one day or customer that are alike, though taken as independent. ``safer_options`` are options
+    that this command takes, and that let a precision be missed less often.
     """
 
     source: Source
@@ -163,8 +163,7 @@ class BoundaryReport(OneResult):
     groups: GroupRules | None = None
     other_direction: str = ""
     clusters: Mapping[str, int] | None = None
-    alike: str = ""
-    alike_option: str = ""
+    alike: AlikeRows | None = None
     lacks_uncertainty: bool = False
     equal_alerts: Confusion[int] | None = None
     safer_options: Sequence[str] = ()
@@ -519,7 +518,7 @@ class BoundaryReport(OneResult):
         return [
             *([sentence] if (sentence := self.only_positives()) else []),
             *([f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []),
-            *([self.alike] if self.alike else []),
+            *([self.alike.caution] if self.alike else []),
             *(self.groups.cautions() if self.groups else []),
             *self._alert_cautions(),
             *([self.other_direction] if self.other_direction else []),

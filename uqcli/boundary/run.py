@@ -35,7 +35,7 @@ from uqcli.boundary.certify import certified
 from uqcli.boundary.clusters import counts_of_clusters, expected_over_clusters, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
-from uqcli.boundary.dependent_columns import dependence_caution
+from uqcli.boundary.dependent_columns import AlikeRows, alike_rows
 from uqcli.boundary.expected import expected_share
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.operating_points import write_frontier
@@ -114,8 +114,7 @@ def _with_all_rows(
         if sentence:
             doubt(sentence)
     if request.data.roles.cluster is None and request.grid is None:
-        sentence, option = _alike(fitted, request)
-        result = replace(result, report=replace(result.report, alike=sentence, alike_option=option))
+        result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
     rule = with_all_rows(fitted, request.data)
     with_units = with_between(rule, request.data)
     if rule is fitted:
@@ -126,16 +125,16 @@ def _with_all_rows(
     return replace(result, report=report, artifact=with_units)
 
 
-def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> tuple[str, str]:
-    """See ``dependence_caution``; empty for all bounds but the first."""
+def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> AlikeRows | None:
+    """See ``alike_rows``; None for all bounds but the first."""
     if request.bounds and request.constraint != request.bounds[0]:
-        return "", ""
+        return None
 
     def takes_option(column: str) -> bool:
         return is_accepted(replace(request, data=request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
-    return dependence_caution(rule.as_decided(data), rule, takes_option)
+    return alike_rows(rule.as_decided(data), rule, takes_option)
 
 
 def _run(

@@ -357,7 +357,7 @@ class TargetsReport(OneResult):
         one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
         if not self.positives:
             one_class = [f"no row is positive: {ADD_POSITIVES}."]
-        alike = [report.alike for report in self.reports if report.alike][:1]
+        alike = [report.alike.caution for report in self.reports if report.alike][:1]
         return [*one_class, *alike]
 
     def _notes(self) -> list[str]:

@@ -12,7 +12,7 @@ from uqcli.base.defaults import CONFIDENCE, LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
-from uqcli.boundary.dependent_columns import dependence_caution
+from uqcli.boundary.dependent_columns import alike_rows
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.calibrate.rule import CalibratorArtifact
@@ -119,9 +119,9 @@ def evaluate(
             name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
         }
         groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target, assisted=assisted)
-    alike = ""
+    alike = None
     if cluster is None:
-        alike, _ = dependence_caution(data, rules[0], lambda _: request.takes_option)
+        alike = alike_rows(data, rules[0], lambda _: request.takes_option)
     claims = target_claims(results, measure, request.resampling.confidence)
     if groups is not None and by == rules[0].own_key:
         claims = tuple(_in_each(claim, groups) for claim in claims)

@@ -19,6 +19,7 @@ from uqcli.base.wording import (
     rows_of,
     share,
 )
+from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Rate
@@ -53,15 +54,14 @@ class EvaluateReport(Evaluated):
     """Metrics of saved boundaries on a test set.
 
     The claims say whether each rule misses its target on the test set, and each rule with a review its limit.
-    ``alike`` is the caution that rows of one day or customer are alike, though taken as independent; empty
-    for none.
+    ``alike`` are rows of one day or customer that are alike, though taken as independent.
     """
 
     results: tuple[tuple[str, BoundaryArtifact, MeasuredBoundary], ...]
     claims: tuple[Claim, ...]
     review_claims: tuple[Claim, ...] = ()
     difference: BoundaryDifference | None = None
-    alike: str = ""
+    alike: AlikeRows | None = None
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
@@ -343,7 +343,7 @@ class EvaluateReport(Evaluated):
 
     def _cautions(self) -> list[str]:
         return [
-            *([self.alike] if self.alike else []),
+            *([self.alike.caution] if self.alike else []),
             *self._same_counts(),
             *self._label_cautions(),
             *self._untested_bounds(),

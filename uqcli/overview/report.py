@@ -10,10 +10,12 @@ from uqcli.audit.report import with_audit
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, percent, printable, rows_of, share
+from uqcli.base.wording import capitalised, count, first_of, percent, printable, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
+from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport
+from uqcli.engines.request import dependence
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.overview.columns import FoundColumns
@@ -71,11 +73,6 @@ class ScoreSummary:
         """Whether the scores look like probabilities in percent."""
         return self.lowest >= 0 and 1 < self.highest <= 100
 
-    @property
-    def prevalence(self) -> Estimate:
-        """Share of positive rows, with its exact interval."""
-        return proportion_estimate(self.positives, self.rows, CONFIDENCE)
-
 
 @dataclass(frozen=True, kw_only=True)
 class OverviewReport(OneResult):
@@ -89,6 +86,8 @@ class OverviewReport(OneResult):
         What usual targets bring with one threshold.
     comparison
         Report of a boundary that compares uncertainties; None without one.
+    alike
+        Rows of one day or customer that are alike; None if none are. The rules allow for it if they can.
     arguments
         Inputs and options of columns and reading, as typed after a command; empty if unknown.
     """
@@ -101,7 +100,14 @@ class OverviewReport(OneResult):
     targets: TargetsReport
     comparison: BoundaryReport | None
     content: FoundColumns
+    alike: AlikeRows | None = None
     arguments: str = ""
+
+    @property
+    def prevalence(self) -> Estimate:
+        """Share of positive rows, with its exact interval if rows are independent."""
+        rate = proportion_estimate(self.score.positives, self.score.rows, CONFIDENCE)
+        return rate if self.alike is None else Estimate(value=rate.value, reason=self.alike.finding)
 
     @property
     def metrics(self) -> Metrics:
@@ -110,7 +116,7 @@ class OverviewReport(OneResult):
         return {
             "rows": score.rows,
             "positives": score.positives,
-            "prevalence": score.prevalence,
+            "prevalence": self.prevalence,
             "lowest": score.lowest,
             "highest": score.highest,
             "distinct": score.distinct,
@@ -128,6 +134,8 @@ class OverviewReport(OneResult):
             "confidence": CONFIDENCE,
             "seed": self.targets.seed,
         }
+        if self.alike is not None and self.alike.takes_option:
+            parameters[dependence(days=self.alike.days)] = self.alike.column
         compared = None
         if self.comparison is not None:
             compared = {
@@ -148,7 +156,11 @@ class OverviewReport(OneResult):
             "uncertainty": compared,
             "could_be_uncertainty": list(self.content.proposed),
             "odd": self.oddities(),
-            "notes": [self.sentence(), *self._cautions()],
+            "notes": [
+                sentence
+                for sentence in (self.sentence(), self._dependence_sentence(), *self._cautions())
+                if sentence
+            ],
         }
 
     @cached_property
@@ -192,13 +204,13 @@ class OverviewReport(OneResult):
         return f"One threshold on the score finds {recall} of the positives {_at(middle)}."
 
     def _facts(self) -> list[str]:
-        score, rate = self.score, self.score.prevalence
+        score, rate = self.score, self.prevalence
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
+        with_interval = "" if rate.low is None else f", 95 % interval {low.removesuffix(' %')} to {high}"
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
         facts = [
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} "
-            f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}, "
-            f"95 % interval {low.removesuffix(' %')} to {high}).",
+            f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}{with_interval}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
             f"AUC {share(score.auc)} (0.5 is chance, 1 is perfect).",
             self._calibration_sentence(),
@@ -208,9 +220,19 @@ class OverviewReport(OneResult):
                 f"--{role} {printable(name, 24)}" for role, name in self.content.by_role.items()
             )
             facts.append(f"Columns taken by their usual names: {taken}.")
+        dependence_sentence = self._dependence_sentence()
+        facts += [dependence_sentence] if dependence_sentence else []
         uncertainty = self._uncertainty_sentence()
         facts += [uncertainty] if uncertainty else []
         return [*facts, *(f"Note: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
+
+    def _dependence_sentence(self) -> str:
+        """State which rows are alike and what allows for it; empty if none are, or nothing does."""
+        if self.alike is None or not self.alike.takes_option:
+            return ""
+        ranges = f"{capitalised(self.alike.finding)}, so the ranges are by {self.alike.unit}"
+        tests = "; the tests of the scores take rows as independent" if self.calibration is not None else ""
+        return f"{ranges} ({self.alike.option}){tests}."
 
     def _calibration_sentence(self) -> str:
         """Return the answer of ``tce``."""
@@ -253,12 +275,12 @@ class OverviewReport(OneResult):
             )
         if 1 < score.distinct <= _FEW_SCORES < score.rows:
             odd.append(f"only {score.distinct} scores differ, so few rules are possible.")
-        if content.customers:
+        if content.customers and self.alike is None:
             odd.append(
                 f"if rows with the same {printable(content.customers[0], 24)} resemble each other, "
                 f"add --cluster {printable(content.customers[0], 24)} to uqcli boundary."
             )
-        elif content.dates and not self._alike():
+        elif content.dates and self.alike is None:
             name = printable(content.dates[0], 24)
             odd.append(
                 f"column {name} holds dates; if rows from the same day resemble each other, add --day "
@@ -275,7 +297,8 @@ class OverviewReport(OneResult):
         example, lines = self.targets.example, list[tuple[str, str]]()
         if example:
             columns = self._uncertainty_option()
-            columns += "".join(f" {alike.alike_option}" for alike in self._alike() if alike.alike_option)
+            if self.alike is not None and self.alike.option:
+                columns += f" {self.alike.option}"
             lines.append(("For a rule", self._command("boundary", f"{example}{columns} -o boundary.json")))
             certified = self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json")
             lines.append(("If the target must be guaranteed", certified))
@@ -311,12 +334,8 @@ class OverviewReport(OneResult):
         dropped = points.dropped_options | {"--audit", "--uncertainty"}
         return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
 
-    def _alike(self) -> list[BoundaryReport]:
-        """Return the report whose caution of dependent rows is shown, if there is one."""
-        return [report for report in self.targets.reports if report.alike][:1]
-
     def _cautions(self) -> list[str]:
-        return [report.alike for report in self._alike()]
+        return [self.alike.caution] if self.alike is not None and not self.alike.takes_option else []
 
     def _notes(self) -> list[str]:
         notes = [] if self._calibration_document is None else list(self._calibration_document.lead)
@@ -328,7 +347,7 @@ class OverviewReport(OneResult):
         score = self.score
         numbers = [
             KeyNumber(label="rows", value=count(score.rows)),
-            KeyNumber(label="positive", value=percent(score.prevalence.value)),
+            KeyNumber(label="positive", value=percent(self.prevalence.value)),
             KeyNumber(label="AUC", value=share(score.auc)),
         ]
         return HeadCard(

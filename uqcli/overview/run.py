@@ -29,7 +29,8 @@ from uqcli.tce.run import run as measure_calibration
 def run(request: OverviewRequest) -> Result[OverviewReport, None]:
     """Look at labelled rows: their scores, calibration, the rules they allow, and what is odd.
 
-    The rows are read once; a test of uncertainties and an audit read them again.
+    The rows are read once; a test of uncertainties and an audit read them again. If the rows of one day or
+    customer turn out to be alike, the rules are found again with ranges that allow for it.
 
     Raises
     ------
@@ -65,7 +66,11 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
         score = replace(score, auc=area, average_precision=mean_precision)
-        comparison = _comparison(request, targets)
+        alike = next((report.alike for report in targets.reports if report.alike), None)
+        if alike is not None and alike.takes_option:
+            data = data.clustered_by(alike.column, days=alike.days)
+            targets = run_targets(replace(one_threshold, data=data)).report
+        comparison = _comparison(replace(request, data=data), targets)
     return Result(
         report=OverviewReport(
             source=source_of(table.summary),
@@ -76,6 +81,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             targets=targets,
             comparison=comparison,
             content=found,
+            alike=alike,
         ),
         artifact=None,
     )
