@@ -117,6 +117,7 @@ class CalibrationRows:
     _tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
     _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
     _samples: dict[int, BootstrapSamples] = field(default_factory=dict)
+    _clusters: dict[tuple[str, ...], ClusteredRows] = field(default_factory=dict)
 
     @classmethod
     def from_request(
@@ -185,7 +186,7 @@ class CalibrationRows:
     def only(self, by: str, name: str) -> CalibrationRows:
         """Return the rows of one group of a key column."""
         table = self.table.only(by, name)
-        return replace(self, table=table, _counted={}, _tried={}, _lowest_edges={}, _samples={})
+        return replace(self, table=table, _counted={}, _tried={}, _lowest_edges={}, _samples={}, _clusters={})
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""
@@ -254,23 +255,26 @@ class CalibrationRows:
         cells = self.cells(algorithm)
         return self.one_row if bins < len(cells.rows) else cells
 
-    @cached_property
+    @property
     def clusters(self) -> ClusteredRows | None:
-        """Single rows by cluster; None if rows are independent."""
+        """Single rows by cluster, read once for all bounds; None if rows are independent."""
         if self.cluster is None:
             return None
-        rows = self.table.rows()
-        key = text_keys(self.table.groups(self.cluster))[rows.groups[self.cluster]]
-        uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
-        amounts = [units(rows.numbers[role]) for role in self.constraint.amounts]
-        return ClusteredRows.from_rows(
-            key,
-            rows.score,
-            uncertainty,
-            rows.labels,
-            rows.weights(),
-            amounts=np.stack(amounts) if amounts else None,
-        )
+        roles = tuple(self.constraint.amounts)
+        if roles not in self._clusters:
+            rows = self.table.rows()
+            key = text_keys(self.table.groups(self.cluster))[rows.groups[self.cluster]]
+            uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
+            amounts = [units(rows.numbers[role]) for role in roles]
+            self._clusters[roles] = ClusteredRows.from_rows(
+                key,
+                rows.score,
+                uncertainty,
+                rows.labels,
+                rows.weights(),
+                amounts=np.stack(amounts) if amounts else None,
+            )
+        return self._clusters[roles]
 
     def _samples_of(self, cells: Cells) -> BootstrapSamples | None:
         """Return the bootstrap samples of a grid, kept for other bounds; None for one bound, or too large."""

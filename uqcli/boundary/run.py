@@ -76,11 +76,21 @@ def run(
     request: BoundaryRequest, rows: CalibrationRows | None = None
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find the boundary and report it, from a calibration set that may have been read for several bounds."""
+    with _reading(request):
+        result = _with_all_rows(_run(request, rows), request)
+        if result.artifact is None or result.artifact.region is not None:  # of other rows than the inputs
+            return result
+        return replace(result, artifact=with_between(result.artifact, request.data))
+
+
+@contextmanager
+def _reading(request: BoundaryRequest) -> Iterator[None]:
+    """Let streams be read as often as needed, and errors of a missing uncertainty say how to do without."""
     is_read_again = (
         request.data.may_lack_labels or request.data.roles.cluster is not None or request.certify is not None
     )
     with _needing_uncertainty(request), reusable_streams() if is_read_again else nullcontext():
-        return _with_all_rows(_run(request, rows), request)
+        yield
 
 
 @contextmanager
@@ -116,13 +126,12 @@ def _with_all_rows(
     if request.data.roles.cluster is None and request.grid is None:
         result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
     rule = with_all_rows(fitted, request.data)
-    with_units = with_between(rule, request.data)
     if rule is fitted:
-        return replace(result, artifact=with_units)
+        return result
     report = replace(result.report, flagged_of_all=rule.fit.flagged)
     if report.expected_share is not None:
         report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
-    return replace(result, report=report, artifact=with_units)
+    return replace(result, report=report, artifact=rule)
 
 
 def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> AlikeRows | None:
@@ -442,6 +451,8 @@ def _reports(
     """Find the rule for each bound, and leave out those without one."""
     request = replace(request, bounds=bounds)
     for bound in bounds:
-        report = run(replace(request, constraint=bound), rows).report
+        of_bound = replace(request, constraint=bound)
+        with _reading(of_bound):
+            report = _with_all_rows(_run(of_bound, rows), of_bound).report
         if report.chosen.boundary is not None:
             yield report

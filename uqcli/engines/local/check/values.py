@@ -186,6 +186,8 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
         return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION_FORMATS[series.dtype.time_unit]}{zone}")
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
+    if series.dtype == pl.Date or series.dtype.is_integer():
+        return series.cast(pl.String)  # which has neither blanks nor truth values
     has_text = not series.dtype.is_nested() and not isinstance(series.dtype, pl.BaseExtension)
     if not has_text or series.dtype in (pl.Duration, pl.Binary, pl.Object):
         raise refusals.of_another_type(f"column '{name}' holds {series.dtype}", "texts or numbers")
