@@ -21,7 +21,7 @@ from uqcli.boundary.search.constraint import constraint_from
 from uqcli.calibrate.fit import cross_validated
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
-from uqcli.conformal.coverage import clustered_p_value, coverage_p_value, rank_of
+from uqcli.conformal.coverage import clustered_p_value, coverage_p_value, independent_share, rank_of
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import dependence_path
 from uqcli.estimates.paired import ClusteredPairs, PairedCounts
@@ -175,6 +175,54 @@ def test_intervals_of_differences_cover(clusters, sizes, correlation, true_diffe
     assert (made > 0.9 * REPETITIONS).all()
 
 
+@pytest.mark.parametrize("correlation", [0.5, 0.9])
+@pytest.mark.parametrize(("clusters", "law"), [(25, 1.0), (40, 1.5), (40, "log-normal"), (100, 1.0)])
+def test_equal_precisions_over_clusters_of_unequal_size_seldom_differ(clusters, law, correlation):
+    """Most clusters are flagged by one rule or by the other; without a limit, up to 9 % differ."""
+    differing, made = 0, 0
+    for seed in range(3 * REPETITIONS):
+        random = np.random.default_rng([8, clusters, int(10 * correlation), seed])
+        cluster = np.repeat(np.arange(clusters), unequal_sizes(random, law, clusters))
+        spread = (1 - correlation) / correlation
+        label = random.random(len(cluster)) < random.beta(spread / 2, spread / 2, clusters)[cluster]
+        trials = []
+        for _ in range(2):
+            whole, single = random.random(clusters)[cluster] < 0.3, random.random(len(cluster)) < 0.3
+            flagged = np.where(random.random(len(cluster)) < 0.8, whole, single)
+            trials.append(
+                tuple(
+                    np.bincount(cluster[chosen], minlength=clusters) for chosen in (flagged & label, flagged)
+                )
+            )
+        difference = ratio_difference(*trials, 0.95)
+        if difference.low is not None:
+            made += 1
+            differing += not difference.low <= 0 <= difference.high
+    assert differing <= made * highest(0.05, made), (differing, made)
+
+
+@pytest.mark.parametrize(("clusters", "rate"), [(30, 0.3), (150, 0.1)])
+def test_intervals_of_losses_cover_clusters_of_unequal_size(clusters, rate):
+    grid = np.clip(rate + 0.15 * normals(np.random.default_rng(0), np.arange(400_000), 0), 0.01, 0.9)
+    mapped = np.clip(grid**1.2, 0.01, 0.99)
+    truth = -(grid * np.log(mapped) + (1 - grid) * np.log1p(-mapped)).mean()
+    covered, made = 0, 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([9, clusters, seed])
+        cluster = np.repeat(np.arange(clusters), unequal_sizes(random, 1.5, clusters))
+        score = np.clip(rate + 0.15 * normals(random, cluster, 0.5), 0.01, 0.9)
+        label, weight = labels(random, cluster, score, 0.5), np.ones(len(cluster), dtype=np.int64)
+        mapped = np.clip(score**1.2, 0.01, 0.99)
+        pairs = ClusteredPairs.from_scores(score, mapped, label, weight, cluster)
+        counts = PairedCounts.from_predictions(score, mapped, label, None)
+        loss = compare(counts, ResamplingOptions(bootstrap=60, seed=seed), pairs).after["log_loss"]
+        if loss.low is not None:
+            made += 1
+            covered += loss.low <= truth <= loss.high
+    assert made > 0.8 * REPETITIONS
+    assert covered >= made * lowest(0.94, made), (covered, made)
+
+
 @pytest.mark.parametrize(("base", "clusters"), [(0.9, 20), (0.9, 100), (0.05, 100)])
 @pytest.mark.parametrize("sizes", SIZES)
 def test_intervals_of_losses_cover(base, clusters, sizes):
@@ -220,7 +268,8 @@ def test_guaranteed_coverage_is_rejected_at_its_level(calibration, tested, corre
         ordered = np.sort(uniforms(random, fitted, correlation))
         threshold = ordered[rank_of(len(ordered), alpha) - 1]
         rows, covered = sums(new, np.ones(len(new)), uniforms(random, new, correlation) <= threshold)
-        rejected += clustered_p_value(covered, rows, len(fitted), alpha) <= 0.05
+        alike = int(len(fitted) * independent_share(covered, rows))
+        rejected += clustered_p_value(covered, rows, alike, alpha) <= 0.05
         p_value = coverage_p_value(int(covered.sum()), int(rows.sum()), len(fitted), alpha)
         independent += p_value <= 0.05
     assert rejected / REPETITIONS <= highest(0.055, REPETITIONS), rejected

@@ -362,15 +362,16 @@ def _likeness(
 ) -> tuple[tuple[int, int] | None, int | None, int, tuple[str, ...]]:
     """Compare the decided rows with the rule's calibration rows, unless the rule flags nothing.
 
-    The share of flagged rows is not compared if a capacity decides, if the rule is for other class priors, or
-    if it was fitted on rows with high scores. Returns the attributes explained, outside, most_outside and
-    ranges of the report.
+    The share of flagged rows is not compared if a capacity decides, if the rule is for other class priors, if
+    it was fitted on rows with high scores, or if its rows depend on each other. Returns the attributes
+    explained, outside, most_outside and ranges of the report.
     """
     if not isinstance(rule, BoundaryArtifact):
         return None, None, 0, ()
     (selected, calibrated), rows = rule.fit.flagged, summary.rows - summary.undecided
     explained = None
-    if by_threshold and not rule.has_target and rule.region is None:
+    is_alike = not rule.has_target and rule.region is None and rule.source.dependence is None
+    if by_threshold and is_alike:
         explained = flagged_interval(selected, calibrated, rows, _LEVEL)
     # the range of k numbers leaves out at most the share that 2 k calibration rows have
     extremes = min(2 * len(rule.ranges), calibrated)

@@ -115,19 +115,29 @@ def audit_scores(outcomes: Outcomes, score: Floats, level: float) -> Audit:
     return _audit(outcomes, tested, level, ("positive", "expected"))
 
 
-def audit_rate(outcomes: Outcomes, bound: Fraction, level: float, what: str, *, upper: bool) -> Audit:
+def audit_rate(
+    outcomes: Outcomes,
+    bound: Fraction,
+    level: float,
+    what: str,
+    *,
+    upper: bool,
+    chances: Floats | None = None,
+) -> Audit:
     """Test by the exact one-sided test whether the rate of each segment keeps a bound.
 
-    The rate must be at most the bound if ``upper``, else at least.
+    The rate must be at most the bound if ``upper``, else at least. ``chances`` are those of ``BoundedRate``.
     """
     if outcomes.cluster is not None:
-        of_clusters = partial(_tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper)
+        of_clusters = partial(
+            _tested_over_clusters, outcomes, outcomes.cluster, bound=bound, upper=upper, chances=chances
+        )
         return _audit(outcomes, of_clusters, level, (what, "target"))
 
     def tested(division: Division) -> _Tested:
         observed = _observed(outcomes, division)
         rates = [
-            BoundedRate(successes=successes, trials=rows, bound=bound, upper=upper)
+            BoundedRate(successes=successes, trials=rows, bound=bound, upper=upper, chances=chances)
             for successes, rows in zip(observed.tolist(), division.rows.tolist(), strict=True)
         ]
 
@@ -155,7 +165,13 @@ def _exact_ends(observed: Ints, rows: Ints, level: float) -> list[tuple[float, f
 
 
 def _tested_over_clusters(
-    outcomes: Outcomes, cluster: Ints, division: Division, *, bound: Fraction, upper: bool
+    outcomes: Outcomes,
+    cluster: Ints,
+    division: Division,
+    *,
+    bound: Fraction,
+    upper: bool,
+    chances: Floats | None,
 ) -> _Tested:
     """Test the rate of each segment over clusters; segments of too few clusters are left out."""
     inside = division.segment >= 0
@@ -167,7 +183,7 @@ def _tested_over_clusters(
         np.add.at(total, place, numbers)
     cuts = np.searchsorted(pairs[0], np.arange(len(division.rows) + 1))
     segments = [sums[:, start:stop] for start, stop in pairwise(cuts.tolist())]
-    rate, rates = float(bound if upper else 1 - bound), []
+    rate, rates = float(bound if upper else 1 - bound) if chances is None else 1 - chances, []
     for hits, trials in segments:
         outcome = hits if upper else trials - hits
         tail = (tail_of_clusters(outcome, trials, rate),)

@@ -25,7 +25,6 @@ from uqcli.boundary.rule import (
     BoundaryArtifact,
     Fit,
     GroupFit,
-    SavedDependence,
     SavedExpected,
     SavedGroup,
     SavedRange,
@@ -36,7 +35,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate
 from uqcli.rules.columns import ColumnOverrides
-from uqcli.rules.saved import absent_if_none, given
+from uqcli.rules.saved import SavedDependence, absent_if_none, given
 from uqcli.shift.rule import BinaryWeights
 
 _MAX_ROWS: Final = 10_000_000

@@ -22,7 +22,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
-from uqcli.boundary.rule import EXPECTED_RANGE, SavedDependence, promise_name
+from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.constraint import PROMISED
 from uqcli.boundary.search.thresholds import FittedBoundary, decide
 from uqcli.estimates.confusion import Confusion, Rate
@@ -32,6 +32,7 @@ from uqcli.estimates.resampling import resample
 from uqcli.estimates.survey import FEW_CLUSTERS, proportion_interval
 from uqcli.estimates.value import Moments, total_margin
 from uqcli.kernels.exchange import exchanged_rows
+from uqcli.rules.saved import SavedDependence, promise_name
 
 _BLOCK_CLUSTERS: Final = 20
 """Minimum clusters in a block of similar mean scores within which clusters exchange uncertainties."""

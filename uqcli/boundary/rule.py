@@ -68,7 +68,7 @@ from uqcli.rules.expressions import (
     let,
     minus,
 )
-from uqcli.rules.saved import Bins, Count, Saved, Source, given
+from uqcli.rules.saved import Bins, Count, Saved, SavedDependence, Source, given
 
 LABELLED_ROWS: Final = "labelled calibration rows"
 EXPECTED_RANGE: Final = 0.9
@@ -279,18 +279,6 @@ class SavedExpected(msgspec.Struct, frozen=True, kw_only=True):
 
     precision: SavedRange
     recall: SavedRange
-
-
-def promise_name(rate: str, group: str | None = None) -> str:
-    """Return the name of a promise in metrics, reports and rule files; of all rows without a group."""
-    return rate if group is None else f"{rate}[{group}]"
-
-
-class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
-    """How calibration rows of one day or cluster depend on each other, by the name of a promise."""
-
-    column: str
-    promises: dict[str, UnitSums]
 
 
 class BoundaryArtifact(Saved, frozen=True, kw_only=True):

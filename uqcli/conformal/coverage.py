@@ -19,7 +19,7 @@ import numpy as np
 from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.base.records import dataclass
-from uqcli.estimates.survey import MIN_CLUSTERS, limit_of_clusters
+from uqcli.estimates.survey import limit_of_clusters, tail_of_clusters
 from uqcli.kernels.nonconformity import sets_below, true_label_scores
 
 
@@ -243,7 +243,7 @@ Alphas are all equal except for mode label-conditional.
 
 
 _QUANTILES = 1000
-"""Quantiles of the guaranteed coverage that a p-value over clusters is averaged over."""
+"""Quantiles of the guaranteed coverage that p-values of clusters and groups are averaged over."""
 
 _MAX_DEVIATIONS = 40
 """Number of standard deviations beyond which outcomes do not change a sum of doubles."""
@@ -268,25 +268,31 @@ def clustered_p_value(covered: Ints, rows: Ints, calibration_rows: int, alpha: F
     """Compute the p-value of the guarantee on clusters of dependent rows; None for fewer than 10 clusters.
 
     It is the level at which the interval of the coverage excludes the guarantee, averaged over the coverage
-    that the calibration rows give. They count as fewer independent rows, in proportion to the new ones.
-    Covered rows and all rows are those of each cluster, shape (C,).
+    that so many independent calibration rows give. Covered rows and all rows are those of each cluster, shape
+    (C,).
     """
-    missed = rows - covered
-    if not missed.any():
-        return None if np.count_nonzero(rows) < MIN_CLUSTERS else 1.0
-    limit = limit_of_clusters(missed, rows)
-    if limit is None:
-        return None
-    independent = min(1.0, (limit.x + limit.y - 1) / int(rows.sum()))
-    calibration = math.floor(calibration_rows * independent)
-    rank = rank_of(calibration, alpha)
-    if rank > calibration:
-        return 1.0
+    return tail_of_clusters(rows - covered, rows, 1 - coverage_chances(calibration_rows, alpha))
+
+
+def coverage_chances(calibration_rows: int, alpha: Fraction) -> Floats:
+    """Return equally likely coverages of a rule of so many independent calibration rows.
+
+    Where they are too few, every label is in the set.
+    """
     from scipy.special import betaincinv
 
+    rank = rank_of(calibration_rows, alpha)
+    if rank > calibration_rows:
+        return np.ones(1)
     level = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
-    promised: Floats = betaincinv(rank, calibration + 1 - rank, level)
-    return math.fsum(limit.tail_at(1 - promised).tolist()) / _QUANTILES
+    chances: Floats = betaincinv(rank, calibration_rows + 1 - rank, level)
+    return chances
+
+
+def independent_share(covered: Ints, rows: Ints) -> float:
+    """Return how many independent rows the rows of clusters count as, as a share; shape (C,) each."""
+    limit = limit_of_clusters(rows - covered, rows)
+    return 1.0 if limit is None else min(1.0, (limit.x + limit.y - 1) / int(rows.sum()))
 
 
 def _beta_binomial_cdf(successes: int, trials: int, a: int, b: int) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Annotated, ClassVar, Final
 
@@ -17,7 +18,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, printable
-from uqcli.conformal.coverage import SCORES
+from uqcli.conformal.coverage import SCORES, coverage_chances
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
@@ -35,7 +36,15 @@ from uqcli.rules.expressions import (
     TextIn,
     minus,
 )
-from uqcli.rules.saved import Count, Saved, are_weights, columns_of_classes
+from uqcli.rules.saved import (
+    Count,
+    Saved,
+    SavedDependence,
+    are_weights,
+    columns_of_classes,
+    given,
+    promise_name,
+)
 
 _MAX_ROWS = 60
 _ON_AVERAGE = (
@@ -87,6 +96,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     """Prediction sets: class y is in the set of x iff its non-conformity score is at most its threshold.
 
     ``calibration_rows``: weight of each class's calibration rows; None in files of version 0.1.0.
+    ``dependence``: how the coverage of calibration rows depends on their day or cluster, by the name of a
+    class, group, or of all rows.
     """
 
     parameters: ConformalParameters
@@ -98,6 +109,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     weights: list[float] | None
     groups: SavedGroups | None
     calibration_rows: list[Count] | None = None
+    dependence: SavedDependence | msgspec.UnsetType = msgspec.UNSET
 
     has_sets: ClassVar[bool] = True
     newest_format: ClassVar[int] = NEW_FORMAT
@@ -111,6 +123,41 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def positive_label(self) -> str | None:
         """See Saved."""
         return self.parameters.positive
+
+    def independent_rows(self, part: str | None, rows: int) -> int:
+        """Return how many independent rows the calibration rows of a class or group, or all, count as."""
+        dependence = given(self.dependence)
+        sums = None if dependence is None else dependence.promises.get(promise_name("coverage", part))
+        return rows if sums is None or not sums.n else math.floor(rows / max(1.0, sums.q / sums.n))
+
+    @property
+    def _rows_of_thresholds(self) -> dict[str | None, int]:
+        """Independent calibration rows of each class's or group's threshold, or of that of all rows."""
+        names: Sequence[str | None]
+        if self.groups is not None:
+            names, rows = self.groups.names, self.groups.calibration_rows
+        elif self.mode is ConformalMode.LABEL_CONDITIONAL:
+            names, rows = self.classes, self.calibration_rows
+        else:
+            names, rows = [None], None if self.calibration_rows is None else [sum(self.calibration_rows)]
+        known = rows or [self.source.rows // len(names)] * len(names)
+        return {name: self.independent_rows(name, count) for name, count in zip(names, known, strict=True)}
+
+    def chances(self, column: str, name: str | None = None, share: float = 1.0) -> Floats:
+        """Return equally likely coverages of new rows that are like the calibration rows.
+
+        They are those of a value of a column: the threshold of all of its rows may be the one that rests on
+        the fewest calibration rows, unless the rule has a threshold of its own for them. If the rule does not
+        know how its calibration rows depend on each other, ``share`` of them count as independent.
+        """
+        rows = self._rows_of_thresholds
+        if name in rows and self.groups is not None and self.groups.column == column:
+            fewest = rows[name]
+        else:
+            fewest = min((count for count in rows.values() if count), default=0)
+        if given(self.dependence) is None:
+            fewest = math.floor(fewest * share)
+        return coverage_chances(fewest, decimal("alpha", self.parameters.alpha))
 
     @property
     def class_names(self) -> Sequence[str]:

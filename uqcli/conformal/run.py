@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.choices import ArtifactKind, ConformalMethod, ConformalMode
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
@@ -25,6 +25,7 @@ from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
+from uqcli.estimates.dependence import unit_sums
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -39,6 +40,7 @@ from uqcli.reports.document import (
 from uqcli.reports.figures import BLUE, label_lines, level_colours
 from uqcli.rules.labelled import ClassReader, sum_notes
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
+from uqcli.rules.saved import SavedDependence, promise_name
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, load_shift
@@ -237,6 +239,9 @@ def _fitted(
         groups=groups,
         calibration_rows=counts,
     )
+    if (column := request.data.roles.cluster) is not None:
+        dependence = _dependence(artifact, column, scores, group, reader.levels)
+        artifact = msgspec.structs.replace(artifact, dependence=dependence)
     notes = [*_notes(artifact, counts), *sum_notes(reader.unnormalised)]
     for sentence in notes:
         doubt(sentence)
@@ -348,6 +353,37 @@ def _groups(
         thresholds=[thresholds for _, thresholds, _ in groups],
         calibration_rows=[rows for _, _, rows in groups],
     )
+
+
+def _dependence(
+    artifact: ConformalArtifact,
+    column: str,
+    scores: LabelScores,
+    group: Ints | None,
+    levels: Mapping[str, Mapping[str, int]],
+) -> SavedDependence:
+    """Sum up how the coverage of the rows behind each threshold depends on their cluster."""
+    groups, thresholds = artifact.groups, artifact.thresholds
+    parts: list[tuple[str | None, Bools | None, float]] = [(None, None, thresholds[0])]
+    if groups is not None and group is not None:
+        names = zip(groups.names, groups.thresholds, strict=True)
+        parts = [(name, group == levels[groups.column][name], threshold) for name, (threshold, *_) in names]
+    elif artifact.mode is ConformalMode.LABEL_CONDITIONAL:
+        of_class = enumerate(zip(artifact.classes, thresholds, strict=True))
+        parts = [(name, scores.label == label, threshold) for label, (name, threshold) in of_class]
+    promises = {}
+    for name, chosen, threshold in parts:
+        rows = scores if chosen is None else scores.select(chosen)
+        if rows.cluster is None or not len(rows.score):
+            continue
+        weight = np.ones(len(rows.score)) if rows.weight is None else rows.weight
+        _, index_of_row = np.unique(rows.cluster, return_inverse=True)
+        covered, trials = (
+            np.bincount(index_of_row, amount).astype(np.int64)
+            for amount in (weight * (rows.score <= threshold), weight)
+        )
+        promises[promise_name("coverage", name)] = unit_sums(covered, trials)
+    return SavedDependence(column=column, promises=promises)
 
 
 def _notes(artifact: ConformalArtifact, counts: Sequence[int]) -> list[str]:

@@ -209,17 +209,23 @@ class Design(ABC):
         """Return the whole numbers whose ratios are the rates of a rule."""
         return _confusion(self.total, rule)
 
-    def bounded(self, rate: Rate, rule: int, bound: Fraction, *, upper: bool) -> BoundedRate:
+    def bounded(
+        self, rate: Rate, rule: int, bound: Fraction, *, upper: bool, chances: Floats | None = None
+    ) -> BoundedRate:
         """Return a rate of a rule, to be tested against a bound (see ``BoundedRate``)."""
         successes, trials = self.totals(rule).trials(rate)
         hits, misses = _outcomes_of(rate, rule)
-        tail = self._tail(hits, misses, float(bound)) if upper else self._tail(misses, hits, float(1 - bound))
-        return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper, tail=tail)
+        least: float | Floats = float(1 - bound) if chances is None else 1 - chances
+        tail = self._tail(hits, misses, float(bound)) if upper else self._tail(misses, hits, least)
+        return BoundedRate(
+            successes=successes, trials=trials, bound=bound, upper=upper, tail=tail, chances=chances
+        )
 
-    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+    def _tail(self, outcome: Part, other: Part, rate: float | Floats) -> tuple[float | None] | None:
         """Return the p-value of so many rows of an outcome, if its share is at most a rate.
 
-        None if rows count alike, so that the exact test decides.
+        It is averaged over several, equally likely rates. None if rows count alike, so that the exact test
+        decides.
         """
         del outcome, other, rate
         return None
@@ -459,7 +465,7 @@ class WeightedRows(Design):
         ]
         return _if_shown(result, outcomes)
 
-    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+    def _tail(self, outcome: Part, other: Part, rate: float | Floats) -> tuple[float | None] | None:
         """See Design."""
         return (_doubled(row_tail(_row_outcomes(self, outcome, [other]), rate)),)
 
@@ -603,7 +609,7 @@ class ClusteredRows(Design):
         inside, trials, rows = self._outcomes(successes, failures)
         return proportion_interval(inside, trials, confidence, self.units, rows)
 
-    def _tail(self, outcome: Part, other: Part, rate: float) -> tuple[float | None] | None:
+    def _tail(self, outcome: Part, other: Part, rate: float | Floats) -> tuple[float | None] | None:
         """See Design."""
         inside, trials, rows = self._outcomes(outcome, [other])
         tail = tail_of_clusters(inside, trials, rate, rows)

@@ -23,7 +23,7 @@ from uqcli.engines.protocol import ReadRows
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import mean_with_error, resample
 from uqcli.estimates.score_metrics import CLIP, LOSSES, is_bounded
-from uqcli.estimates.survey import FEW_CLUSTERS
+from uqcli.estimates.survey import FEW_CLUSTERS, effective_units
 
 SIDES = ("before", "after", "difference")
 
@@ -486,10 +486,15 @@ def _pooled(keys: Sequence[NDArray[Any]], weight: Ints) -> tuple[Ints, Ints]:
 
 
 def _mean(loss: Floats, rows: Floats, times: Ints) -> Estimate:
-    """Compute the mean over the rows of the drawn clusters, with its linearised standard error."""
+    """Compute the mean over the rows of the drawn clusters, with its linearised standard error.
+
+    The degrees of freedom are the number of clusters of equal weight in the variance, less one.
+    """
     total = float((rows * times).sum())
     mean = float((loss * times).sum()) / total
-    return Estimate(value=mean, error=_error((loss - mean * rows) / total, times))
+    residual = (loss - mean * rows) / total
+    freedom = effective_units(np.repeat(residual * residual, times)) - 1
+    return Estimate(value=mean, error=_error(residual, times), freedom=freedom)
 
 
 def _error(residual: Floats, times: Ints) -> float:

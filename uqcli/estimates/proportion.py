@@ -17,14 +17,16 @@ divided by the number of shares, and the margins are added (Bonferroni). This is
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from fractions import Fraction
 from itertools import combinations
 from typing import Final, TypeVar
 
 import numpy as np
 
-from uqcli.base.counts import Matrix
+from uqcli.base.counts import Floats, Matrix
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
 
@@ -82,7 +84,9 @@ class BoundedRate:
     """Successes of a group, whose rate must be at least the bound, or at most if ``upper``.
 
     Where rows do not count alike, ``tail`` takes the place of the exact test: the p-value of a rate with few
-    successes (or many, if ``upper``), None if there are too few of them.
+    successes (or many, if ``upper``), None if there are too few of them. If the bound is kept on average
+    only, ``chances`` are equally likely values of the rate, shape (m,), over which the exact test is
+    averaged.
     """
 
     successes: int
@@ -90,33 +94,39 @@ class BoundedRate:
     bound: Fraction
     upper: bool = False
     tail: tuple[float | None] | None = None
+    chances: Floats | None = field(default=None, compare=False, repr=False)
 
     def p_value(self) -> float | None:
         """Return the exact one-sided p-value that the rate breaks the bound; None without trials."""
-        from scipy.special import bdtr
-
         if self.tail is not None:
             return self.tail[0]
         if not self.trials:
             return None
-        if self.upper:  # as many failures or fewer at the complementary rate
-            return float(bdtr(float(self.trials - self.successes), self.trials, float(1 - self.bound)))
-        return float(bdtr(float(self.successes), self.trials, float(self.bound)))
+        return self._at_most(self.trials - self.successes if self.upper else self.successes)
+
+    def _at_most(self, kept: int) -> float:
+        """Return the probability that at most so many trials are as they must be."""
+        from scipy.special import bdtr
+
+        if self.chances is None:
+            return float(bdtr(float(kept), self.trials, self._least))
+        return math.fsum(bdtr(float(kept), self.trials, self.chances).tolist()) / len(self.chances)
+
+    @property
+    def _least(self) -> float:
+        """The least share of trials that must be as they must be."""
+        return float(1 - self.bound if self.upper else self.bound)
 
     def detectable(self, level: float) -> float | None:
         """Return the rate nearest to the bound that the test of a level detects with probability POWER.
 
         None if no rate is detected, or if rows do not count alike.
         """
-        from scipy.special import bdtr, bdtri
-        from scipy.stats import binom
+        from scipy.special import bdtri
 
-        bound = float(1 - self.bound if self.upper else self.bound)
         if not self.trials or self.tail is not None:
             return None
-        most = int(binom.ppf(level, self.trials, bound))
-        while most >= 0 and bdtr(float(most), self.trials, bound) > level:
-            most -= 1
+        most = bisect_right(range(self.trials + 1), level, key=self._at_most) - 1
         if most < 0:
             return None
         rate = 0.0 if most == self.trials else float(bdtri(float(most), self.trials, POWER))

@@ -58,7 +58,8 @@ def studentised_interval(
     losses. There is none if the estimate or too many resampled ones are undefined, or if there are too few.
     For a difference of two scores with fewer than a hundred ``rare_rows``, those of the rarer class, the
     interval also contains that of Student's t for so many rows: alone, 95 % intervals covered as little as 88
-    %.
+    %. Where the standard error has degrees of freedom, it contains that of Student's t with these: over
+    clusters of Pareto sizes, 95 % intervals covered 89 %.
     """
     tail = tail_of(len(resampled), confidence)
     if estimate.value is None or estimate.error is None or tail is None:
@@ -68,10 +69,13 @@ def studentised_interval(
     if len(resampled) - len(distances) > tail:
         return None
     low, high = (value - estimate.error * distances[quantile] for quantile in (-1 - tail, tail))
+    freedom = estimate.freedom
     if rare_rows is not None and rare_rows < _MANY_ROWS:
+        freedom = rare_rows - 1 if freedom is None else min(freedom, rare_rows - 1)
+    if freedom is not None:
         from scipy.special import stdtrit
 
-        margin = estimate.error * float(stdtrit(rare_rows - 1, (1 + confidence) / 2))
+        margin = estimate.error * float(stdtrit(max(freedom, 1.0), (1 + confidence) / 2))
         low, high = min(low, value - margin), max(high, value + margin)
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
 

@@ -73,6 +73,12 @@ MIN_EFFECTIVE: Final = 3
 FEW_EFFECTIVE: Final = 20
 """Fewer of them need a caution."""
 
+MIN_COMPARED: Final = 6
+"""Fewer clusters of equal size have no interval of a difference.
+
+With 25 to 40 clusters of Pareto sizes, which often count as three, 95 % intervals covered 91 %.
+"""
+
 MIN_DIFFERING: Final = 5
 """Clusters in which two rules must differ for an interval of their difference."""
 
@@ -170,7 +176,7 @@ def proportion_interval(
     each_is_a_row = rows is None and clusters == _total(trials)
     if not clusters or (each_is_a_row and clusters >= MIN_CLUSTERS):
         return proportion_estimate(round(_total(successes)), clusters, confidence)
-    effective = _total(trials) ** 2 / _squares(trials)
+    effective = effective_units(trials)
     alike = _alike(successes, trials - successes, rows)
     few = _are_few(trials)
     outcomes = _outcomes(successes, trials, rows)
@@ -191,11 +197,11 @@ def limit_of_clusters(successes: Sums, trials: Sums, rows: RowOutcomes | None = 
 
 
 def tail_of_clusters(
-    successes: Sums, trials: Sums, rate: float, rows: RowOutcomes | None = None
+    successes: Sums, trials: Sums, rate: float | Floats, rows: RowOutcomes | None = None
 ) -> float | None:
     """Return the p-value of so many successes over clusters, if the proportion is at most a rate.
 
-    It is the level of the interval whose lower end is the rate.
+    It is the level of the interval whose lower end is the rate, averaged over several, equally likely rates.
     Other parameters are those of ``proportion_interval``. None if there are too few clusters for an interval.
     """
     limit = limit_of_clusters(successes, trials, rows)
@@ -204,8 +210,24 @@ def tail_of_clusters(
     return _tail(limit, rate)
 
 
-def _tail(limit: Limit, rate: float) -> float:
-    return 1.0 if rate >= 1 else float(limit.tail_at(np.array(rate)))
+def _tail(limit: Limit, rate: float | Floats) -> float:
+    """Return the p-value at a rate, or the mean of those at several."""
+    rates = np.atleast_1d(np.asarray(rate, dtype=np.float64))
+    tails = np.ones(len(rates))
+    tails[rates < 1] = limit.tail_at(rates[rates < 1])
+    return math.fsum(tails.tolist()) / len(tails)
+
+
+def effective_units(sums: Sums) -> float:
+    """Return how many units of equal size as many of these sizes count as; 0 for none.
+
+    Examples
+    --------
+    >>> effective_units(np.array([5, 5])), effective_units(np.array([1, 7]))
+    (2.0, 1.28)
+    """
+    squares = _squares(sums)
+    return _total(sums) ** 2 / squares if squares else 0.0
 
 
 def _are_few(trials: Sums) -> bool:
@@ -270,7 +292,7 @@ def row_interval(rows: RowOutcomes, confidence: float) -> Estimate:
     return Estimate(value=first.total / (first.total + second.total), low=low, high=high, reason=reason)
 
 
-def row_tail(rows: RowOutcomes, rate: float) -> float | None:
+def row_tail(rows: RowOutcomes, rate: float | Floats) -> float | None:
     """Return the p-value of so many successes by weight, if their share is at most a rate.
 
     None if there are too few rows for an interval.
@@ -295,8 +317,8 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     Ratios are numerators and denominators of each cluster. The interval is the linearisation with Student's
     t. The degrees of freedom are the effective number of clusters that contribute to the variance, at most
     those whose sums differ, less one. With the latter number the interval covers as little as 91 %, if few
-    clusters decide it. There is no interval for fewer than ``FEW_CLUSTERS`` clusters, or than
-    ``MIN_DIFFERING`` that differ.
+    clusters decide it. There is no interval for fewer than ``FEW_CLUSTERS`` clusters, for clusters that count
+    as fewer than ``MIN_COMPARED`` of equal size, or for fewer than ``MIN_DIFFERING`` that differ.
     """
     totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
@@ -309,7 +331,8 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     ]
     clusters = int(np.count_nonzero((first[1] > 0) | (second[1] > 0)))
     differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
-    if clusters < FEW_CLUSTERS or differing < MIN_DIFFERING:
+    effective = min(effective_units(denominator) for _, denominator in (first, second))
+    if clusters < FEW_CLUSTERS or effective < MIN_COMPARED or differing < MIN_DIFFERING:
         return Estimate(value=value)
     residual = residuals[1] - residuals[0]
     error = math.sqrt(clusters / (clusters - 1) * _squares(residual))

@@ -10,13 +10,14 @@ import numpy as np
 
 from uqcli.audit.report import Audit
 from uqcli.audit.run import audit_rate, audit_scores, pooled_outcomes, with_audited
-from uqcli.base.counts import Bools
+from uqcli.base.counts import Bools, Floats
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.constraint import PROMISED, listed
 from uqcli.calibrate.rule import CalibratorArtifact
+from uqcli.conformal.coverage import independent_share
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.confusion import Rate
@@ -62,8 +63,17 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
         sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
     ]  # with positions, on which random sets depend
     read, _ = read_labelled(audited)
-    bound = 1 - decimal("alpha", rule.parameters.alpha)
-    return _tested(read.rows, np.concatenate(covered), request, bound, "covered")
+    if rule.parameters.alpha_by_class is not None:
+        raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
+    bound, inside, share = 1 - decimal("alpha", rule.parameters.alpha), np.concatenate(covered), 1.0
+    if request.cluster is not None:
+        weight, (_, index) = (
+            read.rows.weights(),
+            np.unique(read.rows.groups[request.cluster], return_inverse=True),
+        )
+        counts = (np.bincount(index, amount).astype(np.int64) for amount in (weight * inside, weight))
+        share = independent_share(*counts)
+    return _tested(read.rows, inside, request, bound, "covered", chances=rule.chances("", share=share))
 
 
 def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
@@ -96,8 +106,16 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
 
 
 def _tested(
-    rows: Rows, success: Bools, request: EvaluateRequest, bound: Fraction, what: str, *, upper: bool = False
+    rows: Rows,
+    success: Bools,
+    request: EvaluateRequest,
+    bound: Fraction,
+    what: str,
+    *,
+    upper: bool = False,
+    chances: Floats | None = None,
 ) -> Audit:
     constant = replace(rows, numbers={"score": np.zeros(len(rows))})
     outcomes, _ = pooled_outcomes(constant, request.audit, success, request.cluster)
-    return audit_rate(outcomes, bound, 1 - request.resampling.confidence, what, upper=upper)
+    level = 1 - request.resampling.confidence
+    return audit_rate(outcomes, bound, level, what, upper=upper, chances=chances)

@@ -20,6 +20,7 @@ from uqcli.conformal.coverage import (
     clustered_p_value,
     coverage_p_value,
     effective_rows,
+    independent_share,
     shifted_p_value,
 )
 from uqcli.conformal.rule import ConformalArtifact
@@ -28,7 +29,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.estimates.estimate import Estimate, interval
-from uqcli.estimates.proportion import holm, proportion_estimate
+from uqcli.estimates.proportion import BoundedRate, holm, proportion_estimate
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
 from uqcli.evaluate.conformal_sets_report import (
     CoverageTest,
@@ -40,7 +41,7 @@ from uqcli.evaluate.decisions import DecisionTally, Table, Units
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
 from uqcli.rules.labelled import ClassReader, labelled_request
-from uqcli.rules.saved import Source
+from uqcli.rules.saved import Source, given
 from uqcli.shift.rule import ShiftArtifact, coverage_draws, percentiles
 
 
@@ -83,18 +84,19 @@ def evaluate(
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     decisions = DecisionTally(len(rules), Units(request.by, request.cluster))
-    group_sizes = Table()
+    group_sizes, share = Table(), 1.0
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
         joint = decisions if paired or request.by is not None else None
         tallies, source, levels = _counted(batch, joint, group_sizes)
+        share = min(share, *(tally.by_class.independent_share() for tally in tallies))
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
     by_group = None
     if request.by is not None:
         groups = decisions.by_group(levels[request.by], request.resampling.confidence, request.units)
         sizes = {name: group_sizes.sums[levels[request.by][name]] for name in groups}
-        by_group = _by_group(rules[0], groups, sizes, request, shifted=shift is not None)
+        by_group = _by_group(rules[0], groups, sizes, request, shifted=shift is not None, share=share)
     joint_design = decisions.of_all(request.resampling.confidence, request.units) if paired else None
     return EvaluateConformalReport(
         source=source,
@@ -118,13 +120,16 @@ def _by_group(
     request: EvaluateRequest,
     *,
     shifted: bool,
+    share: float,
 ) -> GroupEvaluation:
     """Measure each group, and test whether the sets cover as much there as is guaranteed overall.
 
-    Groups have rows by whether they are covered; sizes are the sum of set sizes, and empty sets.
+    Groups have rows by whether they are covered; sizes are the sum of set sizes, and empty sets. ``share`` of
+    the rows count as independent.
     """
     bound = 1 - decimal("alpha", artifact.parameters.alpha)
-    is_tested = not shifted and not artifact.unsealed
+    is_tested = not shifted and not artifact.unsealed and artifact.parameters.alpha_by_class is None
+    by = request.by or ""
     results = []
     for name, design in groups.items():
         coverage, rows = design.share(flags(0)), design.rows()
@@ -141,11 +146,15 @@ def _by_group(
                 },
                 cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
                 rate=coverage if is_tested else None,
-                bounded=design.bounded(Rate.ALERTS, 0, bound, upper=False) if is_tested else None,
+                bounded=design.bounded(
+                    Rate.ALERTS, 0, bound, upper=False, chances=artifact.chances(by, name, share)
+                )
+                if is_tested
+                else None,
             )
         )
     return group_evaluation(
-        request.by or "",
+        by,
         results,
         ("coverage", "mean set size", "empty sets"),
         f"coverage >= {float(bound):g}" if is_tested else "",
@@ -310,10 +319,21 @@ class CoveredRows:
         """Return the coverage of each part, by its name."""
         return {name: self.estimate(part, confidence) for part, name in enumerate(names)}
 
-    def p_value(self, part: int | None, calibration_rows: int, alpha: Fraction) -> float | None:
-        """Test the guarantee of a part, or of all rows; None for zero rows or too few clusters."""
+    def independent_share(self) -> float:
+        """Return how many independent rows all rows count as, as a share."""
+        return 1.0 if self.clusters is None else independent_share(*self.clusters.of_all())
+
+    def p_value(
+        self, part: int | None, calibration_rows: int, alpha: Fraction, *, are_independent: bool = False
+    ) -> float | None:
+        """Test the guarantee of a part, or of all rows; None for zero rows or too few clusters.
+
+        Unless they ``are_independent``, calibration rows count as fewer, in proportion to the new rows.
+        """
         if self.clusters is not None:
-            return clustered_p_value(*self._clusters_of(self.clusters, part), calibration_rows, alpha)
+            counts = self._clusters_of(self.clusters, part)
+            share = 1.0 if are_independent else independent_share(*counts)
+            return clustered_p_value(*counts, math.floor(calibration_rows * share), alpha)
         covered, rows = self._counts_of(part)
         return coverage_p_value(covered, rows, calibration_rows, alpha) if rows else None
 
@@ -376,20 +396,26 @@ def _on_rows(
     level: float,
 ) -> CoverageTest:
     """Test the guarantee of each class or group, or of all rows, by name."""
+    independent, known = artifact.independent_rows, given(artifact.dependence) is not None
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         unit, own = "class", artifact.parameters.alpha_by_class or {}
         alphas = [decimal("alpha", own[name]) if name in own else alpha for name in artifact.classes]
         classes = enumerate(zip(artifact.classes, calibration, alphas, strict=True))
         p_values = {
-            name: by_class.p_value(part, rows, own_alpha) for part, (name, rows, own_alpha) in classes
+            name: by_class.p_value(part, independent(name, rows), own_alpha, are_independent=known)
+            for part, (name, rows, own_alpha) in classes
         }
     elif artifact.groups is not None:
         unit, names = "group", artifact.groups.names
         of_group = artifact.groups.calibration_rows or _in_proportion(artifact, by_group.rows[:-1])
         groups = enumerate(zip(names, of_group, strict=True))
-        p_values = {name: by_group.p_value(part, rows, alpha) for part, (name, rows) in groups}
+        p_values = {
+            name: by_group.p_value(part, independent(name, rows), alpha, are_independent=known)
+            for part, (name, rows) in groups
+        }
     else:
-        unit, p_values = "", {"": by_class.p_value(None, sum(calibration), alpha)}
+        rows = independent(None, sum(calibration))
+        unit, p_values = "", {"": by_class.p_value(None, rows, alpha, are_independent=known)}
     test = _tested(unit, p_values, level)
     if by_class.clusters is not None:
         return test if test.p_values else _untested(unit, f"fewer than {MIN_CLUSTERS} clusters")
@@ -426,14 +452,15 @@ def _untested(unit: str, reason: str) -> CoverageTest:
 
 
 def _classes_below(artifact: ConformalArtifact, by_class: CoveredRows, level: float) -> tuple[str, ...]:
-    """Return classes whose coverage is significantly below the overall guarantee (binomial tests, Holm)."""
-    from scipy.special import bdtr
-
+    """Return classes whose coverage is significantly below the overall guarantee (Holm)."""
+    bound, chances = 1 - decimal("alpha", artifact.parameters.alpha), artifact.chances("")
     counts = zip(artifact.classes, by_class.covered.tolist(), by_class.rows.tolist(), strict=True)
-    p_values = {
-        name: float(bdtr(float(covered), rows, 1 - artifact.alpha)) for name, covered, rows in counts if rows
+    rates = {
+        name: BoundedRate(successes=covered, trials=rows, bound=bound, chances=chances)
+        for name, covered, rows in counts
+        if rows
     }
-    adjusted = holm(p_values)
+    adjusted = holm({name: rate.p_value() or 0.0 for name, rate in rates.items()})
     return tuple(
         sorted((name for name, p in adjusted.items() if p <= level), key=lambda name: adjusted[name])
     )

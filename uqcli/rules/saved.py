@@ -15,6 +15,7 @@ from uqcli.base.errors import UsageError
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
+from uqcli.estimates.dependence import UnitSums
 from uqcli.reports.document import Document, Metrics
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.expressions import Arithmetic, Column, Constant, Expression, Formula
@@ -48,6 +49,18 @@ def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> st
         return None if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]
     return f"it does not name the column of class '{missing[0]}'" if missing else None
+
+
+def promise_name(rate: str, group: str | None = None) -> str:
+    """Return the name of a promise in metrics, reports and rule files; of all rows without a group."""
+    return rate if group is None else f"{rate}[{group}]"
+
+
+class SavedDependence(msgspec.Struct, frozen=True, kw_only=True):
+    """How calibration rows of one day or cluster depend on each other, by the name of a promise."""
+
+    column: str
+    promises: dict[str, UnitSums]
 
 
 class Source(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,6 +25,7 @@ from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
+from uqcli.estimates.survey import effective_units
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import (
@@ -43,7 +44,8 @@ from uqcli.tce.options import MeasureOptions
 
 _MIN_CLUSTERS: Final = 100
 _MIN_CLASS_CLUSTERS: Final = 50
-"""Clusters, and those with a positive and with a negative row, below which signs have no valid level."""
+"""Clusters below which signs have no valid level, and the number of equal ones that those with a positive and
+with a negative row must count as: sums of few large clusters are too skewed."""
 
 _OF_DRAWN_ROWS: Final = (
     "tce",
@@ -107,9 +109,10 @@ class ClusteredScores:
         """Counts of all rows."""
         return pool(self.score, self.positive, None)
 
-    def clusters_with(self, *, positive: bool) -> int:
-        """Count the clusters with a positive or with a negative row."""
-        return len(np.unique(self.cluster[self.positive == positive]))
+    def clusters_with(self, *, positive: bool) -> float:
+        """Return how many clusters of equally many positive, or negative, rows these rows count as."""
+        _, rows = np.unique(self.cluster[self.positive == positive], return_counts=True)
+        return effective_units(rows)
 
     def drawn(self, seed: int) -> ValueCounts:
         """Draw one row of each cluster, keyed by the text of the cluster."""
@@ -154,8 +157,8 @@ def errors_of_clusters(
             values |= {name: of_drawn.metrics[name] for name in _SIGNED}
             notes.append(
                 f"The p-values of ece, ace and ecce are of one row of each cluster. Those of all rows need "
-                f"{_MIN_CLUSTERS} clusters, {_MIN_CLASS_CLUSTERS} of them with a positive and as many with a "
-                "negative row."
+                f"{_MIN_CLUSTERS} clusters; those with a positive row must count as {_MIN_CLASS_CLUSTERS} of "
+                "equal size, and so must those with a negative row."
             )
         chance = SamplingDistribution(intervals=_intervals(scores, plan), if_calibrated=nulls)
     return values, chance, tuple(notes)

@@ -14,13 +14,13 @@ from uqcli.base.choices import ConformalMode, ReviewKind
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
-from uqcli.boundary.rule import BoundaryArtifact, SavedExpected, promise_name
+from uqcli.boundary.rule import BoundaryArtifact, SavedExpected
 from uqcli.boundary.search.constraint import PROMISED, listed
 from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
-from uqcli.rules.saved import Saved
+from uqcli.rules.saved import Saved, promise_name
 
 _OTHER_RATES: Final = {"miss": ("miss rate", "positives"), "coverage": ("coverage", "rows")}
 """Names of rates that no constraint bounds, and what they count."""
@@ -164,8 +164,8 @@ def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
     parts: Sequence[tuple[str | None, int, Fraction]]
     alpha = decimal("alpha", rule.parameters.alpha)
     if rule.groups is not None:
-        counted = rule.groups.calibration_rows or []
-        parts = [(name, n, alpha) for name, n in zip(rule.groups.names, counted, strict=False)]
+        rows_of_groups = rule.groups.calibration_rows or []
+        parts = [(name, n, alpha) for name, n in zip(rule.groups.names, rows_of_groups, strict=False)]
     elif rule.mode is ConformalMode.LABEL_CONDITIONAL:
         own = rule.parameters.alpha_by_class or {}
         parts = [
@@ -176,7 +176,8 @@ def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
         parts = [(None, sum(rows), alpha)]
     share = delta / max(len(parts), 1)
     promises = []
-    for name, n, risk in parts:
+    for name, counted, risk in parts:
+        n = rule.independent_rows(name, counted)
         kept = rank_of(n, risk)
         if kept <= n:  # otherwise every label is in the set
             least = coverage_bound(kept, n, share)
