@@ -2,12 +2,14 @@
 
 import json
 
+import msgspec
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.cli.conftest import fit
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.survey import proportion_interval, ratio_difference
 
 
@@ -288,6 +290,11 @@ def test_few_clusters_are_tested_by_one_row_of_each(uqcli, customers, tmp_path):
     report = uqcli("tce", "few.parquet", "--cluster", "customer", "--bootstrap", "60", "--json").json
     assert any("need 100 clusters" in note for note in report["notes"])
     assert report["metrics"]["clusters"] == 60
+    large = pl.when(pl.col("customer").rank("dense") <= 30).then(pl.lit("large")).otherwise("customer")
+    customers.with_columns(customer=large).write_parquet(tmp_path / "unequal.parquet")
+    report = uqcli("tce", "unequal.parquet", "--cluster", "customer", "--bootstrap", "60", "--json").json
+    assert report["metrics"]["clusters"] == 121
+    assert any("must count as 50 of equal size" in note for note in report["notes"])
 
 
 @pytest.mark.parametrize(
@@ -313,6 +320,45 @@ def test_prediction_sets_are_guaranteed_for_clusters(uqcli, inputs, mode):
     alone = uqcli("conformal", "--proba", "p_*", "--method", "lac", "--mode", mode, "--json", inputs[0]).json
     assert alone["thresholds"] != first.json["thresholds"]
     assert b"from a new cluster" in uqcli(*command, inputs[0]).out.replace(b"\n", b" ")
+
+
+@pytest.mark.parametrize("options", [(), ("--mode", "label-conditional"), ("--by", "group")])
+def test_prediction_sets_keep_how_alike_their_calibration_rows_are(uqcli, customers, tmp_path, options):
+    rows = customers.with_columns(
+        group=pl.when(pl.col("uncertainty") > 0).then(pl.lit("a")).otherwise(pl.lit("b"))
+    )
+    rows.write_parquet(tmp_path / "rows.parquet")
+    command = (
+        "conformal",
+        "rows.parquet",
+        "--proba",
+        "p_*",
+        "--method",
+        "lac",
+        "--cluster",
+        "customer",
+        *options,
+    )
+    saved = uqcli(*command, "-o", "-").json
+    assert uqcli(*command, "--engine", "spark", "-o", "-").json == saved
+    p = np.where(rows["label"] == 1, rows["p_1"], rows["p_0"])
+    parts = {"coverage": (np.ones(len(rows), dtype=bool), saved["thresholds"][0])}
+    if "group" in options:
+        of_groups = zip(saved["groups"]["names"], saved["groups"]["thresholds"], strict=True)
+        parts = {f"coverage[{name}]": (rows["group"] == name, threshold[0]) for name, threshold in of_groups}
+    elif options:
+        parts = {
+            f"coverage[{label}]": (rows["label"] == label, saved["thresholds"][label]) for label in (0, 1)
+        }
+    index = np.unique(rows["customer"], return_inverse=True)[1]
+    expected = {
+        name: unit_sums(*sums(index, np.asarray(inside) & (1 - p <= threshold), inside))
+        for name, (inside, threshold) in parts.items()
+    }
+    assert saved["dependence"] == {
+        "column": "customer",
+        "promises": {name: msgspec.to_builtins(total) for name, total in expected.items()},
+    }
 
 
 @pytest.fixture

@@ -228,6 +228,15 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     assert targets["targets"] == by_days["targets"]
 
 
+def test_the_alert_rate_of_a_rule_by_day_has_no_range_of_independent_rows(uqcli, rows, tmp_path):
+    rows.filter(pl.col("score") > 0.5).write_parquet(tmp_path / "busy.parquet")
+    for options, has_range in (((), True), (("--day", "day"), False)):
+        fitted = uqcli("boundary", "rows.parquet", "--max-selected", "20%", *options, "-q", "-o", "rule.json")
+        assert fitted.code == 0
+        notes = uqcli("apply", "rule.json", "busy.parquet", "-o", "out.csv", "--json").json["notes"]
+        assert any("% range is" in note for note in notes) == has_range, notes
+
+
 def test_only_customers_that_are_alike_need_a_caution(uqcli, tmp_path):
     random, frame = np.random.default_rng(0), draw_days(60, 30, 1.5)
     frame = frame.select(

@@ -277,13 +277,13 @@ def clustered_p_value(covered: Ints, rows: Ints, calibration_rows: int, alpha: F
 def coverage_chances(calibration_rows: int, alpha: Fraction) -> Floats:
     """Return equally likely coverages of a rule of so many independent calibration rows.
 
-    Where they are too few, every label is in the set.
+    Too few rows, which put every label into every set, promise nothing that new rows could break: 0.
     """
     from scipy.special import betaincinv
 
     rank = rank_of(calibration_rows, alpha)
     if rank > calibration_rows:
-        return np.ones(1)
+        return np.zeros(1)
     level = (np.arange(_QUANTILES) + 0.5) / _QUANTILES
     chances: Floats = betaincinv(rank, calibration_rows + 1 - rank, level)
     return chances

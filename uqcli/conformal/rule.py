@@ -18,7 +18,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, printable
-from uqcli.conformal.coverage import SCORES, coverage_chances
+from uqcli.conformal.coverage import SCORES, coverage_chances, rank_of
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
@@ -150,14 +150,14 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         the fewest calibration rows, unless the rule has a threshold of its own for them. If the rule does not
         know how its calibration rows depend on each other, ``share`` of them count as independent.
         """
-        rows = self._rows_of_thresholds
+        alpha, rows = decimal("alpha", self.parameters.alpha), self._rows_of_thresholds
         if name in rows and self.groups is not None and self.groups.column == column:
             fewest = rows[name]
-        else:
-            fewest = min((count for count in rows.values() if count), default=0)
+        else:  # of too few rows, every set has the label
+            fewest = min((count for count in rows.values() if rank_of(count, alpha) <= count), default=0)
         if given(self.dependence) is None:
             fewest = math.floor(fewest * share)
-        return coverage_chances(fewest, decimal("alpha", self.parameters.alpha))
+        return coverage_chances(fewest, alpha)
 
     @property
     def class_names(self) -> Sequence[str]:
