@@ -12,6 +12,7 @@ import numpy as np
 from uqcli.audit.report import Audit
 from uqcli.audit.run import audit_scores, pooled_outcomes, with_audited
 from uqcli.base import defaults
+from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import ScoreBinning
 from uqcli.base.counts import Ints, ValueCounts, merge, pool
 from uqcli.base.errors import UsageError
@@ -365,7 +366,10 @@ def _measured_part(
             for problem in zip(counts, options, strict=True)
             for task in (partial(measure, *problem), partial(band_of, problem[0]))
         )
-        results = list(parallel_map(lambda task: task(), tasks))
+        # the many short steps of few values wait longer for Python's lock than threads save
+        are_few = max(len(count.value) for count in counts) <= VALUES_PER_PART
+        mapped = map if are_few else parallel_map
+        results = list(mapped(lambda task: task(), tasks))
         measured = [result for result in results if isinstance(result, Measured)]
         bands = [result for result in results if isinstance(result, Band)]
     else:
