@@ -481,7 +481,7 @@ class EvaluateReport(Evaluated):
         return [rows, f"Use {more} if that is worth the work, and otherwise {less}."]
 
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
-        """State how many of the additional alerts of one rule are positive, and when to use it."""
+        """State how many more rows one rule flags, how many more positives it finds, and when to use it."""
         if difference.value is not None:
             return worth_more(self.names, difference.value, self._simpler())
         if difference.selected.low is None:
@@ -496,10 +496,11 @@ class EvaluateReport(Evaluated):
         more_rows, fewer = many.confusion, few.confusion
         alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
         advice = [f"Use {more} if its additional alerts are worth the work, and otherwise {less}."]
-        if not 0 <= hits <= alerts or alerts == 0:
+        if hits < 0 or alerts == 0:
             return advice
-        hit_rate = f"{count(hits)} of them ({percent(hits / alerts)}) are positive"
-        return [f"{more} flags {count(alerts)} more rows, and {hit_rate}.", *advice]
+        # either rule may flag rows that the other does not, so the difference is no set of rows
+        net = f"{more} flags {count(alerts)} more {'row' if alerts == 1 else 'rows'} on balance"
+        return [f"{net}, and finds {count(hits)} more {'positive' if hits == 1 else 'positives'}.", *advice]
 
     def _simpler(self) -> str:
         """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
