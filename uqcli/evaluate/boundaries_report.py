@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.base.choices import ReviewKind
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
     MOST_NAMED,
@@ -449,8 +450,8 @@ class EvaluateReport(Evaluated):
             )
         ]
         return [
-            f"{name} has the same counts here as on its calibration set, so these may be the same rows: test "
-            "it on rows that it was not fitted on."
+            f"{quote(name)} has the same counts here as on its calibration set, so these may be the same "
+            "rows: test it on rows that it was not fitted on."
             for name in same
         ]
 
