@@ -576,12 +576,19 @@ def _least_caught(artifact: BoundaryArtifact) -> float | None:
 GROUP_HEADER = ("flagged", "precision", "recall")
 """Names of the cells of a group."""
 
+OTHER_RATES = {Rate.FPR: "FPR", Rate.SPECIFICITY: "specificity", Rate.OMISSION: "false omission"}
+"""Names of further cells, each of which groups have if its rate is the target that they are tested for."""
 
-def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
-    """Format the results of a group, in the order of GROUP_HEADER, and its value if there are amounts."""
+
+def group_cells(measured: MeasuredBoundary, tested: Rate | None = None) -> tuple[str, ...]:
+    """Format the results of a group, in the order of GROUP_HEADER.
+
+    The tested rate follows if it is one of OTHER_RATES, and the value if there are amounts.
+    """
     rate = f"{100 * measured.selected_share:.2f} %"
     value = () if measured.value is None else measured.value.cells()[:1]
-    return rate, interval(measured.precision), interval(measured.recall), *value
+    other = (interval(measured.rate(tested)),) if tested in OTHER_RATES else ()
+    return rate, interval(measured.precision), interval(measured.recall), *other, *value
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
