@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from uqcli.base.errors import UsageError
-from uqcli.boundary.rule import SavedConstraint
+from uqcli.boundary.rule import SavedConstraint, answer
 from uqcli.boundary.search.constraint import PROMISED, RULES, ConstraintKind, parse_constraint, utility
 from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.design import too_few_labels
 
 PRECISION, RECALL, UTILITY = ConstraintKind.PRECISION, ConstraintKind.RECALL, ConstraintKind.UTILITY
 MAX_SELECTED, MAX_FPR = ConstraintKind.MAX_SELECTED, ConstraintKind.MAX_FPR
@@ -131,3 +132,9 @@ def test_a_saved_constraint_is_parsed_once():
     for _ in range(2):
         with pytest.raises(UsageError, match="recall is '7'"):
             SavedConstraint(kind=RECALL, value="7").parsed()
+
+
+def test_a_single_row_is_no_rows():
+    one = Confusion(rows=1, positives=1, selected=1, true_positives=1)
+    assert answer(one).startswith("Flags 1 of 1 row (100 %)")
+    assert too_few_labels(0, 0) == "only 0 rows of the file are not flagged (100 needed)"

@@ -9,7 +9,7 @@ from tests.properties.calibration_rows import draw_rows, scored
 from tests.properties.strategies import data_sets
 from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.counts import Feature, pool
-from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, cross_validated, fit, fit_counts
+from uqcli.calibrate.fit import ROW_FITS, SCORE_FITS, Choice, Tried, cross_validated, fit, fit_counts
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import rows_of
 from uqcli.calibrate.scale import Scale
@@ -75,3 +75,19 @@ def test_the_method_is_among_the_methods_of_its_map(method):
     fitted = fit(draw_rows(10, rows=200), CalibrationOptions(method=method, min_leaf=30))
     assert method in fitted.map.methods
     assert fitted.map.contradiction() is None
+
+
+@pytest.mark.parametrize(
+    ("excess", "reason"),
+    [
+        (0.002, "it has the lowest log loss, by more than a standard error."),
+        (0.0005, "it has the lowest log loss, and it is the simplest."),
+    ],
+)
+def test_the_reason_for_a_method_follows_from_the_standard_errors(excess, reason):
+    simplest, platt = CalibrationMethod.TEMPERATURE, CalibrationMethod.PLATT
+    tried = (
+        Tried(method=simplest, log_loss=0.5, excess=0.0, error=0.0),
+        Tried(method=platt, log_loss=0.5 + excess, excess=excess, error=0.001),
+    )
+    assert Choice(method=simplest, tried=tried).reason() == f"Chose temperature: of 2 methods tried, {reason}"

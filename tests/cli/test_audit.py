@@ -137,6 +137,20 @@ def test_segments_of_a_rule_are_tested_by_its_target(uqcli, files, rule):
         assert row["p"] == pytest.approx(tail, rel=1e-9)
 
 
+@pytest.mark.parametrize(("rule", "units"), [("recall", "positives"), ("false positives", "negatives")])
+def test_the_rows_of_a_segment_are_named_by_what_the_target_counts(uqcli, files, tmp_path, rule, units):
+    assert uqcli(*RULES[rule][0], "--algorithm", "st", "-q", "-o", "rule.json").code == 0
+    score = pl.col("score") ** (2 if rule == "recall" else 0.3)
+    web = pl.when(pl.col("device") == "web").then(score).otherwise("score")
+    files.with_columns(score=web).write_csv(tmp_path / "web.csv")
+    line = ("evaluate", "rule.json", "web.csv", "--audit", "device")
+    worst = uqcli(*line, "--json").json["audit"][0]
+    shown = " ".join(uqcli(*line).out.decode().split())
+    assert f"device = web. {100 * worst['observed'] / worst['rows']:.3g} %" in shown
+    assert f"of its {worst['rows']:,} {units} are flagged" in shown
+    assert f"segment {units} flagged target" in shown
+
+
 def test_segments_of_calibrators_and_sets(uqcli, files):
     assert uqcli("calibrate", "fit.csv", "--method", "platt", "-q", "-o", "map.json").code == 0
     assert uqcli("conformal", "fit.csv", "--alpha", "0.2", "-q", "-o", "sets.json").code == 0

@@ -62,6 +62,13 @@ def test_every_column_of_the_table_has_a_header(uqcli, data):
             assert len({line.count("|") for line in lines}) == 1, lines
 
 
+def test_what_no_boundary_on_a_grid_meets_is_not_answered_by_a_command_that_needs_rows(uqcli, data):
+    assert uqcli("bin", data, "--score-bins", "3", "-q", "-o", "g.json").code == 0
+    for source, is_proposed in ((("--grid", "g.json"), False), ((data, "--score-bins", "3"), True)):
+        outcome = uqcli("boundary", *source, "--precision", "0.9999", "--algorithm", "smooth")
+        assert (outcome.code, "boundary without a bound" in outcome.err) == (4, is_proposed)
+
+
 def test_merged_grids_equal_the_grid_of_all_rows(uqcli, data, frame, tmp_path):
     expected = grid_of(uqcli, data, "--score-bins", 12)
     (tmp_path / "whole.json").write_text(json.dumps(expected))

@@ -325,6 +325,7 @@ def test_several_bounds_give_a_table_and_one_file_each(uqcli, data, tmp_path):
         assert (tmp_path / f"b-{bound}.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
     shown = uqcli("boundary", data, "--precision", "0.6,0.7").out.decode()
     assert "precision >= 0.6" in shown and "precision >= 0.7" in shown  # noqa: PT018
+    assert "Next: add -o boundary-{}.json to save them." in shown
     failed = uqcli("boundary", data, "--precision", "0.6,0.7", "--fail-if", "recall < 2", "-q")
     assert failed.code == 6
     assert len(failed.err.splitlines()) == 2

@@ -131,6 +131,9 @@ def test_a_group_that_cannot_keep_the_bound_flags_nothing(uqcli, files, tmp_path
         outcome.out.decode().split()
     )
     assert saved(tmp_path)["groups"]["9"]["thresholds"] == [None]
+    limit = ("--max-fpr", "0.1", *options[2:])
+    shown = " ".join(uqcli("boundary", "hard.csv", *limit).out.decode().split())
+    assert "since no rule that flags a row keeps within the limit there: allow a higher rate, or" in shown
     impossible = frame.with_columns(score=0.5)
     impossible.write_csv(tmp_path / "hard.csv")
     assert uqcli("boundary", "hard.csv", *options, "-o", "none.json").code == 4

@@ -1,11 +1,14 @@
 """Tests of ``uqcli evaluate``: metrics, exact intervals and verdicts."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+
+from uqcli.base.operating_system import quote
 
 
 def test_metrics_equal_the_fit_and_intervals_are_exact(uqcli, artifact, data, frame):
@@ -271,6 +274,10 @@ def test_evaluation_on_the_calibration_set_gives_a_caution(uqcli, artifact, data
     frame[:-1].write_parquet("new.parquet")
     assert not any(
         caution in note for note in uqcli("evaluate", artifact, "new.parquet", "--json").json["notes"]
+    )
+    Path("my rule.json").write_bytes(Path(artifact).read_bytes())
+    assert f"Caution: {quote('my rule.json')} {caution}" in " ".join(
+        uqcli("evaluate", "my rule.json", data).out.decode().split()
     )
 
 

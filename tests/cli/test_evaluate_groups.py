@@ -116,6 +116,22 @@ def test_groups_have_a_table_a_figure_and_claims(uqcli, files, tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("rule", "name"), [("boundary by false positives", "FPR"), ("boundary by specificity", "specificity")]
+)
+def test_the_table_of_groups_has_the_rate_that_is_tested(uqcli, files, rule, name):
+    assert uqcli(*RULES[rule], "-q", "-o", "rule.json").code == 0
+    line = ("evaluate", "rule.json", "test.csv", "--by", "region")
+    first, *_ = uqcli(*line, "--json").json["groups"]
+    rate = first["metrics"]["fpr"]["value"]
+    header, cells = (
+        next(text for text in uqcli(*line).out.decode().splitlines() if text.startswith(start)).split()
+        for start in ("region", "2 ")
+    )
+    assert header[-2:] == [name, "p"]
+    assert f"{rate if name == 'FPR' else 1 - rate:.3f}" == cells[-4]
+
+
+@pytest.mark.parametrize(
     ("parts", "tested_in"),
     [(("--by", "region"), "groups"), (("--by", "region", "--audit", "region"), "groups and segments")],
 )

@@ -65,6 +65,27 @@ def test_significant_differences_are_marked(uqcli, pair, data):
     assert "n.s." not in shown
 
 
+def test_additional_alerts_are_a_difference_and_no_set_of_rows(uqcli, data):
+    for name, algorithm, rows in (("many", "vw-dpmt", "30%"), ("few", "st", "15%")):
+        line = (
+            "boundary",
+            data,
+            "--max-selected",
+            rows,
+            "--algorithm",
+            algorithm,
+            "-q",
+            "-o",
+            f"{name}.json",
+        )
+        assert uqcli(*line).code == 0
+    line = ("evaluate", "many.json", "few.json", data)
+    many, few = (result["metrics"] for result in uqcli(*line, "--json").json["results"])
+    alerts, hits = (many[name] - few[name] for name in ("selected", "true_positives"))
+    shown = " ".join(uqcli(*line).out.decode().split())
+    assert f"many.json flags {alerts:,} more rows on balance, and finds {hits:,} more positives." in shown
+
+
 def test_differences_that_are_not_significant_favour_no_rule(uqcli, pair, data, tmp_path):
     shown = " ".join(uqcli("evaluate", pair[0], pair[0], data, "--verbose").out.decode().split())
     assert shown.count("(n.s.)") + shown.count("(p=1)") >= 1
@@ -151,7 +172,9 @@ def test_two_rules_of_prediction_sets_are_compared(uqcli, sets, data, tmp_path):
     )
     size = sides[1]["mean_set_size"] - sides[0]["mean_set_size"]
     assert difference["mean_set_size"] == {"value": pytest.approx(size), "low": None, "high": None}
-    assert "(p<0.0001)" in uqcli("evaluate", *sets, data).out.decode()
+    shown = uqcli("evaluate", *sets, data).out.decode()
+    assert "(p<0.0001)" in shown
+    assert "Next: uqcli apply" not in shown  # of one of two rules, whatever the comparison says
     assert uqcli("evaluate", *sets, data, "-q", "--fail-if", "difference.mean_set_size > 0").code == 6
 
 

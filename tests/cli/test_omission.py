@@ -273,6 +273,12 @@ def test_no_number_of_rows_shows_that_no_dropped_row_is_positive(uqcli, files):
     assert "no number of rows can show such a rate" in outcome.err
 
 
+def test_an_upper_bound_that_cannot_be_certified_is_to_be_raised(uqcli, files):
+    outcome = uqcli("boundary", "fit.csv", "--max-omission", "0.0001", "--certify", "0.1")
+    assert outcome.code == 4
+    assert outcome.err.rstrip().endswith("allow a higher rate")
+
+
 def test_sample_takes_one_target(uqcli, files):
     outcome = uqcli(*SAMPLE, "--precision", "0.7", "-o", "pilot.csv")
     assert outcome.code == 2

@@ -201,6 +201,8 @@ def test_rows_that_have_a_label_are_counted_and_not_drawn(uqcli, partly, tmp_pat
     assert any("--keep-labelled" in note for note in report["notes"])
     rest = int((flagged & ~seen).sum())
     if goal == "precision":
+        shown = uqcli("sample", "rule.json", *options, "-o", "drawn.csv", "--overwrite").out.decode()
+        assert f"at random from the {rest:,} flagged rows without a label." in " ".join(shown.split())
         assert drawn["sampling_weight"].to_numpy() == pytest.approx(rest / budget, abs=1e-6)
     kept = uqcli("sample", "rule.json", *options, "--keep-labelled", "-o", "both.csv", "--json").json
     assert not any("--keep-labelled" in note for note in kept["notes"])

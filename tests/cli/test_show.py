@@ -77,6 +77,23 @@ def test_thresholds_of_both_rules_are_shown_by_range(uqcli, folder):
     assert shown.count(" to below ") == len(edges) - 1
 
 
+def test_groups_of_different_columns_are_shown_apart(uqcli, folder):
+    random = np.random.default_rng(2)
+    groups = {"city": random.choice(["Bern", "Rome"], 2000), "kind": random.choice(["x", "y"], 2000)}
+    rows = pl.read_csv(folder / "rows.csv").with_columns(
+        **{key: pl.Series(text) for key, text in groups.items()}
+    )
+    rows.write_csv(folder / "groups.csv")
+    for key in groups:
+        options = ("--precision", "0.6", "--by", key, "--bound", "each", "-q", "-o", folder / f"{key}.json")
+        assert uqcli("boundary", folder / "groups.csv", *options).code == 0
+    shown = uqcli("show", folder / "city.json", folder / "kind.json", "--verbose").out.decode()
+    assert "as all rows" not in shown
+    lines = [line.split()[:2] for line in shown.splitlines() if line]
+    assert ["city", "city.json"] in lines
+    assert ["kind", "kind.json"] in lines
+
+
 def test_equal_rules_have_no_difference(uqcli, folder):
     first_rule = fit_rule(uqcli, folder, "one", "--precision", "0.7")
     second_rule = fit_rule(uqcli, folder, "two", "--precision", "0.7")

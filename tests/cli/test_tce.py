@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from uqcli.base.counts import pool
+from uqcli.base.operating_system import join
 from uqcli.estimates.binning import BinSizes
 from uqcli.tce.band import calibration_band
 from uqcli.tce.measure import measure
@@ -400,3 +401,13 @@ def test_the_t_test_of_bins_with_labels_of_one_kind_is_a_caution(uqcli, tmp_path
     caution = f"{100 * share:.1f} % of scores are in bins whose labels are all alike, where --test t rejects"
     assert any(note.startswith(caution) for note in report["notes"])
     assert "labels are all alike" not in str(uqcli("tce", "r.parquet", "--json").json["notes"])
+
+
+def test_the_next_command_reads_files_as_this_one_did(uqcli, tmp_path):
+    random = np.random.default_rng(1)
+    score = random.random(2000)
+    label = np.where(random.random(2000) < score**3, "yes", "no")
+    pl.DataFrame({"p": score, "y": label}).write_csv(tmp_path / "d.csv", separator=";")
+    reading = ("--score", "p", "--label", "y", "--positive", "yes", "--delimiter", ";")
+    shown = " ".join(uqcli("tce", "d.csv", *reading).out.decode().split())
+    assert f"Next: uqcli calibrate CALIBRATION.csv {join(reading)} -o calibrator.json" in shown

@@ -182,6 +182,14 @@ def test_dates_beside_other_keys_are_refused(uqcli, files, tmp_path):
     assert (outcome.code, "has '7', and the state counts '2026-01-01'" in outcome.err) == (3, True)
 
 
+@pytest.mark.parametrize("text", ["31.01.2026", "1/31/2026", "31-01-2026 08:00"])
+def test_dates_that_do_not_sort_as_texts_are_refused(uqcli, files, tmp_path, text):
+    rows(3, 50, day=["09.02.2026"] * 49 + [text]).write_csv(tmp_path / "days.csv")
+    outcome = uqcli(*WATCH, "days.csv", "--day", "day")
+    assert outcome.code == 3
+    assert "expected dates such as 2026-03-31, or other keys that sort; convert the column" in outcome.err
+
+
 @pytest.mark.parametrize(
     ("keys", "names"),
     [
@@ -464,6 +472,27 @@ def test_the_second_line_says_what_is_tested_in_place_of_the_target(uqcli, tmp_p
     assert '<p class="action">Next: Stop relying on the rule: ' in page
 
 
+def test_a_rate_is_below_the_target_as_printed_and_misses_it_by_its_interval(uqcli, tmp_path):
+    rows(0, 4000).drop("uncertainty").write_csv(tmp_path / "fit.csv")
+    fit = ("boundary", "fit.csv", "--precision", "0.7", "--algorithm", "st", "-q", "-o", "rule.json")
+    assert uqcli(*fit).code == 0
+    low = json.loads((tmp_path / "rule.json").read_text())["expected"]["precision"]["low"]
+    between = round((low + 0.7) / 2, 3)
+    for alerts, rate, is_below, is_missed in (
+        (1000, 0.699, True, False),
+        (100_000, 0.6998, False, False),
+        (100_000, between, True, True),
+    ):
+        positive = round(alerts * rate)
+        frame = pl.DataFrame({"score": [0.99] * 2, "label": [1, 0], "weight": [positive, alerts - positive]})
+        frame.write_csv(tmp_path / "new.csv")
+        outcome = uqcli("watch", "rule.json", "new.csv", "--weight", "weight")
+        assert outcome.code == 0
+        shown = " ".join(outcome.out.decode().split())
+        assert ("below the target of 0.7, from" in shown) == is_below
+        assert ("Test the rule with uqcli evaluate, since it is below its target." in shown) == is_missed
+
+
 def fed(uqcli, *names):
     """Feed batches to the state, and return the report on the last one."""
     for name in names:
@@ -595,15 +624,14 @@ def test_one_file_without_days_is_taken_as_independent_rows_and_says_so(uqcli, f
     assert "Rows are taken as independent." in uqcli(*WATCH, "kept0.csv").out.decode()
 
 
-def test_the_only_batch_of_a_state_counts_by_its_dates_or_not_yet(uqcli, files, tmp_path):
+@pytest.mark.parametrize("name", ["days.csv", "plain.csv"])
+def test_the_only_batch_of_a_state_is_no_evidence_yet_whenever_it_is_given(uqcli, files, tmp_path, name):
     days(30, lambda day: 0.4).write_csv("days.csv")
     days(30, lambda day: 0.4).drop("day").write_csv("plain.csv")
-    assert uqcli(*WATCH, "plain.csv", "--state", "plain.json").code == 0
-    shown = uqcli(*WATCH, "plain.csv", "--state", "again.json").out.decode()
-    assert "the evidence starts with the second batch" in shown
-    outcome = uqcli(*WATCH, "days.csv", "--state", "days.json")
-    assert outcome.code == 6, outcome.err
-    assert (outcome.code, "Rows from the same day are alike" in outcome.out.decode()) == (6, True)
+    first, again = (uqcli(*WATCH, name, *STATE, "--json") for _ in range(2))
+    assert (first.code, again.code) == (0, 0)
+    assert {**first.json["metrics"], "added": 0} == again.json["metrics"]
+    assert "the evidence starts with the second batch" in uqcli(*WATCH, name, *STATE).out.decode()
 
 
 def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from uqcli.comparison.report import Comparison
+from uqcli.comparison.report import Comparison, verdict
 from uqcli.estimates.estimate import Estimate
 from uqcli.evaluate.calibrators import CalibratorDifference
 
@@ -36,3 +36,16 @@ def test_advice_follows_from_the_intervals(log_loss, brier, expected):
 @pytest.mark.parametrize("missing", ["paired", "resampled"])
 def test_there_is_no_advice_without_intervals(missing):
     assert advice(LOWER, LOWER, **{missing: False}) == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [(0.49281, 0.49289, "rises from 0.4928 to 0.4929"), (0.5011, 0.4, "falls from 0.501 to 0.400")],
+)
+def test_a_change_is_stated_with_the_digits_that_show_it(before, after, change):
+    compared = Comparison(
+        before={"log_loss": before},
+        after={"log_loss": after},
+        difference={"log_loss": after - before, "brier": 0.0},
+    )
+    assert f"the log loss {change};" in verdict(compared)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text, printable, rows_of
+from uqcli.base.wording import count, p_text, printable
 from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
 from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
 
@@ -88,7 +88,8 @@ class Audit:
 
     ``level`` is that of the tests over all segments. ``what`` occurs in a row, for sentences: "positive",
     "covered". The rate is compared with the one "expected" by the scores, or the "target". A segment is
-    tested from ``min_rows`` rows, and ``min_clusters`` clusters of dependent rows.
+    tested from ``min_rows`` rows, and ``min_clusters`` clusters of dependent rows. ``units`` names the rows
+    that count: of a recall, for instance, the positives.
     """
 
     columns: tuple[str, ...]
@@ -98,6 +99,7 @@ class Audit:
     against: str
     min_rows: int
     min_clusters: int = 0
+    units: str = "rows"
 
     @property
     def deviating(self) -> list[Segment]:
@@ -142,16 +144,15 @@ class Audit:
         number = len(self.segments)
         if not self.segments:
             clusters = f" of {self.min_clusters} clusters" if self.min_clusters else ""
-            return f"No segment has {self.min_rows} rows{clusters}, so none was tested."
+            return f"No segment has {self.min_rows} {self.units}{clusters}, so none was tested."
         if self.deviating:
             worst = self.segments[0]
             deviate = f"{count(len(self.deviating))} of {_segments(number)}"
             verb, named = ("deviates", "") if len(self.deviating) == 1 else ("deviate", "the worst is ")
-            of_flagged = self.what == "true positive"
-            rows = f"{count(worst.rows)} flagged rows" if of_flagged else rows_of(worst.rows)
+            outcome = "positive" if self.what == "true positive" else self.what
             return (
                 f"{deviate} {verb}: {named}{worst.label}. {_percent(worst.observed / worst.rows)} of its "
-                f"{rows} are {'positive' if of_flagged else self.what} ({self.against} "
+                f"{count(worst.rows)} {self.units} are {outcome} ({self.against} "
                 f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
@@ -193,7 +194,7 @@ class Audit:
             )
             for segment in segments
         ]
-        header = ("segment", "rows", self.what, self.against, "p, corrected", "detectable")
+        header = ("segment", self.units, self.what, self.against, "p, corrected", "detectable")
         return Table(title="", header=header, rows=rows)
 
     def figures(self) -> list[Figure]:
@@ -211,7 +212,7 @@ class Audit:
                 axes.plot([segment.low, segment.high], [position] * 2, color=colour, linewidth=1.6)
                 axes.plot([segment.gap], [position], color=colour, marker="o", markersize=6)
                 text = (
-                    f"{segment.label}: {self._rates(segment)}, {rows_of(segment.rows)}, "
+                    f"{segment.label}: {self._rates(segment)}, {count(segment.rows)} {self.units}, "
                     f"{p_text(segment.p_holm)}"
                 )
                 ends = (segment.low, segment.high)

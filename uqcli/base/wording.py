@@ -103,6 +103,21 @@ def capitalised(sentence: str) -> str:
     return f"{sentence[:1].upper()}{sentence[1:]}" if first.isalpha() else sentence
 
 
+def told_apart(first: float, second: float) -> tuple[str, str]:
+    """Format two numbers with three decimals, or as many as tell them apart.
+
+    Examples
+    --------
+    >>> told_apart(0.5, 0.25), told_apart(0.49281, 0.49289), told_apart(0.5, 0.5)
+    (('0.500', '0.250'), ('0.4928', '0.4929'), ('0.500', '0.500'))
+    """
+    for digits in range(3, 10):
+        texts = f"{first:.{digits}f}", f"{second:.{digits}f}"
+        if texts[0] != texts[1]:
+            return texts
+    return f"{first:.3f}", f"{second:.3f}"
+
+
 def first_of(texts: Sequence[str], most: int) -> str:
     """List the first texts, and the number of the others.
 

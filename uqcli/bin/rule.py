@@ -15,7 +15,7 @@ from uqcli.base.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Ints
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, number, share
+from uqcli.base.wording import count, number, rows_of, share
 from uqcli.bin.grid import bins_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
@@ -160,11 +160,11 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         )
         rows = [self._line(group, alike=alike) for group in groups]
         totals, edges = self.metrics(), self.uncertainty_edges
-        size = f"{len(self.count[0])} score bins"
+        counted, size = rows_of(sum(map(sum, self.count))), f"{len(self.count[0])} score bins"
         if len(self.count) > 1:
             size = f"{len(self.count)} uncertainty bins with {size} each"
         return Document(
-            title=f"Counted {totals['rows']:,} rows ({totals['positives']:,} positive) in {size}.",
+            title=f"Counted {counted} ({totals['positives']:,} positive) in {size}.",
             tables=[
                 self._by_uncertainty(names),
                 Table(

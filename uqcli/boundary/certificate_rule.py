@@ -354,7 +354,8 @@ class Certification:
 
     ``delta`` is the risk of all certificates together: one of a boundary, or one of each certified group;
     none if nothing was certified. ``failed`` then says why; of groups, why the one with the lowest p-value
-    was not certified. ``tested_target`` states the promise that was tested last, and its risk.
+    was not certified. ``tested_target`` states the promise that was tested last, and its risk,
+    and ``easier`` says how to ask for less.
 
     ``uncertified`` is a boundary of the same algorithm without a certificate, on all of the rows; None for
     groups. ``groups`` is their number. ``units`` names what was tested: rows, clusters or days. With a pilot,
@@ -365,6 +366,7 @@ class Certification:
     certificates: Sequence[SavedCertificate]
     failed: NotCertified | None
     tested_target: str
+    easier: str
     uncertified: FittedBoundary | None = None
     groups: int | None = None
     units: str = "rows"
@@ -449,7 +451,7 @@ class Certification:
         where = f"{units} of the calibration set" if self.has_pilot else f"{units} kept aside for the test"
         tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {where}"
         if failed.rows_needed is None:
-            return f"{tested}, and more {units} may not help; try a lower target"
+            return f"{tested}, and more {units} may not help; {self.easier}"
         in_group = "" if self.groups is None else " in a group"
         needed = f"about {count(failed.rows_needed)} labelled {units}{in_group}"
-        return f"{tested}; use {needed}, or try a lower target"
+        return f"{tested}; use {needed}, or {self.easier}"

@@ -175,6 +175,7 @@ def _certified_in_region(
             certificates=[] if certificate is None else [certificate],
             failed=failed,
             tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
+            easier=constraint.easier,
             has_pilot=True,
         ),
         cells=cells or certifier.pilot,
@@ -233,7 +234,7 @@ def certified_rule(
     risk = float(delta / 2 if missed else delta)
     outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
     cleared: Certified | NotCertified | None = None
-    target, at_most = constraint.text(), None
+    target, easier, at_most = constraint.text(), constraint.easier, None
     cells = _cells(rows, spec)
     shown = cells
     if pilot.size:
@@ -248,7 +249,7 @@ def certified_rule(
             shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
             if limit is not None and missed:
                 cleared = certifier.certify(caught, risk, at_least=outcome.cells)
-                target = limit.text()
+                target, easier = limit.text(), "allow a higher rate"
     failed = next((part for part in (outcome, cleared) if isinstance(part, NotCertified)), None)
     if failed is not None and failed.p_value is not None and tried is not None:
         # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
@@ -271,6 +272,7 @@ def certified_rule(
             certificates=[] if certificate is None else [certificate],
             failed=failed,
             tested_target=f"{target} at a risk of {100 * risk:g} %",
+            easier=easier,
             uncertified=None if omitted else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
             units="rows" if cluster is None else request.units,
             has_pilot=request.pilot is not None,

@@ -194,6 +194,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         small=small,
         rest=rest,
         certificates=certificates,
+        constraint=request.constraint,
     )
     boundary = None
     if boundaries:
@@ -320,6 +321,7 @@ def _certify(
         certificates=list(certificates.values()),
         failed=failed,
         tested_target=f"{request.constraint.text()} at a risk of {risk}",
+        easier=request.constraint.easier,
         groups=len(parts),
         units="rows" if cluster is None else request.units,
         has_pilot=request.pilot is not None,

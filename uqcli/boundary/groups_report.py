@@ -13,6 +13,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.rule import GROUP_HEADER, PREDICTED_CLASS, group_line
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion
@@ -36,6 +37,7 @@ class GroupRules:
     boundaries: Mapping[str, FittedBoundary]
     small: Mapping[str, int]
     rest: Confusion[int]
+    constraint: Constraint
     certificates: Mapping[str, SavedCertificate] = field(default_factory=dict)
 
     @property
@@ -86,9 +88,11 @@ class GroupRules:
         if not self.without_rule:
             return []
         names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
+        is_limit = self.constraint.rule.is_upper and not self.constraint.also
+        missed = "that flags a row keeps within the limit" if is_limit else "reaches the target"
         reason = (
-            f"since no rule {'is certified' if self.certificates else 'reaches the target'} there: lower the "
-            "target, or use more labelled rows of them"
+            f"since no rule {'is certified' if self.certificates else missed} there: "
+            f"{self.constraint.easier}, or use more labelled rows of them"
         )
         if self.bound is GroupBound.OVERALL:
             reason = "since alerts in other groups find more: add --bound each to search each group by itself"

@@ -136,7 +136,8 @@ class BoundaryReport(OneResult):
     one. With groups, ``chosen`` is the boundary for other rows, with the counts of all. ``clusters`` are the
     numbers of clusters, or days, by metric; None if rows are independent, or with a certificate. ``alike``
     are rows of one day or customer that are alike, though taken as independent. ``safer_options`` are options
-    that this command takes, and that let a precision be missed less often.
+    that this command takes, and that let a precision be missed less often. ``is_of_grid`` says that the
+    counts are those of a saved grid, for which boundary needs a bound.
     """
 
     source: Source
@@ -167,6 +168,7 @@ class BoundaryReport(OneResult):
     lacks_uncertainty: bool = False
     equal_alerts: Confusion[int] | None = None
     safer_options: Sequence[str] = ()
+    is_of_grid: bool = False
 
     @property
     def metrics(self) -> Metrics:
@@ -843,8 +845,8 @@ class BoundaryReport(OneResult):
             return (
                 f"no boundary reaches precision {self.constraint.value}; the best is "
                 f"{share(closest.precision)} at recall {share(closest.recall)} "
-                f"({count(closest.selected)} flagged); boundary without a bound "
-                "lists what these rows allow"
+                f"({count(closest.selected)} flagged)"
+                f"{'' if self.is_of_grid else '; boundary without a bound lists what these rows allow'}"
             )
         return (
             f"no boundary with {self.constraint.limits.text()} finds a positive row; the closest flags "

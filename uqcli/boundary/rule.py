@@ -914,7 +914,8 @@ def answer(
             f"with a score of {number(region.edge)} or {side}; {percent(positives / taken)} of them "
             f"are positive. Such rows do not show {unknown}which share of all positives is found."
         )
-    flags = f"{words.flags} {count(selected)} of {count(rows)} {words.rows} ({percent(selected / rows)})"
+    of_rows = f"{count(rows)} {words.rows.removesuffix('s') if rows == 1 else words.rows}"
+    flags = f"{words.flags} {count(selected)} of {of_rows} ({percent(selected / rows)})"
     precision, recall = percent(fit.precision), percent(fit.recall)
     if fit.zones:
         reviewed, caught = fit.zones

@@ -229,6 +229,7 @@ def _find_boundary(
         cautious=_cautious(calibration_set, best, constraint),
         without_margin=_without_margin(calibration_set, best, constraint),
         review=request.limit,
+        is_of_grid=request.grid is not None,
         expected_share=None if counts is not None else expected_share(constraint, best.boundary, cells.total),
         clusters=None if counts is None else cluster_numbers(counts),
         other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),

@@ -316,8 +316,12 @@ class Choice:
             return f"Chose {self.method}: too few rows to compare methods."
         lowest = min(self.tried, key=lambda candidate: candidate.log_loss)
         if lowest.method is self.method:
-            least = "it has the lowest log loss, by more than a standard error"
-            return f"Chose {self.method}: of {len(self.tried)} methods tried, {least}."
+            chosen = f"Chose {self.method}: of {len(self.tried)} methods tried, it has the lowest log loss"
+            others = [candidate for candidate in self.tried if candidate is not lowest]
+            if all(candidate.excess > candidate.error for candidate in others):
+                return f"{chosen}, by more than a standard error."
+            simplest = self.tried[0] is lowest
+            return f"{chosen}{', and it is the simplest' if simplest else ''}."
         return (
             f"Chose {self.method}: simpler than {lowest.method}, and within a standard error of its log loss."
         )

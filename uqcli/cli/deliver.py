@@ -311,7 +311,8 @@ def _next_step(
     """Return the command to run next, or the option that saves the rule; empty if neither applies."""
     template, action = document.next, "" if document.card is None else document.card.action
     said = [document.title, *document.lead]
-    if action and not stopped and not template and action not in said:
+    saves_first = result.several and context.unwritten  # the action is about rules that were saved
+    if action and not stopped and not template and action not in said and not saves_first:
         return f"Next: {action}"
     if context.unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, printable, share
+from uqcli.base.wording import capitalised, count, printable, share, told_apart
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -192,7 +192,8 @@ def verdict(compared: Comparison, where: str = "") -> str:
         return f"Calibration cannot be tested{where}: the {name} is undefined."
     before, after = (value_of(side[loss]) or 0.0 for side in (compared.before, compared.after))
     moves = "falls" if value < 0 else "rises"
-    changed = f"the {name} {moves} from {before:.3f} to {after:.3f}{where}"
+    first, second = told_apart(before, after)
+    changed = f"the {name} {moves} from {first} to {second}{where}"
     if not isinstance(change, Estimate):
         seems = "seems to help" if value < 0 else "seems to do harm"
         return f"Calibration {seems}: {changed}; add --bootstrap 1000 to test whether that is significant."

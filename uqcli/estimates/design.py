@@ -119,7 +119,8 @@ def differ(first: Chooses, second: Chooses) -> Chooses:
 def too_few_labels(unlabelled: int, labelled: int) -> str:
     """State that too few rows that are not flagged have a label."""
     if not unlabelled:
-        return f"only {rows_of(labelled)} of the file not flagged ({MIN_UNFLAGGED} needed)"
+        verb = "is" if labelled == 1 else "are"
+        return f"only {rows_of(labelled)} of the file {verb} not flagged ({MIN_UNFLAGGED} needed)"
     only = f"only {count(labelled)} of the unflagged rows have one ({MIN_UNFLAGGED} needed)"
     return f"{rows_of(unlabelled)} without a label, and {only}"
 

@@ -102,7 +102,9 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
         )
     trials, success = constraint.rate.outcomes(flagged, positive)
     bound, what, upper = constraint.numbers[0], constraint.rule.success, constraint.rule.is_upper
-    return _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
+    units = "flagged rows" if constraint.rate is Rate.PRECISION else constraint.rule.trials or "rows"
+    tested = _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
+    return replace(tested, units=units)
 
 
 def _tested(

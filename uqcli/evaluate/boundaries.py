@@ -39,7 +39,7 @@ from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts, Worth
-from uqcli.evaluate.boundaries_report import GROUP_HEADER, EvaluateReport, group_cells
+from uqcli.evaluate.boundaries_report import GROUP_HEADER, OTHER_RATES, EvaluateReport, group_cells
 from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.labelled_part import (
     AssistedRows,
@@ -305,7 +305,7 @@ def _by_group(
                 name=name,
                 rows=design.rows(),
                 metrics=measured.metrics(),
-                cells=group_cells(measured),
+                cells=group_cells(measured, constraint.rate),
                 rate=None if rate == UNKNOWN else rate,
                 bounded=None if rate == UNKNOWN else bounded,
                 untested=untested if has_target else "without a rule of their own, not tested",
@@ -315,10 +315,11 @@ def _by_group(
     bound = constraint.text() if is_named and not constraint.is_utility else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     has_value = any(worth is not None for _, worth in counted.values())
+    other = [name for rate, name in OTHER_RATES.items() if rate is constraint.rate]
     return group_evaluation(
         by,
         results,
-        (*GROUP_HEADER, *VALUE_ROWS[: int(has_value)]),
+        (*GROUP_HEADER, *other, *VALUE_ROWS[: int(has_value)]),
         bound,
         1 - request.resampling.confidence,
         units=request.units if request.cluster is not None else "",

@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.base.choices import ReviewKind
+from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
     MOST_NAMED,
@@ -449,8 +450,8 @@ class EvaluateReport(Evaluated):
             )
         ]
         return [
-            f"{name} has the same counts here as on its calibration set, so these may be the same rows: test "
-            "it on rows that it was not fitted on."
+            f"{quote(name)} has the same counts here as on its calibration set, so these may be the same "
+            "rows: test it on rows that it was not fitted on."
             for name in same
         ]
 
@@ -481,7 +482,7 @@ class EvaluateReport(Evaluated):
         return [rows, f"Use {more} if that is worth the work, and otherwise {less}."]
 
     def _advice_for_two(self, difference: BoundaryDifference) -> list[str]:
-        """State how many of the additional alerts of one rule are positive, and when to use it."""
+        """State how many more rows one rule flags, how many more positives it finds, and when to use it."""
         if difference.value is not None:
             return worth_more(self.names, difference.value, self._simpler())
         if difference.selected.low is None:
@@ -496,10 +497,11 @@ class EvaluateReport(Evaluated):
         more_rows, fewer = many.confusion, few.confusion
         alerts, hits = more_rows.selected - fewer.selected, more_rows.true_positives - fewer.true_positives
         advice = [f"Use {more} if its additional alerts are worth the work, and otherwise {less}."]
-        if not 0 <= hits <= alerts or alerts == 0:
+        if hits < 0 or alerts == 0:
             return advice
-        hit_rate = f"{count(hits)} of them ({percent(hits / alerts)}) are positive"
-        return [f"{more} flags {count(alerts)} more rows, and {hit_rate}.", *advice]
+        # either rule may flag rows that the other does not, so the difference is no set of rows
+        net = f"{more} flags {count(alerts)} more {'row' if alerts == 1 else 'rows'} on balance"
+        return [f"{net}, and finds {count(hits)} more {'positive' if hits == 1 else 'positives'}.", *advice]
 
     def _simpler(self) -> str:
         """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
@@ -574,12 +576,19 @@ def _least_caught(artifact: BoundaryArtifact) -> float | None:
 GROUP_HEADER = ("flagged", "precision", "recall")
 """Names of the cells of a group."""
 
+OTHER_RATES = {Rate.FPR: "FPR", Rate.SPECIFICITY: "specificity", Rate.OMISSION: "false omission"}
+"""Names of further cells, each of which groups have if its rate is the target that they are tested for."""
 
-def group_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
-    """Format the results of a group, in the order of GROUP_HEADER, and its value if there are amounts."""
+
+def group_cells(measured: MeasuredBoundary, tested: Rate | None = None) -> tuple[str, ...]:
+    """Format the results of a group, in the order of GROUP_HEADER.
+
+    The tested rate follows if it is one of OTHER_RATES, and the value if there are amounts.
+    """
     rate = f"{100 * measured.selected_share:.2f} %"
     value = () if measured.value is None else measured.value.cells()[:1]
-    return rate, interval(measured.precision), interval(measured.recall), *value
+    other = (interval(measured.rate(tested)),) if tested in OTHER_RATES else ()
+    return rate, interval(measured.precision), interval(measured.recall), *other, *value
 
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")

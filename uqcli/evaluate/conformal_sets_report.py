@@ -245,6 +245,8 @@ class EvaluateConformalReport(Evaluated):
             action = "Test the sets on labelled rows that they were not fitted on."
         elif "broken" in states:
             action = "Fit the sets again on current data."
+        elif len(self.results) > 1:
+            action = (self._smaller_sets() or [""])[-1]
         else:
             action = apply_command(name)
         return HeadCard(

@@ -110,7 +110,8 @@ class SampleReport(OneResult):
         goal, plan = self.goal, self.plan
         if plan is None:
             if goal == "precision":
-                flagged = f"{count(self.selected)} flagged rows{' without a label' if self.labelled else ''}"
+                unlabelled = self.selected - (self.labelled or 0)
+                flagged = f"{count(unlabelled)} flagged rows{' without a label' if self.labelled else ''}"
                 return f"Drew {count(self.labels or 0)} rows to be labelled, at random from the {flagged}."
             return (
                 f"Drew {count(self.labels or 0)} of {rows_of(self.rows)} to be labelled, chosen so that "

@@ -15,7 +15,7 @@ from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, printable, ranges, rows_of, short_names
-from uqcli.boundary.rule import BoundaryArtifact, rule, rule_in_short
+from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact, rule, rule_in_short
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, in_order
@@ -118,6 +118,21 @@ class ShowTwoReport(OneResult):
             rows = list(zip(ranges(edges), *columns, strict=True))
             if columns[0] != columns[1] or not (first.newer_fields or second.newer_fields):
                 tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+        keys = [PREDICTED_CLASS if saved.class_names else saved.by for saved in (first, second)]
+        if None not in keys and keys[0] != keys[1]:  # a group of one rule is none of the other
+            by_key = [
+                Table(
+                    title="",
+                    header=(printable(key or "", 30), name),
+                    rows=[
+                        (printable(group, 30), _of_group(saved, group))
+                        for group in in_order(saved.group_rules)
+                    ],
+                    left=2,
+                )
+                for key, name, saved in zip(keys, names, (first, second), strict=True)
+            ]
+            return [*by_key, *(replace(table, title=table.title or "Other groups") for table in tables)]
         groups = in_order({*first.group_rules, *second.group_rules})
         lines = [(printable(name, 30), _of_group(first, name), _of_group(second, name)) for name in groups]
         changed = [line for line in lines if line[1] != line[2]]

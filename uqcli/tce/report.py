@@ -125,6 +125,8 @@ class TceReport(OneResult):
         TCE of all rows with the bin sizes of the groups, for comparison; None without groups.
     clusters
         Clusters of dependent rows; None if rows are independent.
+    calibration_set
+        Example of a file to calibrate on, with the typed options of reading, as the next command takes them.
     """
 
     source: Source
@@ -136,6 +138,7 @@ class TceReport(OneResult):
     clusters: int | None = None
     notes: tuple[str, ...] = ()
     audit: Audit | None = None
+    calibration_set: str = "CALIBRATION.parquet"
 
     @property
     def multiclass(self) -> bool:
@@ -236,7 +239,7 @@ class TceReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=[f"Rows: {count(self.source.rows)}{by_weight}{positive}{of_clusters}.", *self._notes()],
-            next="calibrate CALIBRATION.parquet -o calibrator.json"
+            next=f"calibrate {self.calibration_set} -o calibrator.json"
             if many_rejected and not (self.multiclass or self._worst_group)
             else "",
             figures=[self._figure()],

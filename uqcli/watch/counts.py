@@ -292,6 +292,9 @@ class RowDigest:
 
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{8}$")
+_OTHER_DATE: Final = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{4}(?!\d)")
+"""Dates that begin with the day or the month, as texts in another order than that of time."""
+
 _LARGEST_EXPONENT: Final = 30
 
 
@@ -305,8 +308,8 @@ def days_of(
     keys that are no dates, that is the number of newest keys that wait. ``counted`` are the names of days
     that were counted before, which must be of the same kind.
 
-    Some dates among other keys are a DataError, and no date that is so many days before the newest one is a
-    UsageError.
+    Some dates among other keys, and dates such as 31.03.2026, are a DataError, and no date that is so many
+    days before the newest one is a UsageError.
     """
     key_by_text = _keys(texts, column)
     kinds = {type(key) for key in [*key_by_text.values(), *_keys(list(counted), column).values()]}
@@ -333,6 +336,12 @@ def are_dates(texts: Collection[str]) -> bool:
 
 def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | str]:
     """Return what the texts are sorted by: all dates, all numbers, or themselves."""
+    if unsorted := next((text for text in texts if _OTHER_DATE.match(text)), None):
+        raise DataError(
+            f"column '{column}' has '{unsorted}'",
+            expected="dates such as 2026-03-31, or other keys that sort",
+            remedy="convert the column, since these texts do not sort as their dates do",
+        )
     dates = {text: day for text in texts if (day := _date(text)) is not None}
     if len(dates) == len(texts):
         return dates

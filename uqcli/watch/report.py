@@ -258,10 +258,12 @@ class WatchReport(OneResult):
         return f"Alarm: {alarms[0]}{more}."
 
     def _is_below_target(self) -> bool:
-        """Whether the rate of the only promise is below the target, which is not what is watched."""
-        promise = self.promises[0]
-        value = promise.rate.value if len(self.promises) == 1 else None
-        return value is not None and bool(promise.target) and value < float(promise.target)
+        """Whether the rate of the only promise, as printed, is below the target, which is not watched."""
+        return len(self.promises) == 1 and _is_below(self.promises[0].rate.value, self.promises[0].target)
+
+    def _misses_target(self) -> bool:
+        """Whether the whole interval of that rate is below the target."""
+        return len(self.promises) == 1 and _is_below(self.promises[0].rate.high, self.promises[0].target)
 
     def _lead(self) -> list[str]:
         """State what to do after an alarm, and what is tested in place of the target."""
@@ -317,11 +319,9 @@ class WatchReport(OneResult):
                 f"Rows of one {unit} may depend on each other, so the evidence starts with the second {unit}."
             ]
         trials = f"{count(worst.trials)} {worst.counted}"
-        effective = count(max(round(worst.trials / together.used), 1))
-        return [
-            f"Rows from the same {unit} are alike: {trials} tell only as much as {effective} "
-            "independent ones."
-        ]
+        effective = max(round(worst.trials / together.used), 1)
+        independent = "a single one" if effective == 1 else f"{count(effective)} independent ones"
+        return [f"Rows from the same {unit} are alike: {trials} tell only as much as {independent}."]
 
     def _table(self) -> Table:
         rows = [
@@ -432,7 +432,7 @@ class WatchReport(OneResult):
         ]
         then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
         next_batch = then if self.kept else _NOT_KEPT
-        if self._is_below_target():
+        if self._misses_target():
             next_batch = "Test the rule with uqcli evaluate, since it is below its target."
         action = self._after_alarm() or next_batch
         return HeadCard(
@@ -442,6 +442,11 @@ class WatchReport(OneResult):
             subject=f"{{rules}}{' (rule and state)' if self.kept else ''} watched on {{inputs}}.",
             action=action,
         )
+
+
+def _is_below(value: float | None, target: str) -> bool:
+    """Whether a rate with three decimals, as it is printed, is below the target, if there is one."""
+    return value is not None and bool(target) and round(value, 3) < float(target)
 
 
 def _in_range(rate: Estimate) -> str:

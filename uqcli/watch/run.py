@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.choices import ArtifactKind, OnInvalid
+from uqcli.base.choices import ArtifactKind
 from uqcli.base.counts import Ints
-from uqcli.base.errors import ArtifactError, DataError, GateError, UsageError
+from uqcli.base.errors import ArtifactError, GateError, UsageError
 from uqcli.base.options import caution_confidence, check_confidence
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
@@ -288,21 +288,16 @@ def _with_rows(
         released=sorted(released) or msgspec.UNSET,
     )
     units = dates = None
-    if not has_days and len(changed.counted) == 1:  # one batch alone does not show how its rows go together
+    if not has_days and not is_kept:  # of a batch, a state keeps no parts that a later run could count by
         dates = next(iter(dependent_columns(data).dates), None)
         if data.roles.cluster is not None:
-            units = None if is_kept else _of_units(counted.clusters[None])
-        elif is_kept and dates is not None:
-            units = _of_dates(data, rule, promises, dates)
-    unit = "batch"
-    if has_days or units is not None:
-        unit = "customer" if data.roles.cluster is not None and not is_kept else "day"
+            units = _of_units(counted.clusters[None])
     new_rows = NewRows(
-        unit=unit,
+        unit="day" if has_days else "batch" if units is None else "customer",
         added=added,
         known=seen,
         replaced=replaced,
-        dates=None if is_kept else dates,
+        dates=dates,
         young=counted.young,
         unwatched=counted.unwatched,
     )
@@ -340,16 +335,6 @@ def _known_rows(
 def _of_units(clusters: ClusterTrials) -> Units:
     """Return the successes and trials of each cluster, in the order of their digests."""
     return [_pairs([counts for _, counts in sorted(of_promise.items())]) for of_promise in clusters]
-
-
-def _of_dates(data: DataRequest, rule: Saved, promises: Sequence[Promise], column: str) -> Units | None:
-    """Return the successes and trials of each day; None if the column does not hold dates alone."""
-    usable = replace(data, on_invalid=OnInvalid.DROP)
-    try:
-        counted = count_promises(usable, rule, promises, day=column, matured=0, counted=None)
-    except DataError:
-        return None
-    return [_pairs([counts[index] for counts in counted.by_day.values()]) for index in range(len(promises))]
 
 
 def _pairs(counts: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:

@@ -107,6 +107,15 @@ class Constraint:
         return next((bound for bound in self.bounds if bound.rule.rate in rates), None)
 
     @property
+    def easier(self) -> str:
+        """What to do if no rule meets it, for a sentence: ask for less."""
+        if self.also:
+            return "relax a bound"
+        if self.limits_alerts:
+            return "allow more flagged rows"
+        return "allow a higher rate" if self.rule.is_upper else "lower the target"
+
+    @property
     def limits(self) -> Constraint:
         """The bounds within which the recall is the highest: all but one on recall beside others."""
         return replace(self, also=tuple(bound for bound in self.also if bound.rate is not Rate.RECALL))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from uqcli.base.choices import Binning
+from uqcli.base.operating_system import join, split
 from uqcli.base.options import ResamplingOptions
 from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
+from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.tce.options import MeasureOptions, TceRequest
@@ -51,4 +53,20 @@ def tce(
         resampling=resampling,
         sampling_weight=weights.sampling_weight,
     )
-    deliver(run(request), reporting, context=context, plot=plot)
+    result = run(request)
+    report = replace(result.report, calibration_set=_calibration_set())
+    deliver(replace(result, report=report), reporting, context=context, plot=plot)
+
+
+_READING = frozenset(
+    {"--score", "--label", "--weight", "--positive", "--on-invalid", "--format", "--delimiter", "--decimal"}
+)
+"""Options with a value that calibrate takes for rows of the same form."""
+
+
+def _calibration_set() -> str:
+    """Return the words by which calibrate reads a file of the same form, with the typed options."""
+    _, line, _ = current_line()
+    typed = [word for pair in pairwise(split(line)) if pair[0] in _READING for word in pair]
+    is_csv = "--delimiter" in typed or "--decimal" in typed
+    return join([f"CALIBRATION.{'csv' if is_csv else 'parquet'}", *typed])
