@@ -194,7 +194,14 @@ class Audit:
             )
             for segment in segments
         ]
-        header = ("segment", self.units, self.what, self.against, "p, corrected", "detectable")
+        header = (
+            "segment",
+            self.units.removesuffix(" rows"),
+            self.what,
+            self.against,
+            "p, corrected",
+            "detectable",
+        )
         return Table(title="", header=header, rows=rows)
 
     def figures(self) -> list[Figure]:
