@@ -102,6 +102,11 @@ class Audit:
     units: str = "rows"
 
     @property
+    def _outcome(self) -> str:
+        """What a row that counts may be: a flagged row, which is a true positive, is just positive."""
+        return "positive" if self.what == "true positive" else self.what
+
+    @property
     def deviating(self) -> list[Segment]:
         """Segments whose outcomes differ from the expected ones."""
         return [segment for segment in self.segments if segment.p_holm <= self.level]
@@ -149,10 +154,9 @@ class Audit:
             worst = self.segments[0]
             deviate = f"{count(len(self.deviating))} of {_segments(number)}"
             verb, named = ("deviates", "") if len(self.deviating) == 1 else ("deviate", "the worst is ")
-            outcome = "positive" if self.what == "true positive" else self.what
             return (
                 f"{deviate} {verb}: {named}{worst.label}. {_percent(worst.observed / worst.rows)} of its "
-                f"{count(worst.rows)} {self.units} are {outcome} ({self.against} "
+                f"{count(worst.rows)} {self.units} are {self._outcome} ({self.against} "
                 f"{_percent(worst.expected / worst.rows)}; {p_text(worst.p_holm)}, corrected)."
             )
         limit = self._median_detectable()
@@ -197,7 +201,7 @@ class Audit:
         header = (
             "segment",
             self.units.removesuffix(" rows"),
-            self.what,
+            self._outcome,
             self.against,
             "p, corrected",
             "detectable",
