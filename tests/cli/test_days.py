@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 
 from uqcli.boundary.expected import moved
+from uqcli.engines import open as engines
 from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.survey import proportion_interval
@@ -226,6 +227,14 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
     assert targets["parameters"]["day"] == "day"
     assert targets["metrics"]["prevalence"]["low"] is None  # an interval of independent rows
     assert targets["targets"] == by_days["targets"]
+
+
+def test_days_that_are_alike_are_only_named_if_memory_is_short(uqcli, rows, monkeypatch):
+    monkeypatch.setattr(engines, "available_bytes", lambda: 1 << 20)
+    report = uqcli("overview", "rows.parquet", "--json").json
+    assert "day" not in report["parameters"]
+    assert report["metrics"]["prevalence"]["low"] is None
+    assert report["notes"][1].endswith("times too narrow.")  # no option, since it would be refused
 
 
 def test_the_alert_rate_of_a_rule_by_day_has_no_range_of_independent_rows(uqcli, rows, tmp_path):

@@ -19,6 +19,7 @@ JOBS_THAT_KEEP_ROWS = {
         ("boundary", "{}", "--precision", "0.7", "--score-bins", "all"),
         "--score-bins 500",
     ),
+    "boundary by customer": (("boundary", "{}", "--precision", "0.6", "--cluster", "c"), "--cluster"),
     "boundary certify": (("boundary", "{}", "--precision", "0.6", "--certify", "0.1"), "--certify"),
     "calibrate mist": (("calibrate", "{}", "--method", "mist"), "--method isotonic"),
     "calibrate tree": (
@@ -45,6 +46,7 @@ def rows(tmp_path):
             "uncertainty": random.random(ROWS),
             "label": random.random(ROWS) < score,
             "f": random.random(ROWS),
+            "c": np.arange(ROWS) // 10,
         }
     )
     frame.write_parquet(tmp_path / "d.parquet")

@@ -50,7 +50,7 @@ from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import EVERY_SCORE, RANKED, require_memory, reusable_streams
+from uqcli.engines.open import CLUSTERED, EVERY_SCORE, RANKED, require_memory, reusable_streams
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.proportion import proportion_estimate
@@ -178,8 +178,11 @@ def _require_memory(request: BoundaryRequest) -> None:
         return
     if request.certify is not None:
         require_memory(request.data, RANKED)
-    elif request.cells_per_bin is None:
+        return
+    if request.cells_per_bin is None:
         require_memory(request.data, EVERY_SCORE)
+    if request.data.roles.cluster is not None:
+        require_memory(request.data, CLUSTERED)
 
 
 def _find_boundary(

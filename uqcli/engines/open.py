@@ -103,6 +103,11 @@ RANKED: Final = Need(
     bytes_per_row=200,
     instead="draw some millions of rows, or leave out --certify",
 )
+CLUSTERED: Final = Need(
+    description="every row with its cluster or day",
+    bytes_per_row=100,
+    instead="draw some millions of rows, or leave out --cluster or --day",
+)
 ISOTONIC_PAIRS: Final = Need(
     description="every row of the isotonic maps",
     bytes_per_row=230,

@@ -8,14 +8,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from uqcli.base.errors import DataError, UsageError
+from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
 from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import reusable_streams
+from uqcli.engines.open import CLUSTERED, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
+from uqcli.engines.request import DataRequest
 from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.overview.columns import with_found_columns
 from uqcli.overview.options import OverviewRequest
@@ -66,7 +68,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
         score = replace(score, auc=area, average_precision=mean_precision)
-        alike = next((report.alike for report in targets.reports if report.alike), None)
+        alike = next((_possible(report.alike, data) for report in targets.reports if report.alike), None)
         if alike is not None and alike.takes_option:
             data = data.clustered_by(alike.column, days=alike.days)
             targets = run_targets(replace(one_threshold, data=data)).report
@@ -85,6 +87,15 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         ),
         artifact=None,
     )
+
+
+def _possible(alike: AlikeRows, data: DataRequest) -> AlikeRows:
+    """Return rows that are alike, which cannot be taken together if that needs more memory than is free."""
+    try:
+        require_memory(data.clustered_by(alike.column, days=alike.days), CLUSTERED)
+    except DataError:
+        return replace(alike, takes_option=False)
+    return alike
 
 
 @contextmanager
