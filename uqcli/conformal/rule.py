@@ -131,7 +131,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return rows if sums is None or not sums.n else math.floor(rows / max(1.0, sums.q / sums.n))
 
     @property
-    def _rows_of_thresholds(self) -> dict[str | None, int]:
+    def rows_of_thresholds(self) -> dict[str | None, int]:
         """Independent calibration rows of each class's or group's threshold, or of that of all rows."""
         names: Sequence[str | None]
         if self.groups is not None:
@@ -150,7 +150,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         the fewest calibration rows, unless the rule has a threshold of its own for them. If the rule does not
         know how its calibration rows depend on each other, ``share`` of them count as independent.
         """
-        alpha, rows = decimal("alpha", self.parameters.alpha), self._rows_of_thresholds
+        alpha, rows = decimal("alpha", self.parameters.alpha), self.rows_of_thresholds
         if name in rows and self.groups is not None and self.groups.column == column:
             fewest = rows[name]
         else:  # of too few rows, every set has the label

@@ -339,7 +339,7 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     if error == 0:
         return Estimate(value=value)
     squares = np.square(residual / np.abs(residual).max())
-    freedom = min(differing - 1, _total(squares) ** 2 / _total(np.square(squares)))
+    freedom = min(differing - 1, effective_units(squares))
     difference = _linearised(value, error, freedom, confidence)
     assert difference.low is not None  # it always has an interval
     assert difference.high is not None

@@ -56,6 +56,8 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
+    if rule.parameters.alpha_by_class is not None:
+        raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
     data = labelled_request(request.data, request.columns, [rule])
     audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
     sets = rule.sets(data.roles)
@@ -63,8 +65,6 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
         sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
     ]  # with positions, on which random sets depend
     read, _ = read_labelled(audited)
-    if rule.parameters.alpha_by_class is not None:
-        raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
     bound, inside, share = 1 - decimal("alpha", rule.parameters.alpha), np.concatenate(covered), 1.0
     if request.cluster is not None:
         weight, (_, index) = (

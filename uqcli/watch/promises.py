@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -161,24 +160,12 @@ def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
             expected="sets of mode marginal or label-conditional that state their calibration rows",
             remedy="fit them again on current data",
         )
-    parts: Sequence[tuple[str | None, int, Fraction]]
-    alpha = decimal("alpha", rule.parameters.alpha)
-    if rule.groups is not None:
-        rows_of_groups = rule.groups.calibration_rows or []
-        parts = [(name, n, alpha) for name, n in zip(rule.groups.names, rows_of_groups, strict=False)]
-    elif rule.mode is ConformalMode.LABEL_CONDITIONAL:
-        own = rule.parameters.alpha_by_class or {}
-        parts = [
-            (name, n, decimal("alpha", own[name]) if name in own else alpha)
-            for name, n in zip(rule.classes, rows, strict=True)
-        ]
-    else:
-        parts = [(None, sum(rows), alpha)]
-    share = delta / max(len(parts), 1)
+    alpha, own = rule.parameters.alpha, rule.parameters.alpha_by_class or {}
+    parts = rule.rows_of_thresholds
+    share = delta / len(parts)
     promises = []
-    for name, counted, risk in parts:
-        n = rule.independent_rows(name, counted)
-        kept = rank_of(n, risk)
+    for name, n in parts.items():
+        kept = rank_of(n, decimal("alpha", own.get(name or "", alpha)))
         if kept <= n:  # otherwise every label is in the set
             least = coverage_bound(kept, n, share)
             promises.append(Promise(rate="coverage", bound=least, origin=_GIVEN_SET, group=name, sides=2))
