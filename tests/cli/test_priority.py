@@ -45,7 +45,8 @@ def test_an_option_overrides_configured_options_that_it_excludes(uqcli, configur
 def test_rows_override_a_configured_grid_and_a_grid_overrides_configured_bins(uqcli, configure):
     assert uqcli("bin", "data.parquet", "--score-bins", "20", "-o", "grid.json", "-q").code == 0
     configure('[boundary]\ngrid = "grid.json"\nuncertainty-bins = 2\nscore = "score"\non-invalid = "drop"\n')
-    from_rows = uqcli(*BOUNDARY, "--precision", "0.6", "--score-bins", "10")
+    named = ("--config", "uqcli.toml")
+    from_rows = uqcli(*BOUNDARY, *named, "--precision", "0.6", "--score-bins", "10")
     assert from_rows.code == 0, from_rows.err
     assert from_rows.json["parameters"]["score_bins"] == 10
     configure('[boundary]\nuncertainty-bins = 2\nscore = "score"\nlabel = "label"\ndelimiter = ";"\n')
@@ -249,8 +250,9 @@ def test_exclusions_name_existing_options():
     for command, sets in exclusions:
         for alternatives in sets:
             assert {name for alternative in alternatives for name in alternative} <= options[command]
-    (constraints,) = callbacks["boundary"].exclusions
+    constraints, dependence = callbacks["boundary"].exclusions
     assert {("precision",), ("gain", "cost")} < set(constraints)
+    assert set(dependence) == {("cluster",), ("day",)}
 
 
 def test_configured_values_of_every_type_are_read_or_refused(uqcli, data, configure):

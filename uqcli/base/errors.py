@@ -69,9 +69,16 @@ class UqcliError(Exception):
 
     def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
         self.found, self.expected, self.remedy = map(_in_one_line, (found, expected, remedy))
-        parts = [found, f"expected {expected}" if expected else "", remedy]
-        message = "; ".join(part for part in parts if part)
-        super().__init__(_in_one_line(message))
+        super().__init__(self._line())
+
+    def _line(self) -> str:
+        parts = (self.found, f"expected {self.expected}" if self.expected else "", self.remedy)
+        return "; ".join(part for part in parts if part)
+
+    def add_remedy(self, text: str) -> None:
+        """Say more about what the user can do."""
+        self.remedy = "; ".join(part for part in (self.remedy, _in_one_line(text)) if part)
+        self.args = (self._line(),)
 
     @property
     def message(self) -> str:

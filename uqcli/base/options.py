@@ -38,6 +38,7 @@ def option(
     typed: Any = None,
     parse: Callable[[str, Any], Any] | None = None,
     stated: bool = False,
+    guarded: bool = False,
     **more: Any,
 ) -> Any:
     """Declare an option with a value.
@@ -60,10 +61,14 @@ def option(
         Function from the option's name and its value on the command line to the value of the field.
     stated
         Whether the help text states the default.
+    guarded
+        Whether a configuration file that merely lies in a folder may not set it: it names a file or an
+        address, or changes when a run fails or raises an alarm.
     **more
         Further arguments of ``typer.Option``.
     """
     kind = {"panel": panel, "papers": papers, "typed": typed, "parse": parse, "stated": stated}
+    kind["guarded"] = guarded
     return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **kind, **more})
 
 
@@ -75,9 +80,9 @@ def choice(text: str, default: Any = None, *, metavar: str | None = None, **more
     return option(metavar, text, default, **more)
 
 
-def flag(text: str, *, also: str = "") -> Any:
+def flag(text: str, *, also: str = "", guarded: bool = False) -> Any:
     """Declare an option without a value."""
-    return option(None, text, False, also=also)
+    return option(None, text, False, also=also, guarded=guarded)
 
 
 def filled(default: Any = None) -> Any:
@@ -161,6 +166,7 @@ class RowOutput:
         "Write the rows here; the file ending sets the format. (default: CSV to standard output)",
         also="-o",
         callback=normalize_stdout,
+        guarded=True,
     )
     output_format: FileFormat | None = choice(
         "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"

@@ -65,6 +65,7 @@ class BoundaryRequest:
         "With --certify: labelled rows that choose the rule; all of INPUT tests it (repeatable).",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     margin: str | None = option(
         "Z", "Exceed --precision by Z standard errors, so that new data miss it less often."
@@ -80,12 +81,14 @@ class BoundaryRequest:
         defaults.GROUP_BOUND,
         metavar="NAME",
         stated=True,
+        guarded=True,
     )
     min_group: int = option("N", "Rows that a group needs for its own rule.", defaults.MIN_GROUP_ROWS, min=1)
     shift: SavedShift | None = option(
         "FILE",
         "Meet the target in data with other class frequencies: a file written by uqcli shift.",
         typed=str | None,
+        guarded=True,
     )
     uncertainty_bins: int | Literal["auto"] | None = option(
         "K|auto",
@@ -103,8 +106,10 @@ class BoundaryRequest:
         typed=GridBinning | None,
         parse=lambda _, name: Binning(name),
     )
-    grid: str | None = option("FILE", "Use a grid saved by uqcli bin instead of rows.")
-    frontier: str | None = option("FILE", "Save the recall at each number of alerts (.csv, .parquet).")
+    grid: str | None = option("FILE", "Use a grid saved by uqcli bin instead of rows.", guarded=True)
+    frontier: str | None = option(
+        "FILE", "Save the recall at each number of alerts (.csv, .parquet).", guarded=True
+    )
     seed: int = option("S", "Seed of the random splits.", defaults.SEED, min=0, max=defaults.MAX_SEED)
     data: DataRequest = filled()
     constraint: Constraint = filled()

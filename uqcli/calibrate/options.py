@@ -67,12 +67,14 @@ class PartOptions:
         "Labelled rows for the trees (repeatable). (default: half of the rows)",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     test: Inputs | None = option(
         "FILE",
         "Measure on this labelled test set (repeatable). (default: cross-validation)",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
 
 
@@ -100,7 +102,10 @@ class CalibrateRequest:
     logit: bool = flag("Read scores as logits or other real numbers.")
     undersampled: float | None = option("TAU", "Correct the odds first: training kept one negative in TAU.")
     shift: SavedShift | None = option(
-        "SHIFT.json", "Then correct the probabilities for these class weights.", typed=str | None
+        "SHIFT.json",
+        "Then correct the probabilities for these class weights.",
+        typed=str | None,
+        guarded=True,
     )
     n_bins: int = option(
         "B",

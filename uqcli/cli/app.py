@@ -23,7 +23,7 @@ from uqcli.base.files import STDIO, check_results_stream, is_stdin
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.messages import cautions
 from uqcli.base.running.messages import clear as clear_messages
-from uqcli.cli.command_line import Command, clear_typed, wants_debug
+from uqcli.cli.command_line import Command, clear_typed, places_of_columns, wants_debug
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
 from uqcli.cli.help import (
@@ -152,6 +152,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         hide_progress()
         error = _to_uqcli_error(raised, command=first[0] if first and first[0] in COMMANDS else "")
+        if places := places_of_columns(error.found):
+            error.add_remedy(", ".join(places))
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0

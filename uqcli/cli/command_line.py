@@ -7,17 +7,22 @@ typed options that it cannot use: a configured option must not break other runs.
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any, Final
 
 import typer
 from typer.core import TyperCommand
 
+from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import join
 from uqcli.base.options import RUN
-from uqcli.cli.config import Settings, parse_flag, read_layers
+from uqcli.base.wording import printable, visible
+from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options, texts_of
 from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
 from uqcli.cli.option_groups import with_fast_conversion
@@ -31,6 +36,7 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "boundary": ((("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins")),),
     "calibrate": ((_TREES, ("partition",)),),
     "conformal": ((("shift",), ("target",)),),
+    "shift": ((("day",), ("cluster",)),),
     "uncertainty": ((("alpha1", "alpha0"), ("members",)),),
 }
 """By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
@@ -38,6 +44,7 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 _IN_HELP: Final = "uqcli.in_help"
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
+_settings: ContextVar[Settings] = ContextVar("settings", default=MappingProxyType({}))
 
 
 class Command(TyperCommand):
@@ -64,27 +71,93 @@ class Command(TyperCommand):
         _typed.set(frozenset(typed_values))
         _debug.set(bool(typed_values.get("debug")))
         if not ctx.resilient_parsing and "help" not in typed_values:
-            ctx.default_map = configured(ctx, typed_values)
+            settings = configured(ctx, typed_values)
+            _settings.set(settings)
+            ctx.default_map = {name: setting.value for name, setting in settings.items()}
             record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
             record_options(str(ctx.info_name), typed_values, ctx.default_map)
+            if typed_values.get("show_settings"):
+                _show_settings(ctx, typed_values, settings)
+                raise typer.Exit
         return super().parse_args(ctx, args)
 
 
 def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:
-    """Return the configured values of options that were not typed, each from its highest layer."""
+    """Return the settings of options that were not typed, each from its highest layer."""
     layers = read_layers(context, typed_values)
     for layer in layers:
         if "debug" in layer:
-            _debug.set(_debug.get() or parse_flag("debug", layer["debug"]))
+            _debug.set(_debug.get() or parse_flag("debug", layer["debug"].value))
             break
-    result: Settings = {}
+    result: dict[str, Setting] = {}
     used = set(typed_values)
     for layer in layers:
         excluded = _excluded(context, used)
-        settings = {name: value for name, value in layer.items() if name not in used | excluded}
-        result |= {name: value for name, value in settings.items() if name not in result}
+        settings = {name: setting for name, setting in layer.items() if name not in used | excluded}
+        result |= settings
         used |= set(settings)
     return result
+
+
+def _show_settings(context: typer.Context, typed_values: Mapping[str, Any], settings: Settings) -> None:
+    """Print each option that has a value, the value, and where it comes from."""
+    lines = []
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if parameter.param_type_name != "option" or name in {"help", "show_settings"}:
+            continue
+        if name in typed_values:
+            value, place = typed_values[name], "command line"
+        elif name in settings:
+            value, place = settings[name].value, _place_in_words(context, name, settings[name])
+        elif parameter.default in (None, False, (), []):
+            continue
+        else:
+            value, place = parameter.default, "default"
+        words = "true" if value is True else ", ".join(map(printable, _words_of(value)))
+        lines.append((parameter.opts[0].removeprefix("--"), words, place))
+    if typed_values.get("json"):
+        content = {"command": context.info_name, "uqcli_version": VERSION, "settings": [
+            {"option": option, "value": value, "source": place} for option, value, place in lines
+        ]}  # fmt: skip
+        sys.stdout.write(f"{json.dumps(content, indent=2)}\n")
+        return
+    widths = [max((len(line[column]) for line in lines), default=0) for column in (0, 1)]
+    for option, value, place in lines:
+        sys.stdout.write(f"{option:{widths[0]}}  {value:{widths[1]}}  {place}\n")
+
+
+def _place_in_words(context: typer.Context, name: str, setting: Setting) -> str:
+    """Say which place set an option, and whether a rule comes before it."""
+    reads_rules = any(parameter.name in {"artifact", "arguments"} for parameter in context.command.params)
+    if setting.is_shared and reads_rules and name in _ROLES:
+        return f"{setting.place}, if the rule names no column"
+    return setting.place
+
+
+_ROLES: Final = frozenset({"score", "uncertainty", "label", "weight", "positive", "proba", "classes"})
+"""Options for what a rule says itself."""
+
+
+def fills_only_gaps(name: str) -> bool:
+    """Whether an option was set for all commands, so that what a rule says comes first."""
+    setting = _settings.get().get(name)
+    return setting is not None and setting.is_shared
+
+
+def place_of(name: str) -> str:
+    """Return what set an option in this run: its flag, a variable, or a configuration file."""
+    setting = _settings.get().get(name)
+    return f"--{name.rstrip('_').replace('_', '-')}" if setting is None else setting.place
+
+
+def places_of_columns(text: str) -> list[str]:
+    """Say which places configured the columns that a message quotes."""
+    return [
+        f"{place_of(name)} sets {name.replace('_', '-')}"
+        for name, setting in _settings.get().items()
+        if any(f"'{visible(column.strip())}'" in text for column in str(setting.value).split(","))
+    ]
 
 
 def _excluded(context: typer.Context, used: set[str]) -> set[str]:
@@ -119,6 +192,7 @@ def wants_debug() -> bool:
 def clear_typed() -> None:
     """Clear the typed options for a new run."""
     _typed.set(frozenset())
+    _settings.set({})
     _debug.set(False)
 
 
@@ -143,6 +217,7 @@ _OMITTED: Final = frozenset(
         "engine",
         "spark",
         "debug",
+        "show_settings",
     }
 )
 """Options for outputs and for running the program."""

@@ -1,9 +1,12 @@
 """Options from configuration files and the environment.
 
 Flags override ``UQCLI_<COMMAND>_<OPTION>``. These override ``[tool.uqcli.<command>]`` of the nearest
-``uqcli.toml`` or ``pyproject.toml`` upwards. Column names directly in ``[tool.uqcli]`` come last, and are for
-every command with such an option. A ``uqcli.toml`` may omit ``tool.uqcli``. Options that exclude each other
-override each other in the same order (uqcli.cli.command_line).
+``uqcli.toml`` or ``pyproject.toml`` upwards. What stands directly in ``[tool.uqcli]`` comes last, even after
+the columns of a rule, and is for every command with such an option. A ``uqcli.toml`` may omit ``tool.uqcli``.
+Options that exclude each other override each other in the same order (uqcli.cli.command_line).
+
+A file that was found, rather than named with ``--config``, may have been put there by somebody else. It is
+parsed only if it belongs to who may be trusted, and may not set ``guarded`` options (uqcli.base.options).
 
 A variable ``UQCLI_...`` that names no option gives a caution: it may be meant for another version.
 
@@ -17,40 +20,59 @@ import os
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any, Final
 
 import typer
 
+from uqcli.base.choices import OnInvalid
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.operating_system import user_id
+from uqcli.base.operating_system import NO_WAIT, user_id
+from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
+from uqcli.base.wording import printable
 from uqcli.cli.help import QUESTIONS
-
-Settings = dict[str, Any]
 
 COMMANDS: Final = tuple(QUESTIONS)
 """Command names in the order of the help; each is a function in a module of its name."""
 
 _FILE_OPTIONS: Final = frozenset({"config", "no_config"})
-_COLUMN_OPTIONS: Final = frozenset(
-    {"score", "uncertainty", "label", "weight", "positive", "proba", "classes"}
-)
-"""Options allowed outside a command's table."""
+_NOT_CONFIGURED: Final = _FILE_OPTIONS | {"help", "show_settings"}
+
+MAX_BYTES: Final = 1 << 20
+"""Largest configuration file; the parser needs quadratic time for what no person writes."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """Value of an option, and the place that set it: a variable, or a table of a file.
+
+    A shared one is for all commands, and only fills a role for which a rule names no column.
+    """
+
+    value: Any
+    place: str
+    is_shared: bool = False
+
+
+Settings = Mapping[str, Setting]
+
+
 def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
     """Read the options of the environment and of files, highest priority first; ``typed`` choose the file."""
     environment = _from_environment(context)
-    chosen = _file_options(typed) or _file_options(environment)
-    settings = [{name: value for name, value in environment.items() if name not in _FILE_OPTIONS}]
+    chosen = _file_options(typed) or _file_options({name: each.value for name, each in environment.items()})
+    layers: list[Settings] = [
+        {name: setting for name, setting in environment.items() if name not in _FILE_OPTIONS}
+    ]
     if chosen.get("no_config"):
-        return settings
-    return settings + _from_file(context, chosen.get("config"))
+        return layers
+    return layers + _from_file(context, chosen.get("config"))
 
 
 def parse_flag(name: str, value: Any) -> bool:
@@ -61,88 +83,98 @@ def parse_flag(name: str, value: Any) -> bool:
     return text in _TRUE
 
 
-def _file_options(layer: Mapping[str, Any]) -> Settings:
+def _file_options(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of one layer that choose the configuration file."""
-    settings: Settings = {}
-    if layer.get("config") is not None:
-        settings["config"] = layer["config"]
-    if layer.get("no_config") is not None and parse_flag("no-config", layer["no_config"]):
-        settings["no_config"] = True
-    if len(settings) == 2:
+    chosen: dict[str, Any] = {}
+    if values.get("config") is not None:
+        chosen["config"] = values["config"]
+    if values.get("no_config") is not None and parse_flag("no-config", values["no_config"]):
+        chosen["no_config"] = True
+    if len(chosen) == 2:
         raise UsageError("--config and --no-config cannot be combined", remedy="leave one of them out")
-    return settings
+    return chosen
 
 
 def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
-    if config is not None and "://" in config:
+    if config is None:
+        for path in configuration_files():
+            section = _section_found(path)
+            if section is not None:
+                return _layers(context, section, path, is_found=True)
+        return []
+    if "://" in config:
         raise UsageError(f"--config '{config}' is an address", expected="a local file")
-    for path in [Path(config)] if config is not None else configuration_files():
-        content = _section(path, required=config is not None)
-        if content is None:
-            continue
-        if config is None:
-            _require_trust(path, content)
-        tables = {name: value for name, value in content.items() if isinstance(value, dict)}
-        for name in tables:
-            if name not in COMMANDS:
-                raise UsageError(
-                    f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
-                )
-        command_options = _settings(context, tables.get(context.info_name or "", {}), f"'{path}'")
-        return [command_options, _shared_columns(context, content, path)]
-    return []
+    path = Path(config)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
+    section = _section(path, content)
+    if section is None:
+        raise UsageError(f"configuration '{path}' has no [tool.uqcli.<command>]")
+    return _layers(context, section, path, is_found=False)
 
 
-def _require_trust(path: Path, content: Settings) -> None:
-    """Refuse a file that another user may have put there, or that sets where results go."""
-    status = path.stat()
-    user = user_id()
-    if user is not None and status.st_mode & stat.S_IWOTH:
-        reason = "which anyone can write"
-    elif user is not None and status.st_uid not in {user, 0, Path.cwd().stat().st_uid}:
-        reason = f"which belongs to another user (uid {status.st_uid})"
-    else:
-        reason = next((f"which sets {option}" for option in _unsafe_options(content)), "")
-    if reason:
-        raise UsageError(
-            f"found configuration '{path}', {reason}",
-            expected="a file of your own that sets only columns and methods",
-            remedy=f"use it with --config {path}, or ignore it with --no-config",
-        )
+def _layers(
+    context: typer.Context, section: Mapping[str, Any], path: Path, *, is_found: bool
+) -> list[Settings]:
+    """Return the table of the command, and what a file sets for all commands."""
+    tables = {name: value for name, value in section.items() if isinstance(value, dict)}
+    for name in tables:
+        if name not in COMMANDS:
+            raise UsageError(
+                f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
+            )
+    command = context.info_name or ""
+    own = _settings(context, tables.get(command, {}), f"'{path}'", place=f"[{command}] of '{path}'")
+    if is_found:
+        _refuse_guarded(context, own, path)
+    return [own, _shared(context, section, path)]
 
 
-_OUTPUT_OPTIONS: Final = frozenset({"output", "report", "plot", "frontier", "spark"})
+def _refuse_guarded(context: typer.Context, settings: Settings, path: Path) -> None:
+    """Refuse options that a file may not set that nobody named."""
+    for name in settings:
+        if name not in context.command.callback.unguarded:  # type: ignore[union-attr]
+            raise UsageError(
+                f"found configuration '{path}', which sets {_option(name)}",
+                expected="columns, methods and targets",
+                remedy=f"use it with --config {path}, or ignore it with --no-config",
+            )
 
 
-def _unsafe_options(content: Settings) -> Iterator[str]:
-    """Yield options that set where results go, or that contain an address."""
-    for table in (
-        content,
-        *(table_of_command for table_of_command in content.values() if isinstance(table_of_command, dict)),
-    ):
-        for name, value in table.items():
-            if name in _OUTPUT_OPTIONS:
-                yield name
-            for item in value if isinstance(value, list) else [value]:
-                if isinstance(item, str) and "://" in item:
-                    yield f"an address ({name})"
-
-
-def _shared_columns(context: typer.Context, content: Settings, path: Path) -> Settings:
-    """Return column names outside the tables, only those that are options of the command."""
-    outside = {name: value for name, value in content.items() if not isinstance(value, dict)}
-    stray = sorted(set(outside) - _COLUMN_OPTIONS)
+def _shared(context: typer.Context, section: Mapping[str, Any], path: Path) -> Settings:
+    """Return what stands outside the tables of commands, as far as the command has such an option."""
+    outside = {name: value for name, value in section.items() if not isinstance(value, dict)}
+    stray = sorted(name for name in outside if _parameter(name.replace("-", "_")) not in _SHARED)
     if stray:
         raise UsageError(
             f"configuration '{path}' has '{stray[0]}' outside a table",
-            expected=f"[<command>] tables, and outside them only {', '.join(sorted(_COLUMN_OPTIONS))}",
+            expected=f"[<command>] tables, and outside them only {', '.join(map(_option, sorted(_SHARED)))}",
         )
-    known = {name: value for name, value in outside.items() if name in _options_of(context)}
-    return _settings(context, known, f"'{path}'")
+    known = {name: value for name, value in outside.items() if name.replace("-", "_") in _options_of(context)}
+    settings = _settings(context, known, f"'{path}'", place=f"'{path}'", is_shared=True)
+    invalid = settings.get("on_invalid")
+    if invalid is not None and str(invalid.value) == OnInvalid.KEEP:
+        raise UsageError(
+            f"configuration '{path}' has on-invalid = '{OnInvalid.KEEP}' for all commands",
+            expected=f"{OnInvalid.ERROR} or {OnInvalid.DROP}",
+            remedy="set it in [apply]",
+        )
+    return settings
+
+
+_SHARED: Final = frozenset(
+    {
+        *("score", "uncertainty", "label", "weight", "positive", "proba", "classes", "day", "cluster"),
+        *("format", "delimiter", "decimal", "null_value", "on_invalid"),
+    }
+)
+"""Options that a configuration may set once for all commands that have them: columns, and how to read."""
 
 
 def configuration_files() -> Iterator[Path]:
-    """Yield configuration files from the working directory upwards, nearest first."""
+    """Yield names of configuration files from the working directory upwards, nearest first."""
     try:
         folder = Path.cwd()
     except OSError:  # the working directory was deleted
@@ -154,21 +186,69 @@ def configuration_files() -> Iterator[Path]:
                 yield path
 
 
-def _section(path: Path, *, required: bool) -> Settings | None:
-    """Return the section of uqcli in a file, or None if there is none."""
+def _section_found(path: Path) -> dict[str, Any] | None:
+    """Return the section of uqcli in a file that was found; None if it has none, or is not to be used.
+
+    A broken file stops the run where the user works or means uqcli. A broken ``pyproject.toml`` above may be
+    anybody's.
+    """
+    must_be_read = path.name == "uqcli.toml" or path.parent == Path.cwd()
     try:
-        content: Settings = tomllib.loads(path.read_text("utf-8-sig"), parse_float=str)
+        content, reason = _trusted_content(path)
+    except FileNotFoundError:  # removed since it was found
+        return None
     except OSError as error:
-        raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
+        with suppress(OSError):
+            if must_be_read and not _distrust(path.stat()):
+                raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
+        content, reason = b"", "which cannot be read"
+    if not reason:
+        try:
+            return _section(path, content)
+        except UsageError as error:
+            if must_be_read:
+                raise
+            reason = f"which is broken ({printable(error.found)})"
+    caution(f"The configuration '{path}', {reason}, is not used.")
+    return None
+
+
+def _trusted_content(path: Path) -> tuple[bytes, str]:
+    """Return the content of a file, and why it is not to be trusted; then it is not read."""
+    descriptor = os.open(path, os.O_RDONLY | NO_WAIT)  # a FIFO would wait for a writer
+    with os.fdopen(descriptor, "rb") as stream:
+        status = os.fstat(descriptor)  # of the open file: the name may be another file's by now
+        if not stat.S_ISREG(status.st_mode):
+            return b"", "which is no regular file"
+        reason = _distrust(status)
+        return b"" if reason else stream.read(MAX_BYTES + 1), reason
+
+
+def _distrust(status: os.stat_result) -> str:
+    """Say why a file may have been put there by another user; empty if it has not."""
+    user = user_id()
+    if user is None:  # Windows says neither who owns a file nor who may write it
+        return ""
+    if status.st_mode & stat.S_IWOTH:
+        return "which anyone can write"
+    if status.st_uid not in {user, 0, Path.cwd().stat().st_uid}:
+        return f"which belongs to another user (uid {status.st_uid})"
+    return ""
+
+
+def _section(path: Path, content: bytes) -> dict[str, Any] | None:
+    """Return the section of uqcli in a file, or None if there is none."""
+    if len(content) > MAX_BYTES:
+        raise UsageError(f"configuration '{path}' is larger than {MAX_BYTES >> 20} MB", expected="options")
+    try:
+        parsed: dict[str, Any] = tomllib.loads(content.decode("utf-8-sig"), parse_float=str)
     except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
         raise UsageError(f"configuration '{path}' is not TOML: {error}") from error
-    tool = content.get("tool")
+    tool = parsed.get("tool")
     section = tool.get("uqcli") if isinstance(tool, dict) else None
     if section is None and path.name != "pyproject.toml" and tool is None:
-        section = content
+        return parsed
     if section is None:
-        if required:
-            raise UsageError(f"configuration '{path}' has no [tool.uqcli.<command>]")
         return None
     if not isinstance(section, dict):
         raise UsageError(f"configuration '{path}' has no table [tool.uqcli]", expected="[<command>] tables")
@@ -177,15 +257,21 @@ def _section(path: Path, *, required: bool) -> Settings | None:
 
 def _from_environment(context: typer.Context) -> Settings:
     start, options = _prefix(str(context.info_name)), _options_of(context)
-    settings = {}
+    values, file_options = {}, {}
     for name, value in sorted(os.environ.items()):
         option = _parameter(name.removeprefix(start).lower())
-        if name.startswith(start) and option in {*options, *_FILE_OPTIONS}:
-            settings[option] = value
+        if name.startswith(start) and option in _FILE_OPTIONS:
+            file_options[option] = Setting(value=value, place=name)
+        elif name.startswith(start) and option in options:
+            values[option] = value
         elif name.startswith(_VARIABLE_PREFIX) and (name.startswith(start) or not name.startswith(_PREFIXES)):
-            _caution(name, [*(f"{start}{option.rstrip('_').upper()}" for option in options), *_PREFIXES])
-    file_options = {name: settings.pop(name) for name in _FILE_OPTIONS & set(settings)}
-    return _settings(context, settings, f"the environment ({start}...)") | file_options
+            _caution(name, [*(f"{start}{_variable(option)}" for option in options), *_PREFIXES])
+    settings = _settings(context, values, f"the environment ({start}...)", place="")
+    named = {
+        name: Setting(value=setting.value, place=f"{start}{_variable(name)}")
+        for name, setting in settings.items()
+    }
+    return named | file_options
 
 
 _VARIABLE_PREFIX: Final = "UQCLI_"
@@ -196,6 +282,10 @@ def _prefix(command: str) -> str:
 
 
 _PREFIXES: Final = tuple(map(_prefix, COMMANDS))
+
+
+def _variable(parameter: str) -> str:
+    return parameter.rstrip("_").upper()
 
 
 def _caution(name: str, known: Iterable[str]) -> None:
@@ -210,13 +300,15 @@ def _caution(name: str, known: Iterable[str]) -> None:
     caution(f"The environment variable {name} has no effect{hint}")
 
 
-def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
+def _settings(
+    context: typer.Context, table: Mapping[str, Any], where: str, *, place: str, is_shared: bool = False
+) -> Settings:
     options = _options_of(context)
     settings = {}
     for key, value in table.items():
         name = _parameter(key.replace("-", "_"))
         if name not in options:
-            known = ", ".join(sorted(option.rstrip("_").replace("_", "-") for option in options))
+            known = ", ".join(sorted(map(_option, options)))
             raise UsageError(f"unknown option '{key}' in {where}", expected=f"one of {known}")
         is_repeatable = bool(getattr(options[name], "multiple", False))
         if not is_repeatable and isinstance(value, list | dict):
@@ -227,7 +319,8 @@ def _settings(context: typer.Context, table: Settings, where: str) -> Settings:
             )
         if not getattr(options[name], "is_flag", False):
             _require_no_truth(key, value, where)
-        settings[name] = [value] if is_repeatable and not isinstance(value, list) else value
+        listed = [value] if is_repeatable and not isinstance(value, list) else value
+        settings[name] = Setting(value=listed, place=place, is_shared=is_shared)
     return settings
 
 
@@ -246,9 +339,14 @@ def _parameter(option: str) -> str:
     return f"{option}_" if iskeyword(option) else option
 
 
+def _option(parameter: str) -> str:
+    """Return an option as files write it."""
+    return parameter.rstrip("_").replace("_", "-")
+
+
 def _options_of(context: typer.Context) -> dict[str, Any]:
     return {
         str(parameter.name): parameter
         for parameter in context.command.params
-        if parameter.param_type_name == "option" and parameter.name not in _FILE_OPTIONS | {"help"}
+        if parameter.param_type_name == "option" and parameter.name not in _NOT_CONFIGURED
     }

@@ -15,7 +15,7 @@ from uqcli.base.files import STDIO, OutputQueue, is_stdin
 from uqcli.base.operating_system import IGNORES_CASE, join
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
-from uqcli.cli.command_line import is_typed, refuse_typed, typed
+from uqcli.cli.command_line import fills_only_gaps, is_typed, place_of, refuse_typed, typed
 from uqcli.cli.config import configuration_files
 from uqcli.cli.options import (
     RULE_ENDING,
@@ -158,8 +158,15 @@ def column_overrides(columns: ModelColumns, labels: LabelColumns | None = None) 
 
     if labels is not None and labels.no_weight:
         refuse_typed(("weight",), "and --no-weight cannot be combined", remedy="leave one of them out")
+    roles = ("score", "uncertainty", "label", "weight", "positive", "proba")
     overrides = ColumnOverrides(
-        score=columns.score, uncertainty=columns.uncertainty, proba=class_columns(columns), typed=typed()
+        score=columns.score,
+        uncertainty=columns.uncertainty,
+        # rules of classes always name their columns
+        proba=class_columns(replace(columns, proba=None) if fills_only_gaps("proba") else columns),
+        typed=typed(),
+        places={role: place_of(role) for role in roles},
+        gaps=frozenset(filter(fills_only_gaps, roles)),
     )
     if labels is None:
         return overrides

@@ -57,6 +57,12 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         for declared in options
         if declared.metadata["papers"]
     }
+    wrapper.unguarded = frozenset(  # type: ignore[attr-defined]  # what no group declares is a file's name
+        declared.name
+        for options in options_of.values()
+        for declared in options
+        if not declared.metadata["guarded"]
+    )
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
 
@@ -117,7 +123,7 @@ def _parsed(declared: Field[Any], value: Any) -> Any:
 
 def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
     more = {**declared.metadata}
-    for name in ("papers", "typed", "parse", "stated"):
+    for name in ("papers", "typed", "parse", "stated", "guarded"):
         del more[name]
     text, also, panel = more.pop("help"), more.pop("also"), more.pop("panel") or panel
     return typer.Option(

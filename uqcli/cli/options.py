@@ -14,7 +14,6 @@ from uqcli.base.exact_numbers import size
 from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
 from uqcli.base.running.machine import limit_kept
-from uqcli.cli.command_line import is_typed
 from uqcli.cli.process import limit_threads
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
@@ -39,9 +38,7 @@ class InputOptions:
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
     decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
     null_value: list[str] | None = option("TEXT", "A further text that means null in CSV (repeatable).")
-    on_invalid: OnInvalid = option(
-        "ACTION", "What to do with null, NaN, inf: error, drop, keep.", defaults.ON_INVALID
-    )
+    on_invalid: OnInvalid = option("ACTION", "For null, NaN or inf: error, drop, keep.", defaults.ON_INVALID)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +47,7 @@ class LabelsOptions:
 
     panel: ClassVar = _COLUMNS
 
-    labels: str | None = option("FILE", "Read labels from this file, joined by --on.")
+    labels: str | None = option("FILE", "Read labels from this file, joined by --on.", guarded=True)
     on: str | None = option("ID", "Column of ids that the inputs and --labels share.")
 
 
@@ -76,7 +73,7 @@ class ClusterColumn:
 
     panel: ClassVar = _COLUMNS
 
-    cluster: str | None = option("COL", "Column that groups dependent rows, e.g. customer_id.")
+    cluster: str | None = option("COL", "Column of dependent rows, e.g. customer_id.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,16 +89,19 @@ class SamplingWeights:
 class DependenceColumns(ClusterColumn):
     """Column of rows that depend on each other, or of the days within which they do."""
 
-    day: str | None = option("COL", "Column of dates or times, if rows of a day are dependent.")
+    day: str | None = option("COL", "Dates or times, if rows of a day are dependent.")
+
+    @classmethod
+    def alternatives(cls) -> tuple[tuple[str, ...], ...]:
+        """Return the options that exclude each other: a typed one wins over a configured one."""
+        return ("cluster",), ("day",)
 
     @property
     def chosen(self) -> tuple[str | None, bool]:
-        """The column, and whether it is one of days; a typed one wins over a configured one."""
-        if self.cluster is None or self.day is None:
-            return self.cluster or self.day, self.day is not None
-        if is_typed("cluster") is is_typed("day"):
+        """The column, and whether it is one of days."""
+        if self.cluster is not None and self.day is not None:
             raise UsageError("--cluster and --day cannot be combined", remedy="leave one of them out")
-        return (self.day, True) if is_typed("day") else (self.cluster, False)
+        return self.cluster or self.day, self.day is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,6 +238,7 @@ class ReportOptions:
     report: list[str] | None = option(
         "FILE",
         f"Also write the report to FILE; its ending sets the format: {', '.join(ReportFormat)} (repeatable).",
+        guarded=True,
     )
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the answer)")
     fail_if: list[str] | None = option(
@@ -246,6 +247,7 @@ class ReportOptions:
             name: f"End with exit code 6 if this holds, such as '{gate}' (repeatable)."
             for name, gate in GATES.items()
         },
+        guarded=True,
     )
 
 
@@ -259,10 +261,13 @@ class RunOptions:
         "N", "Threads of each pool. (default: one per core)", min=1, max=1024, callback=limit_threads
     )
     memory: str | None = option("SIZE", "Memory for rows. (default: 1/4 of free memory)", callback=limit_kept)
-    engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME")
-    spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)")
+    engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
+    spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: local)", guarded=True)
     debug: bool = flag("Show a traceback on errors.")
+    show_settings: bool = flag("Print the options in force and their sources.")
     no_config: bool = flag("Read no configuration file.")
     config: str | None = option(
-        "FILE", "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)"
+        "FILE",
+        "Configuration file. (default: uqcli.toml or pyproject.toml in this folder or above)",
+        guarded=True,
     )

@@ -49,12 +49,15 @@ class ConformalRequest:
     by: str | None = option(
         "COL", "marginal: coverage in each group of this column; new groups use all rows."
     )
-    shift: SavedShift | None = option("SHIFT.json", "label-shift: saved class weights.", typed=str | None)
+    shift: SavedShift | None = option(
+        "SHIFT.json", "label-shift: saved class weights.", typed=str | None, guarded=True
+    )
     target: Inputs | None = option(
         "FILE",
         "label-shift: unlabelled new data, instead of --shift (repeatable).",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     no_randomize: bool = flag("aps: larger sets without random draws.")
     seed: int = option("S", "Seed of the random draws.", defaults.SEED, min=0, max=defaults.MAX_SEED)

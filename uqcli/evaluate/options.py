@@ -31,7 +31,10 @@ class EvaluateRequest:
     panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})
 
     shift: SavedShift | None = option(
-        "SHIFT.json", "Also measure precision or coverage with these class weights.", typed=str | None
+        "SHIFT.json",
+        "Also measure precision or coverage with these class weights.",
+        typed=str | None,
+        guarded=True,
     )
     by: str | None = option("COL", "Also measure each group of this column.")
     sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
@@ -41,11 +44,13 @@ class EvaluateRequest:
         "(repeatable).",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     calibrator: str | CalibratorArtifact | None = option(
         "FILE",
         "Calibrator of the probabilities of rows without a label. (default: the scores)",
         typed=str | None,
+        guarded=True,
     )
     audit: tuple[str, ...] = option(
         "COL,...",

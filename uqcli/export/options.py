@@ -30,9 +30,11 @@ class ExportRequest:
         metavar="NAME",
     )
     table: str | None = option("NAME", "Write a query of this table, not the expression alone.")
-    output: str | None = option("FILE", "Write the program here. (default: standard output)", also="-o")
+    output: str | None = option(
+        "FILE", "Write the program here. (default: standard output)", also="-o", guarded=True
+    )
     check: list[str] | None = option(
-        "INPUT", "Compare with the rule on these rows and at every threshold (repeatable)."
+        "INPUT", "Compare with the rule on these rows and at every threshold (repeatable).", guarded=True
     )
     artifact: str = filled()
     rule: Saved | None = None

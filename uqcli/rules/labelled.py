@@ -90,13 +90,16 @@ def labelled_request(
     roles = roles_of(rules, columns, labelled=True)
     clustered = (name for name, rule in zip(names, rules, strict=False) if rule.source.dependence is not None)
     roles = replace(roles, label=roles.label or LABEL, fitted_rule=next(clustered, ""))
-    return replace(data, roles=roles, positive_value=_positive_value(data, rules))
+    return replace(data, roles=roles, positive_value=_positive_value(data, columns, rules))
 
 
-def _positive_value(data: DataRequest, rules: Sequence[Saved]) -> str | None:
-    if rules[0].class_names and data.positive_value is not None:
+def _positive_value(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> str | None:
+    is_replaced = columns.replaces("positive", data.positive_value)
+    if rules[0].class_names and is_replaced:
         raise UsageError("--positive with labels that name classes", expected="none")
-    if data.positive_value is not None:
+    # a rule that names its label says by its positive value how that is read, even if it has none
+    fills_gap = not any(rule.class_names or "label" in rule.columns for rule in rules)
+    if is_replaced or (fills_gap and data.positive_value is not None):
         return data.positive_value
     values = {rule.positive_label for rule in rules}
     if len(values) > 1:

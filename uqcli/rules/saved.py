@@ -12,6 +12,7 @@ from msgspec import Meta
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION, VERSION
 from uqcli.base.errors import UsageError
+from uqcli.base.wording import MOST_NAMED, first_of
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
@@ -238,18 +239,20 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     if artifacts[0].class_names:
         return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
     overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
-    numbers = {"score": _column(artifacts, "score", overrides.score) or ""}
+    numbers = {"score": _column(artifacts, "score", overrides.score, overrides) or ""}
     using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
     if not using_uncertainty:
         overrides.refuse(("uncertainty",), "with rules that do not read it")
     turned = None
     if using_uncertainty:
-        numbers["uncertainty"], turned = _uncertainty_column(using_uncertainty, overrides.uncertainty)
+        numbers["uncertainty"], turned = _uncertainty_column(using_uncertainty, overrides)
     return Roles(
         numbers=numbers,
         turned=turned,
-        label=_column(artifacts, "label", overrides.label) if labelled else None,
-        weight=_column(artifacts, "weight", overrides.weight) if labelled and overrides.weighted else None,
+        label=_column(artifacts, "label", overrides.label, overrides) if labelled else None,
+        weight=_column(artifacts, "weight", overrides.weight, overrides)
+        if labelled and overrides.weighted
+        else None,
         **(_fitted_clusters(artifacts) if labelled else {}),
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
@@ -261,14 +264,16 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
     overrides.refuse(unused, f"with a rule file of kind {artifact.kind} for class probabilities")
     numbers, turned = {}, None
     if artifact.needs_uncertainty:
-        numbers["uncertainty"], turned = _uncertainty_column([artifact], overrides.uncertainty)
+        numbers["uncertainty"], turned = _uncertainty_column([artifact], overrides)
     classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
     return Roles(
         numbers=numbers,
         turned=turned,
-        classes=classes if overrides.proba is None else overrides.proba.renaming(classes),
-        label=_column([artifact], "label", overrides.label) if labelled else None,
-        weight=_column([artifact], "weight", overrides.weight) if labelled and overrides.weighted else None,
+        classes=_renamed(classes, overrides),
+        label=_column([artifact], "label", overrides.label, overrides) if labelled else None,
+        weight=_column([artifact], "weight", overrides.weight, overrides)
+        if labelled and overrides.weighted
+        else None,
         **(_fitted_clusters([artifact]) if labelled else {}),
         features=artifact.features(),
     )
@@ -282,22 +287,39 @@ def _fitted_clusters(artifacts: Sequence[Saved]) -> dict[str, Any]:
     return {}
 
 
-def _column(artifacts: Sequence[Saved], role: str, override: str | None) -> str | None:
-    if override is not None:
-        return override
-    return _only(role, {artifact.columns[role] for artifact in artifacts if role in artifact.columns})
+def _renamed(classes: dict[str, str], overrides: ColumnOverrides) -> dict[str, str]:
+    """Return the columns of the probabilities by class, which may be called otherwise than in the rule."""
+    if overrides.proba is None:
+        return classes
+    renamed = overrides.proba.renaming(classes)
+    own, new = (first_of(list(columns.values()), MOST_NAMED) for columns in (classes, renamed))
+    overrides.instead_of("proba", new, own)
+    return renamed
 
 
-def _uncertainty_column(artifacts: Sequence[Saved], override: str | None) -> tuple[str, bool | None]:
+def _column(
+    artifacts: Sequence[Saved], role: str, named: str | None, overrides: ColumnOverrides
+) -> str | None:
+    own = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
+    return overrides.instead_of(role, named, _only(role, own, is_replaced=overrides.replaces(role, named)))
+
+
+def _uncertainty_column(artifacts: Sequence[Saved], overrides: ColumnOverrides) -> tuple[str, bool | None]:
     """Return the column of the uncertainty, and ``Roles.turned``."""
-    if override is not None:
-        return override, None
     sources = [artifact.source for artifact in artifacts if artifact.source.uncertainty is not None]
-    _only("uncertainty", {source.signed_uncertainty or "" for source in sources})
-    return (sources[0].uncertainty or "", TURNED in sources[0].columns) if sources else ("", None)
+    signed = {source.signed_uncertainty or "" for source in sources}
+    replaced = overrides.replaces("uncertainty", overrides.uncertainty)
+    own = _only("uncertainty", signed, is_replaced=replaced)
+    column = overrides.instead_of("uncertainty", overrides.uncertainty, own)
+    if sources and column == own and not replaced:
+        return sources[0].uncertainty or "", TURNED in sources[0].columns
+    return column or "", None
 
 
-def _only(role: str, names: set[str]) -> str | None:
+def _only(role: str, names: set[str], *, is_replaced: bool) -> str | None:
+    """Return the only column of a role, or None; several are refused unless another one replaces them."""
+    if len(names) > 1 and is_replaced:
+        return ", ".join(sorted(names))
     if len(names) > 1:
         raise UsageError(
             f"the rules read different {role} columns: {', '.join(sorted(names))}",

@@ -47,12 +47,14 @@ class SampleRequest:
         "certificate: the labelled rows of the first call, to draw the rest (repeatable).",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     plan: float | None = option("WIDTH", "Write no rows; say how many labels give an interval of this width.")
     calibrator: str | CalibratorArtifact | None = option(
         "FILE",
         "Calibrator whose probabilities plan a sample for recall. (default: the scores)",
         typed=str | None,
+        guarded=True,
     )
     positive: str | None = option("VALUE", "certificate: label that means positive, such as yes.")
     label: str | None = option(

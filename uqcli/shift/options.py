@@ -28,6 +28,7 @@ class ShiftRequest:
         "Unlabelled new data (repeatable); --weight is for the labelled rows.",
         typed=list[str] | None,
         parse=files,
+        guarded=True,
     )
     estimator: ShiftEstimator = choice(
         "bbse: from predicted classes; em: maximum likelihood, after calibration on the labelled rows; "

@@ -28,31 +28,41 @@ class WatchRequest:
 
     panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})
 
-    state: str | None = option("FILE", "Keep the counts of all batches in this file, from run to run.")
+    state: str | None = option(
+        "FILE", "Keep the counts of all batches in this file, from run to run.", guarded=True
+    )
     day: str | None = option("COL", "Count each day, week or number of this column once.")
     matured: int | None = option("N", "Count a day only N days later, when its labels are complete.", min=0)
-    replace: bool = flag("Count a day or batch again if its labels have changed.")
+    replace: bool = flag("Count a day or batch again if its labels have changed.", guarded=True)
     strict: bool = flag("End with exit code 2 if a batch was counted before.")
-    forget: str | None = option("BATCH", "Take a batch out of the counts: its digest or day.")
-    acknowledge: bool = flag("Clear the alarms and start counting anew.")
+    forget: str | None = option("BATCH", "Take a batch out of the counts: its digest or day.", guarded=True)
+    acknowledge: bool = flag("Clear the alarms and start counting anew.", guarded=True)
     bound: str | None = option(
         "S",
         "Limit to watch. (default: what is certified, else the lower end of what was expected, "
         "else the target)",
+        guarded=True,
     )
     delta: str | None = option(
         "D",
         f"Chance that a rule that meets its target ever rings the alarm. (default: {defaults.WATCH_DELTA})",
+        guarded=True,
     )
     run_length: int | None = option(
-        "A", f"Mean number of batches until a false alarm of a drop. (default: {defaults.RUN_LENGTH})", min=1
+        "A",
+        f"Mean number of batches until a false alarm of a drop. (default: {defaults.RUN_LENGTH})",
+        min=1,
+        guarded=True,
     )
     confidence: float = option("C", "Confidence of the intervals.", defaults.CONFIDENCE)
     calibrator: str | None = option(
-        "FILE", "Calibrator from which to expect precision and recall before labels arrive."
+        "FILE", "Calibrator from which to expect precision and recall before labels arrive.", guarded=True
     )
     shift: SavedShift | None = option(
-        "FILE", "Class weights of the new rows: a file written by uqcli shift.", typed=str | None
+        "FILE",
+        "Class weights of the new rows: a file written by uqcli shift.",
+        typed=str | None,
+        guarded=True,
     )
     data: DataRequest = filled()
     artifact: str = ""
