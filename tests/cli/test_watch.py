@@ -284,8 +284,12 @@ def test_a_shortened_digest_is_forgotten(uqcli, files, tmp_path):
 @pytest.mark.parametrize("option", [("--acknowledge",), ("--forget", "2026-01-01")])
 def test_nothing_is_taken_back_from_an_empty_state_which_stays(uqcli, files, tmp_path, option):
     (tmp_path / "empty.json").touch()
-    assert uqcli(*WATCH, "--state", "empty.json", *option).code == 2
-    assert (tmp_path / "empty.json").read_bytes() == b""
+    for more in (option, ("kept0.csv",)):
+        refused = uqcli(*WATCH, "--state", "empty.json", *more)
+        assert (refused.code, "'empty.json' is empty" in refused.err) == (5, True)
+        assert (tmp_path / "empty.json").read_bytes() == b""
+    assert uqcli(*WATCH, "--state", "none.json", *option).code == 2
+    assert [path.name for path in tmp_path.glob("none*")] == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import ArtifactError, DataError, UsageError
 from uqcli.stores import state
 from uqcli.stores.output import write_bytes
 from uqcli.stores.state import locked
@@ -89,3 +89,47 @@ def test_a_missing_folder_is_an_error(tmp_path):
         locked(str(tmp_path / "no" / "state")),
     ):
         pass
+
+
+def test_an_empty_state_is_refused_and_kept(tmp_path):
+    path = tmp_path / "state"
+    path.touch()
+    with pytest.raises(ArtifactError, match="is empty"), locked(str(path)):
+        pass
+    assert path.read_bytes() == b""
+    with pytest.raises(ArtifactError, match="is empty"), locked(str(path)):
+        pass
+
+
+BEGIN = """
+import sys, time
+from uqcli.stores.state import locked
+with locked(sys.argv[1]) as content:
+    print(content, flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("end", ["SIGKILL", "SIGTERM"])
+def test_a_run_that_ends_before_its_first_state_leaves_none(tmp_path, end):
+    path = tmp_path / "state"
+    with subprocess.Popen([sys.executable, "-c", BEGIN, str(path)], stdout=subprocess.PIPE) as run:
+        assert run.stdout.readline() == b"b''\n"
+        assert not path.exists(), "a state appears whole"
+        os.kill(run.pid, getattr(signal, end))
+    assert not path.exists()
+    with locked(str(path)) as content:
+        assert content == b""
+        write_bytes(str(path), b"1")
+    assert [remaining.name for remaining in tmp_path.iterdir()] == ["state"]
+
+
+def test_runs_that_begin_a_state_wait_for_each_other(tmp_path):
+    path = tmp_path / "state"
+    with locked(str(path)):
+        run = start_run(path, 1)
+        time.sleep(0.5)
+        assert run.poll() is None
+        write_bytes(str(path), b"5")
+    assert run.wait() == 0
+    assert path.read_text() == "6"

@@ -23,13 +23,7 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.base.operating_system import existing_signals
-from uqcli.base.wording import visible, without_secrets
-
-
-def _in_one_line(message: str) -> str:
-    """Join the lines of library messages and remove credentials; names from the data stay."""
-    return visible(without_secrets(re.sub(r"\s*[\r\n]\s*", " ", message.strip())))
-
+from uqcli.base.wording import in_one_line
 
 _OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
 _NO_KEYWORD: Final = re.compile(r" with --on-invalid drop|; if [^;]* add it with --null-value")
@@ -68,7 +62,7 @@ class UqcliError(Exception):
     exit_code = 1
 
     def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
-        self.found, self.expected, self.remedy = map(_in_one_line, (found, expected, remedy))
+        self.found, self.expected, self.remedy = map(in_one_line, (found, expected, remedy))
         super().__init__(self._line())
 
     def _line(self) -> str:
@@ -77,7 +71,7 @@ class UqcliError(Exception):
 
     def add_remedy(self, text: str) -> None:
         """Say more about what the user can do."""
-        self.remedy = "; ".join(part for part in (self.remedy, _in_one_line(text)) if part)
+        self.remedy = "; ".join(part for part in (self.remedy, in_one_line(text)) if part)
         self.args = (self._line(),)
 
     @property
@@ -120,7 +114,7 @@ class GateError(UqcliError):
 
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__("; ".join(messages))
-        self.args = ("\n".join(map(_in_one_line, messages)),)
+        self.args = ("\n".join(map(in_one_line, messages)),)
 
 
 class MissingExtraError(UqcliError):

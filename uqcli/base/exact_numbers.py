@@ -28,7 +28,7 @@ _LEAST_PERCENT: Final = 2
 """A number above 1 but below this is rather a mistake than a percentage."""
 
 _WITH_COMMA: Final = re.compile(r"0?,\d{1,30}", re.ASCII)
-_LONG_DECIMAL: Final = re.compile(r"\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_LONG_DECIMAL: Final = re.compile(r"\+?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def decimal(

@@ -184,7 +184,7 @@ def quote(word: str) -> str:
         return shlex.quote(word)
     if _PLAIN_WORD.fullmatch(word):
         return word
-    escaped = re.sub(r'(\\*)("|$)', lambda run: 2 * run[1] + run[2].replace('"', '\\"'), word)
+    escaped = re.sub(r'(?<!\\)(\\*)("|$)', lambda run: 2 * run[1] + run[2].replace('"', '\\"'), word)
     return f'"{escaped}"'
 
 
@@ -199,6 +199,6 @@ def split(line: str) -> list[str]:
         return shlex.split(line)
     words = re.findall(r'"((?:\\.|[^"\\])*)"|(\S+)', line)
     return [
-        plain or re.sub(r'(\\+)("|$)', lambda run: run[1][: len(run[1]) // 2] + run[2], quoted)
+        plain or re.sub(r'(?<!\\)(\\+)("|$)', lambda run: run[1][: len(run[1]) // 2] + run[2], quoted)
         for quoted, plain in words
     ]

@@ -231,20 +231,62 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    r"""Replace each acting character by its escape.
+    r"""Replace each acting character by its escape, also the first of a command for a CI runner.
 
     Examples
     --------
-    >>> visible("\x1b[31mred\n"), visible("naïve [/eu] 🎉")
-    ('\\x1b[31mred\\n', 'naïve [/eu] 🎉')
+    >>> visible("\x1b[31mred\n"), visible("naïve [/eu] 🎉"), visible("##[error]x")
+    ('\\x1b[31mred\\n', 'naïve [/eu] 🎉', '\\x23#[error]x')
     """
+    if "##" in text:
+        text = _RUNNER_COMMAND.sub(r"\\x23#", text)
     if text.isprintable():
         return text
     return "".join(_escaped(character) if is_acting(character) else character for character in text)
 
 
+_RUNNER_COMMAND: Final = re.compile(r"##(?=(?:vso|teamcity)?\[)")
+"""Signs that make the rest of a line, wherever they stand, a command for a CI runner."""
+
+_LONGEST_RUN: Final = 500
+"""Characters of a name or a path in a text; of longer ones the middle is left out."""
+
+_LONGEST_TEXT: Final = 4000
+_LONG_RUN: Final = re.compile(rf"(?<!\S)\S{{{_LONGEST_RUN + 1},}}")
+
+
+def shortened(text: str) -> str:
+    """Leave out the middle of runs without white space that are too long to be read, and of a whole text.
+
+    Examples
+    --------
+    >>> len(shortened("column " + "x" * 10**6 + " is empty")), len(shortened("x " * 10**6))
+    (516, 4000)
+    """
+    if len(text) <= _LONGEST_RUN:
+        return text
+    return _without_middle(
+        _LONG_RUN.sub(lambda run: _without_middle(run[0], _LONGEST_RUN), text), _LONGEST_TEXT
+    )
+
+
+def _without_middle(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    kept = most - 3
+    return f"{text[: kept - kept // 2]}...{text[-(kept // 2) :]}"
+
+
+def in_one_line(text: str) -> str:
+    """Write a sentence with names and values from outside in one line: short, visible, without secrets."""
+    lines = filter(None, map(str.strip, re.split(r"[\r\n]+", text)))
+    return visible(shortened(without_secrets(" ".join(lines))))
+
+
 def without_secrets(text: str) -> str:
     """Remove users, passwords, signed queries and tokens from addresses in a text.
+
+    It takes time in proportion to the text, which may be a header of megabytes.
 
     Examples
     --------
@@ -255,20 +297,38 @@ def without_secrets(text: str) -> str:
     """
     if ":/" not in text:
         return text
-    for pattern in _SECRETS:
-        text = pattern.sub(r"\1", text)
-    return text
+    return _WORD.sub(lambda word: _word_without_secrets(word[0]), text)
 
 
-_SECRETS: Final = (
-    re.compile(r"([a-z][a-z0-9+.-]*:/+)[^/\s'\"]*@", re.IGNORECASE),  # also with a slash missing
-    re.compile(r"()[^/\s'\"@:]+:[^/\s'\"@]*@(?=[\w.-]+:/)"),  # scp syntax
-    # a slash in the secret
-    re.compile(r"([a-z][a-z0-9+.-]*://)[^/\s'\"]*:[^/\s'\"]*[^/\s'\"\d][^\s'\"]*@", re.IGNORECASE),
-    re.compile(r"(https?://[^\s'\"?#]*)[?#][^\s'\"]*", re.IGNORECASE),
-    re.compile(r"(sc://[^\s'\";]*);[^\s'\"]*", re.IGNORECASE),
-    re.compile(r"()[?#;][^\s'\"?#;]*=[^\s'\"]*"),
-)
+_WORD: Final = re.compile(r"[^\s'\"]+")
+_USER: Final = re.compile(r"(?<=[a-z0-9+.-])(:/+)[^/]*@", re.IGNORECASE)
+"""User before a host, also if a slash is missing."""
+
+_SCP_USER: Final = re.compile(r"(?<![^/@])[^/@:]+:[^/@]*@(?=[\w.-]+:/)")
+_ASSIGNMENT: Final = re.compile(r"[?#;][^?#;]*=.*", re.DOTALL)
+
+
+def _word_without_secrets(word: str) -> str:
+    word = _without_slashed_secret(_SCP_USER.sub("", _USER.sub(r"\1", word)))
+    for scheme, ends in (("http://", "?#"), ("https://", "?#"), ("sc://", ";")):
+        start = word.lower().find(scheme)
+        ending = [place for end in ends if start >= 0 and (place := word.find(end, start)) >= 0]
+        if ending:
+            word = word[: min(ending)]
+    return _ASSIGNMENT.sub("", word)
+
+
+def _without_slashed_secret(word: str) -> str:
+    """Remove a user and a password that contains a slash: more than a port follows the host's colon."""
+    last = word.rfind("@")
+    start = 0
+    while (start := word.find("://", start)) >= 0 and start < last:
+        start += 3
+        authority = word[start : end if (end := word.find("/", start)) >= 0 else len(word)]
+        _, colon, rest = authority.partition(":")
+        if colon and not rest.isdecimal() and rest:
+            return word[:start] + word[last + 1 :]
+    return word
 
 
 def is_acting(character: str) -> bool:

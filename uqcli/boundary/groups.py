@@ -46,6 +46,7 @@ from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.result import Result
+from uqcli.rules.saved import refuse_unsavable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +159,10 @@ def merged(parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> Nest
     )
 
 
+_GROUP_BYTES = 150
+"""Bytes of the shortest entry of a group in a rule file."""
+
+
 def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find and report the boundary of each group that is large enough, and of all rows."""
     by, algorithm = request.by or "", Algorithm(request.searched)
@@ -173,6 +178,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
             expected="at least one large enough",
             remedy="lower --min-group, or fit one boundary without groups",
         )
+    refuse_unsavable(names, _GROUP_BYTES)
     parts = {name: calibration_set.only(by, name) for name in names}
     expected: Expected | None = None
     certificates: Mapping[str, SavedCertificate] = {}

@@ -43,7 +43,7 @@ from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
 from uqcli.estimates.paired import clusters_in, keyed_by_cluster
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
-from uqcli.rules.saved import Source
+from uqcli.rules.saved import Source, refuse_unsavable
 from uqcli.shift.rule import BinaryWeights, load_shift, target_weights_of
 
 
@@ -283,6 +283,8 @@ def _read_rows(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Sour
     """Return the distinct rows in sorted order, without those of weight 0."""
     read, source = read_labelled(data)
     _require_scores(read.rows.score, request, source)
+    for feature in read.rows.features.values():
+        refuse_unsavable(feature.levels or ())
     return keyed_by_cluster(read, request.calibration.cluster).pooled(), source
 
 

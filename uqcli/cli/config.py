@@ -106,7 +106,8 @@ def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
         raise UsageError(f"--config '{config}' is an address", expected="a local file")
     path = Path(config)
     try:
-        content = path.read_bytes()
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise DataError(f"cannot read configuration '{path}': {error.strerror}") from error
     section = _section(path, content)

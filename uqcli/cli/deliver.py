@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
+from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
 from uqcli.base.operating_system import quote
@@ -22,7 +23,7 @@ from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.process import hide_progress, show_progress
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.format import MAX_NAMED, Failure, RunContext
-from uqcli.stores.output import can_queue, check_writable, open_output, write_bytes
+from uqcli.stores.output import can_queue, check_writable, open_output, read_bytes, write_bytes
 
 if TYPE_CHECKING:
     from uqcli.reports.document import Document
@@ -117,7 +118,7 @@ def _stated_digests(names: Iterable[str]) -> dict[str, str]:
     for name in names:
         with suppress(OSError, ValueError):
             if not is_stdin(name) and Path(name).is_file():
-                digest = _stated_digest(Path(name).read_bytes())
+                digest = _stated_digest(read_bytes(name, MAX_RULE_BYTES))
                 rules |= {} if digest is None else {name: digest}
     return rules
 

@@ -40,7 +40,7 @@ from uqcli.reports.document import (
 from uqcli.reports.figures import BLUE, label_lines, level_colours
 from uqcli.rules.labelled import ClassReader, sum_notes
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
-from uqcli.rules.saved import SavedDependence, promise_name
+from uqcli.rules.saved import SavedDependence, promise_name, refuse_unsavable
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, load_shift
@@ -341,6 +341,7 @@ def _groups(
 ) -> SavedGroups:
     """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
     by, every_label = request.by or "", SCORES[request.method].every_label
+    refuse_unsavable(reader.levels[by])
     groups = []
     for name, index in sorted(reader.levels[by].items()):
         part = scores.select(group == index)

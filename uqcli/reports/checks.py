@@ -26,7 +26,7 @@ _OPERATORS: Final[Mapping[str, Callable[[float, float], bool]]] = MappingProxyTy
         "<": operator.lt,
     }
 )
-_CHECK_PATTERN: Final = re.compile(r"\s*(.*\S)\s*(?<![<>=!])(>=|<=|==|!=|>|<)\s*(\S+)\s*")
+_OPERATOR: Final = re.compile(r"(?<![<>=!])(>=|<=|==|!=|>|<)")
 _MAX_NAMES = 30
 
 
@@ -86,13 +86,15 @@ def parse_check(text: str) -> Check:
     >>> parse_check("precision.low < 0.7").path
     'precision.low'
     """
-    match = _CHECK_PATTERN.fullmatch(text)
-    value = _finite(match[3]) if match else None
-    if match is None or value is None:
+    *_, match = [None, *_OPERATOR.finditer(text)]  # a name from the data may hold others before it
+    path, value = (
+        ("", None) if match is None else (text[: match.start()].strip(), _finite(text[match.end() :]))
+    )
+    if match is None or value is None or not path:
         raise UsageError(
             f"--fail-if '{text}' cannot be read", expected='METRIC OP VALUE such as "precision.low < 0.7"'
         )
-    return Check(path=match[1], operator=match[2], value=value, text=text.strip())
+    return Check(path=path, operator=match[0], value=value, text=text.strip())
 
 
 def _finite(text: str) -> float | None:

@@ -7,11 +7,12 @@ A job fills the report of its command. The report provides a JSON form (``payloa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.records import dataclass
-from uqcli.base.wording import decimals_of_percent, percent
+from uqcli.base.wording import decimals_of_percent, percent, shortened
 from uqcli.estimates.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -81,6 +82,16 @@ class Table:
     def is_text(self, column: int) -> bool:
         """Whether a column is text, hence left-aligned."""
         return column < self.left or (self.text_last and column == len(self.header) - 1)
+
+    def shortened(self) -> Table:
+        """Return the table with texts in a length that can be read."""
+        return replace(
+            self,
+            title=shortened(self.title),
+            header=[*map(shortened, self.header)],
+            rows=[[*map(shortened, row)] for row in self.rows],
+            brief=self.brief and self.brief.shortened(),
+        )
 
 
 def in_order(names: Iterable[str]) -> list[str]:
@@ -263,6 +274,18 @@ class Document:
     def sentences(self) -> list[str]:
         """Return all sentences of the document."""
         return [*self.lead, *self.cautions, *self.notes]
+
+    def shortened(self) -> Document:
+        """Return the document with names and values from outside in a length that can be read."""
+        return replace(
+            self,
+            title=shortened(self.title),
+            tables=[table.shortened() for table in self.tables],
+            lead=[*map(shortened, self.lead)],
+            cautions=[*map(shortened, self.cautions)],
+            notes=[*map(shortened, self.notes)],
+            live=[*map(shortened, self.live)],
+        )
 
 
 class Report(Protocol):

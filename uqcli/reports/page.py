@@ -304,7 +304,7 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
         figures=figures,
         tables=tables,
     )
-    return content, made_from
+    return content.shortened(), made_from
 
 
 def file_names(context: RunContext) -> dict[str, str]:

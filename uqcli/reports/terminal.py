@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -29,6 +30,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     """
     from rich.console import Console
 
+    document = document.shortened()
     console = Console(
         file=stream,
         width=None if stream.isatty() else _PIPE_WIDTH,
@@ -72,7 +74,11 @@ def _printed(
             console.print(_rich_table(table, lines))
         for sentence in last_lines:
             console.print(Text(visible(sentence)))
-    return "\n".join(line.rstrip() for line in capture.get().split("\n"))
+    return "\n".join(_RUNNER_COMMAND.sub(r"\1\\x3a", line.rstrip()) for line in capture.get().split("\n"))
+
+
+_RUNNER_COMMAND: Final = re.compile(r"^(\s*):(?=:)")
+"""Beginning of a line that CI runners take for a command; a line may begin with a name from the data."""
 
 
 def _rich_table(table: Table, max_lines: int) -> RichTable:

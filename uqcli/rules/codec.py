@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
 from types import MappingProxyType
@@ -17,10 +18,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.errors import ArtifactError, DataError
+from uqcli.base.defaults import MAX_NAME, MAX_RULE_BYTES
+from uqcli.base.errors import ArtifactError, DataError, UqcliError
 from uqcli.base.files import is_stdin, stdin_bytes
 from uqcli.base.operating_system import quote
 from uqcli.base.running.messages import repeat_doubts
+from uqcli.base.wording import printable
 from uqcli.engines.inputs import inferred_format
 from uqcli.rules.saved import Saved, Seal
 from uqcli.stores.output import read_bytes
@@ -47,7 +50,14 @@ def model_of(kind: ArtifactKind) -> type[Saved]:
 def encode(artifact: Saved) -> bytes:
     """Encode a rule as strict JSON, one line per top-level key; refuse what could not be decoded."""
     try:
-        content = encode_object(content_of(artifact))
+        fields = content_of(artifact)
+        content = encode_object(fields)
+        if artifact.kind is not ArtifactKind.WATCH:
+            _require_short_names(fields)
+            if len(content) > MAX_RULE_BYTES:
+                raise _ContradictionError(
+                    f"a file of {len(content) >> 20} MB, of {MAX_RULE_BYTES >> 20} allowed"
+                )
         _checked(content, artifact.kind)
     except ValueError as error:  # from json, msgspec, or a contradiction
         raise DataError(
@@ -116,17 +126,29 @@ def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
     DataError; one that is no rule, or has a newer format, an ArtifactError.
     """
     try:
-        content = stdin_bytes().read() if is_stdin(name) else read_bytes(name)
+        content = stdin_bytes().read(_READ) if is_stdin(name) else read_bytes(name, _READ)
+        if len(content) == _READ and _STATE.match(content):
+            content = content + stdin_bytes().read() if is_stdin(name) else read_bytes(name)
     except OSError as error:
         raise DataError(
             f"cannot read rule file '{name}': {error.strerror}",
             expected="an existing file",
             remedy="check the path",
         ) from error
+    if len(content) > MAX_RULE_BYTES and not _STATE.match(content):
+        raise DataError(
+            f"'{name}' is larger than {MAX_RULE_BYTES >> 20} MB",
+            expected="a rule file, as uqcli writes it",
+            remedy="check its name",
+        )
     artifact = decode(content, name, kind)
     repeat_doubts(name, artifact.known_doubts)
     return artifact
 
+
+_READ: Final = MAX_RULE_BYTES + 1
+_STATE: Final = re.compile(rb'\s*{\s*"kind"\s*:\s*"watch"')
+"""Beginning of a state, which may be larger than a rule."""
 
 Kind = TypeVar("Kind", bound=Saved)
 
@@ -166,6 +188,8 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
     header = _header(content, name, expected)
     kind = _kind_of(header, name)
     try:
+        if kind is not ArtifactKind.WATCH:
+            _require_short_names(header)
         return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
     except msgspec.ValidationError as error:
         raise ArtifactError(
@@ -173,6 +197,27 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
         ) from error
     except _ContradictionError as error:
         raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
+    except (UqcliError, MemoryError):
+        raise
+    except Exception as error:  # whatever the content does to the code that reads it, it is no valid rule
+        raise ArtifactError(
+            f"'{name}' is not a valid rule file of kind {kind}: {type(error).__name__}: {error}",
+            remedy="make it again",
+        ) from error
+
+
+def _require_short_names(header: dict[str, Any]) -> None:
+    """Refuse texts that are longer than any name; doubts and conditions of leaves are no names."""
+    values: list[Any] = [header]
+    while values:
+        value = values.pop()
+        if isinstance(value, str) and len(value) > MAX_NAME:
+            raise _ContradictionError(f"a name of {len(value):,} characters, where {MAX_NAME:,} are allowed")
+        if isinstance(value, dict):
+            values.extend(value)
+            values.extend(item for key, item in value.items() if key not in {"doubts", "rule"})
+        elif isinstance(value, list):
+            values.extend(value)
 
 
 class _ContradictionError(ValueError):
@@ -207,9 +252,8 @@ def _header(content: bytes, name: str, expected: ArtifactKind) -> Any:
     def unique(items: list[tuple[str, Any]]) -> dict[str, Any]:
         fields = dict(items)
         if len(fields) < len(items):
-            names = [key for key, _ in items]
-            duplicate = next(name for name in names if names.count(name) > 1)
-            raise ValueError(f"the key '{duplicate}' stands in it twice")
+            ((duplicate, _),) = Counter(name for name, _ in items).most_common(1)
+            raise ValueError(f"the key '{printable(duplicate)}' stands in it twice")
         return fields
 
     try:

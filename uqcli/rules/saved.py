@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, TypeVar
 
@@ -10,9 +10,9 @@ import msgspec
 from msgspec import Meta
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.defaults import FORMAT_VERSION, VERSION
-from uqcli.base.errors import UsageError
-from uqcli.base.wording import MOST_NAMED, first_of
+from uqcli.base.defaults import FORMAT_VERSION, MAX_NAME, MAX_RULE_BYTES, VERSION
+from uqcli.base.errors import DataError, UsageError
+from uqcli.base.wording import MOST_NAMED, first_of, printable
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PROBA, TURNED, FeatureRequest, Roles
@@ -232,6 +232,28 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """State the version and the size of the calibration set."""
         rows = f"{self.source.rows:,} rows"
         return f"Calibration set: {rows} (uqcli {self.uqcli_version})"
+
+
+def refuse_unsavable(names: Iterable[str], least_bytes: int = 0) -> None:
+    """Refuse groups or levels that a rule file cannot hold, before the work is done.
+
+    ``least_bytes`` are those that each takes at least, beside its name.
+    """
+    size = 0
+    for name in names:
+        if len(name) > MAX_NAME:
+            raise DataError(
+                f"the group '{printable(name)}' has a name of {len(name):,} characters",
+                expected=f"at most {MAX_NAME:,}",
+                remedy="shorten the names of the column",
+            )
+        size += len(name) + least_bytes
+    if size > MAX_RULE_BYTES:
+        raise DataError(
+            f"the rule would be larger than {MAX_RULE_BYTES >> 20} MB",
+            expected="fewer groups, or shorter names",
+            remedy="join small groups, or write a short code for each",
+        )
 
 
 def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:

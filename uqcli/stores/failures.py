@@ -109,6 +109,6 @@ def _detail(text: str) -> str:
 
 
 _ERROR_CODE: Final = re.compile(
-    r"AWS Error [A-Z_]+|HTTP(?: status)? \d{3}|status \d{3}|curlCode: \d+|[A-Z]+(?:_[A-Z]+)+"
+    r"AWS Error [A-Z_]+|HTTP(?: status)? \d{3}|status \d{3}|curlCode: \d+|(?<![A-Z])[A-Z]+(?:_[A-Z]+)+"
 )
 """Names of store errors."""

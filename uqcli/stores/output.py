@@ -80,8 +80,8 @@ def write_bytes(target: str, content: bytes) -> None:
         stream.write(content)
 
 
-def read_bytes(name: str) -> bytes:
-    """Read a whole file or object.
+def read_bytes(name: str, at_most: int = -1) -> bytes:
+    """Read a file or object, whole or at most so many bytes of it.
 
     Raises
     ------
@@ -91,8 +91,9 @@ def read_bytes(name: str) -> bytes:
         The address cannot be read.
     """
     if not is_address(name):
-        return Path(name).read_bytes()
+        with Path(name).open("rb") as file:
+            return file.read(at_most)
     from uqcli.stores.trees import tree_of
 
     with tree_of(name).content(name).opened() as stream:
-        return stream.read()
+        return stream.read(at_most)

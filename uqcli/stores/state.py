@@ -8,12 +8,11 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Final
 
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import ArtifactError, DataError, UsageError
 from uqcli.base.files import is_stdin, is_stdout
-from uqcli.base.operating_system import IS_WINDOWS, NO_WAIT, has_lock
+from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, NO_WAIT, has_lock
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
 
@@ -29,9 +28,10 @@ def locked(name: str) -> Iterator[bytes]:
 
     Write to its name to replace it, at once or at commit (see ``open_output``).
 
-    The lock is on the file itself, so that no lock file is left behind. Windows cannot replace a locked file:
-    there it is on a file beside it, which is removed afterwards. If the file is replaced or removed during
-    the wait for the lock, the run locks the new file.
+    The lock is on the file itself, so that no lock file is left behind. It is on a file beside it, which is
+    removed afterwards, if the file does not exist yet, since it must appear whole, and on Windows, where a
+    locked file cannot be replaced. If the file appears, is replaced or is removed during the wait for the
+    lock, the run starts again.
 
     Raises
     ------
@@ -39,81 +39,77 @@ def locked(name: str) -> Iterator[bytes]:
         The name is an address, a stream or a device; only a local file can be locked.
     DataError
         It cannot be read or written, or another run holds the lock.
+    ArtifactError
+        It is empty, as uqcli writes none.
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
         raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
-    path = f"{os.path.realpath(name)}{'.lock' if IS_WINDOWS else ''}"
+    path = os.path.realpath(name)
     try:
-        descriptor, is_new = _locked(path, name)
-        content = _content(descriptor, name)
+        descriptor, locked_path = _locked(path, name)
+        is_beside = locked_path != path
+        content = _content(path if is_beside else descriptor)
     except OSError as error:
         raise DataError(
             f"cannot write the state file '{name}': {error.strerror or error}",
             remedy="choose another place for the state file",
         ) from error
-    remove = partial(_remove_lock_file, path, descriptor)
-    if not IS_WINDOWS:
-        remove = partial(_remove_empty, path, _identity(os.fstat(descriptor)))
-    if is_new or IS_WINDOWS:
-        register_cleanup(remove)
+    release = partial(_release, descriptor, locked_path if is_beside else None)
+    if is_beside:
+        register_cleanup(release)
     try:
-        yield content
+        if content == b"":
+            raise ArtifactError(
+                f"the state file '{name}' is empty",
+                expected="a state that uqcli watch wrote",
+                remedy="restore it, or remove it to begin anew",
+            )
+        yield content or b""
     finally:
-        if is_new or IS_WINDOWS:
-            remove()
-        if not IS_WINDOWS:
-            os.close(descriptor)
+        release()
 
 
-def _content(descriptor: int, name: str) -> bytes:
-    """Read the locked file, or on Windows the file beside the lock, which may be missing."""
-    if not IS_WINDOWS:
-        with os.fdopen(os.dup(descriptor), "rb") as stream:
-            return stream.read()
-    with suppress(FileNotFoundError):
-        return Path(name).read_bytes()
-    return b""
+def _content(file: int | str) -> bytes | None:
+    """Read the file by its locked descriptor, or by its name; None if it does not exist."""
+    with suppress(FileNotFoundError), open(os.dup(file) if isinstance(file, int) else file, "rb") as stream:  # noqa: PTH123
+        return stream.read()
+    return None
 
 
-def _remove_lock_file(path: str, descriptor: int) -> None:
-    """Unlock and remove the lock file, unless another run waits for it."""
+def _release(descriptor: int, lock_file: str | None) -> None:
+    """Unlock, and remove the file that was locked in place of the state, unless another run waits for it."""
+    if lock_file is not None and not IS_WINDOWS:  # while it is locked, so that it is ours
+        with suppress(OSError):
+            os.unlink(lock_file)  # noqa: PTH108  names may be any bytes
     with suppress(OSError):
         os.close(descriptor)
-        os.unlink(path)  # noqa: PTH108  names may be any bytes
+        if lock_file is not None and IS_WINDOWS:
+            os.unlink(lock_file)  # noqa: PTH108
 
 
-def _remove_empty(path: str, locked_file: tuple[int, int]) -> None:
-    """Remove the new file if nothing was written, and it is still the one that was locked."""
-    with suppress(OSError):
-        status = os.stat(path)  # noqa: PTH116
-        if _identity(status) == locked_file and not status.st_size:
-            os.unlink(path)  # noqa: PTH108  names may be any bytes
-
-
-def _locked(path: str, name: str) -> tuple[int, bool]:
-    """Open and lock the file; return the descriptor and whether the file is new."""
+def _locked(path: str, name: str) -> tuple[int, str]:
+    """Open and lock the file, or one beside it; return the descriptor and the path of what is locked."""
     deadline = time.monotonic() + LOCK_TIMEOUT_SECONDS
     while True:
-        descriptor, is_new = _opened(path)
+        descriptor, locked_path = _opened(path)
         try:
             _wait_for_lock(descriptor, name, deadline)
-            if _is_there(descriptor, path):
-                return descriptor, is_new
+            has_appeared = locked_path != path and not IS_WINDOWS and os.path.lexists(path)
+            if _is_there(descriptor, locked_path) and not has_appeared:
+                return descriptor, locked_path
         except BaseException:
             os.close(descriptor)
             raise
-        os.close(descriptor)
+        _release(descriptor, locked_path if has_appeared else None)
 
 
-def _opened(path: str) -> tuple[int, bool]:
-    """Open the file, and create it if it does not exist; return whether this run created it."""
-    flags = os.O_RDWR | NO_WAIT
-    while True:
-        try:
-            return os.open(path, flags), False
-        except FileNotFoundError:
-            with suppress(FileExistsError):  # another run was faster
-                return os.open(path, flags | os.O_CREAT | os.O_EXCL, 0o666), True
+def _opened(path: str) -> tuple[int, str]:
+    """Open the file, or create one beside it if it does not exist, or must not be locked."""
+    if not IS_WINDOWS:
+        with suppress(FileNotFoundError):
+            return os.open(path, os.O_RDWR | NO_WAIT), path
+    beside = f"{path}.lock"
+    return os.open(beside, os.O_RDWR | os.O_CREAT | NO_LINK | NO_WAIT, 0o666), beside
 
 
 def _wait_for_lock(descriptor: int, name: str, deadline: float) -> None:

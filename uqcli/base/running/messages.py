@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
+from uqcli.base.wording import in_one_line
+
 _remarks: Final[dict[str, None]] = {}
 _cautions: Final[dict[str, None]] = {}
 _suspicions: Final[dict[str, None]] = {}
@@ -21,7 +23,7 @@ _collecting: Final[list[dict[str, None]]] = []
 
 def remark(sentence: str) -> None:
     """Add a remark, once."""
-    _remarks[sentence] = None
+    _remarks[in_one_line(sentence)] = None
 
 
 def remarks() -> list[str]:
@@ -31,7 +33,7 @@ def remarks() -> list[str]:
 
 def caution(sentence: str) -> None:
     """Add a caution on something that can make results wrong, once."""
-    _cautions[sentence] = None
+    _cautions[in_one_line(sentence)] = None
     doubt(sentence)
 
 
@@ -42,7 +44,7 @@ def cautions() -> list[str]:
 
 def suspect(sentence: str) -> None:
     """Add a caution on what the rows may be, once; cautions on what they are come before it."""
-    _suspicions[sentence] = None
+    _suspicions[in_one_line(sentence)] = None
     doubt(sentence)
 
 
@@ -54,7 +56,7 @@ def suspicions() -> list[str]:
 def doubt(sentence: str) -> None:
     """Add a doubt about the rule that is being fitted, if one is, once."""
     if _collecting:
-        _collecting[-1][sentence] = None
+        _collecting[-1][in_one_line(sentence)] = None
 
 
 @contextmanager
@@ -74,7 +76,7 @@ def collected_doubts() -> Iterator[dict[str, None]]:
 def repeat_doubts(name: str, sentences: Sequence[str]) -> None:
     """Let the report repeat the doubts about a rule that is used; ``name`` is that of its file."""
     if sentences:
-        _doubts[name] = tuple(sentences)
+        _doubts[in_one_line(name)] = tuple(map(in_one_line, sentences))
 
 
 def doubts() -> dict[str, Sequence[str]]:

@@ -38,7 +38,7 @@ from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
 
-_ESCAPED_KEY: Final = re.compile(rb'\\[^"\n]*"[ \t\r]*:')
+_ESCAPED_KEY: Final = re.compile(rb'\\[^"\n\\]*"[ \t\r]*:')
 """Possible key spelled with escapes."""
 
 _LONE_SURROGATE: Final = re.compile(
