@@ -30,8 +30,16 @@ for _number in TERMINATION_SIGNALS:  # installed before the slow imports
         signal.signal(_number, _end_at_once)
 
 
+def _read_names_as_utf8() -> None:
+    """Start again where Python takes names for ASCII: with LC_ALL=C and without its UTF-8 mode."""
+    if sys.getfilesystemencoding() == "ascii" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
 def main() -> NoReturn:
     """Run the program: handle signals, end silently on a closed pipe."""
+    _read_names_as_utf8()
     from uqcli.base.files import open_missing_streams
 
     open_missing_streams()

@@ -11,6 +11,8 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import PROGRAM, in_one_process
+from uqcli.base.running import machine
+from uqcli.cli import process as process_of_run
 
 
 def run(*words, environment=None, limits=(), **options):
@@ -195,3 +197,67 @@ def test_results_are_byte_identical_on_every_kind_of_cpu(data, classes):
 def test_zero_threads_count_as_unset(data, threads):
     process = run("tce", data, "-q", environment={"POLARS_MAX_THREADS": threads})
     assert (process.returncode, process.stderr) == (0, b"")
+
+
+@pytest.mark.covering("faults", every=2)
+@pytest.mark.parametrize(
+    "words",
+    [("tce", "g.parquet", "--report", "ü.html", "--report", "猫.md"), ("tce", "größe.parquet", "--json"),
+     ("boundary", "g.parquet", "--precision", "0.5", "-o", "ü.json"),
+     ("apply", "rule.json", "g.parquet", "-o", "ü.parquet"), ("watch", "rule.json", "g.parquet", "--state", "ü.state"),
+     ("tce", "g.parquet", "--score", "größe")],
+    ids=" ".join,
+)  # fmt: skip
+def test_names_survive_a_locale_of_ascii(data, artifact, tmp_path, words):
+    frame = pl.read_parquet(data).with_columns(größe="score")
+    for name in ("g", "größe"):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+    (tmp_path / "rule.json").write_bytes(artifact.read_bytes())
+    usual, ascii_only = [], []
+    for results, environment in ((usual, {}), (ascii_only, {"LC_ALL": "C", "PYTHONUTF8": "0"})):
+        process = run(*words, environment=environment, cwd=tmp_path)
+        assert process.returncode == 0, process.stderr
+        written = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name[0] in "ü猫"}
+        results += [process.stdout, written]
+        for name in written:
+            (tmp_path / name).unlink()
+    assert usual == ascii_only
+
+
+@pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
+def test_libraries_read_no_configuration_in_the_working_directory(data, tmp_path):
+    words = ("tce", data, "--plot", "plot.svg", "--json")
+    assert run(*words, cwd=tmp_path).returncode == 0
+    plot = (tmp_path / "plot.svg").read_bytes()
+    (tmp_path / ".numba_config.yaml").write_text("DISABLE_JIT: 1\nNUM_THREADS: none\n")
+    os.mkfifo(tmp_path / "matplotlibrc")
+    process = run(*words, cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, b"")
+    assert (tmp_path / "plot.svg").read_bytes() == plot
+
+
+def test_a_limit_of_processes_is_named_before_libraries_panic(uqcli, data, monkeypatch, tmp_path):
+    words = ("tce", data)
+    for current, code in ((990, 3), (10, 0)):
+        (tmp_path / "pids.max").write_text("1000\n")
+        (tmp_path / "pids.current").write_text(f"{current}\n")
+        monkeypatch.setattr(machine, "group_folders", lambda _: [tmp_path])
+        outcome = uqcli(*words)
+        assert outcome.code == code
+        assert ("the control group allows 1000 processes and threads, of which 990 run" in outcome.err) is (
+            code == 3
+        )
+    monkeypatch.setattr(machine, "group_folders", lambda _: [])
+    monkeypatch.setattr(
+        process_of_run, "limits", lambda name: (100, 100) if name == "NPROC" else (2.0**60, 2.0**60)
+    )
+    assert uqcli(*words).code == 0
+
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(process_of_run.threading.Thread, "start", refuse)
+    outcome = uqcli(*words)
+    assert outcome.code == 3
+    assert "the limit of processes is 100" in outcome.err
+    assert "ulimit -u" in outcome.err

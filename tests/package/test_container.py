@@ -122,6 +122,23 @@ def test_a_check_is_no_shell_code(installed, tmp_path):
     assert not (tmp_path / "broken").exists()
 
 
+def test_a_command_is_no_shell_code(installed, tmp_path):
+    line = f"tce '{SAMPLE}' --score 'a b' `touch broken` $(touch broken) > broken; touch broken"
+    process, _ = run_action(installed, tmp_path, command=line)
+    assert process.returncode == 3
+    assert not (tmp_path / "broken").exists()
+    unbalanced, _ = run_action(installed, tmp_path, command="tce 'rows.csv")
+    assert unbalanced.returncode != 0
+
+
+def test_the_runner_obeys_no_line_of_the_output(installed, tmp_path):
+    process, _ = run_action(installed, tmp_path, command=f"boundary '{SAMPLE}' --precision 0.7")
+    first, *lines, last = process.stdout.splitlines()
+    assert re.fullmatch("::stop-commands::[0-9a-f]{32}", first)
+    assert last == f"::{first.removeprefix('::stop-commands::')}::"
+    assert not [line for line in lines if line.startswith("::")]
+
+
 def test_the_action_follows_the_schema_of_github():
     process = subprocess.run(
         [

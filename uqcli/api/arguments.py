@@ -5,7 +5,6 @@ from __future__ import annotations
 import decimal
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from enum import StrEnum
 from fractions import Fraction
 from functools import wraps
@@ -17,6 +16,7 @@ import polars as pl
 
 from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.wording import similar_names
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 
 Column: TypeAlias = Any
@@ -268,8 +268,8 @@ def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
     hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
     for name in options:
         if name not in hints:
-            similar_names = get_close_matches(name, hints, n=3) or list(hints)
-            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(similar_names)}")
+            meant = similar_names(name, hints, cutoff=0.6) or list(hints)
+            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(meant)}")
     return kind(
         **{
             name: choice(name, hints[name], value)

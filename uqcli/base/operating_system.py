@@ -145,7 +145,7 @@ def takes_at_once(descriptor: int, size: int) -> bool:
 
 
 def limits(name: str) -> tuple[float, float]:
-    """Return the soft and the hard limit of ``NOFILE`` or ``AS``; infinity where there is none."""
+    """Return the soft and the hard limit of ``NOFILE``, ``NPROC`` or ``AS``; infinity where there is none."""
     if _resource is None:
         return math.inf, math.inf
     soft, hard = (

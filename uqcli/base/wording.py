@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import islice, pairwise
 from pathlib import PurePath
 from typing import Final
 
@@ -329,6 +329,26 @@ def _without_slashed_secret(word: str) -> str:
         if colon and not rest.isdecimal() and rest:
             return word[:start] + word[last + 1 :]
     return word
+
+
+_LONGEST_COMPARED, _MOST_COMPARED = 100, 10_000
+"""Characters of a name, and names, that are compared: the comparison takes the square of the first."""
+
+
+def similar_names(name: str, names: Iterable[str], *, most: int = 3, cutoff: float = 0.75) -> list[str]:
+    """Return the names that may be meant by one, nearest first; none for a name that nobody types.
+
+    Examples
+    --------
+    >>> similar_names("scoer", ["label", "score"]), similar_names("x" * 10**6, ["x" * 10**6])
+    (['score'], [])
+    """
+    import difflib  # which few runs need
+
+    if len(name) > _LONGEST_COMPARED:
+        return []
+    compared = [known for known in islice(names, _MOST_COMPARED) if len(known) <= _LONGEST_COMPARED]
+    return difflib.get_close_matches(name, compared, n=most, cutoff=cutoff)
 
 
 def is_acting(character: str) -> bool:

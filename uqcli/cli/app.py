@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import glob
+import math
 import os
 import re
 import sys
@@ -20,6 +21,7 @@ from typer.core import TyperGroup
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.base.files import STDIO, check_results_stream, is_stdin
+from uqcli.base.operating_system import limits
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.messages import cautions
 from uqcli.base.running.messages import clear as clear_messages
@@ -168,11 +170,7 @@ def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
     if isinstance(error, typer.TyperException):
         return _usage_error(error, command)
     if _is_out_of_memory(error):
-        return DataError(
-            "not enough memory",
-            expected="more than the limit allows",
-            remedy="raise the limit (ulimit -v), or use fewer bins",
-        )
+        return _out_of_memory(error)
     if isinstance(error, OSError):
         problem = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
         return DataError(f"{problem}: {error.strerror}")
@@ -229,6 +227,21 @@ def _is_out_of_memory(error: BaseException) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return False
+
+
+def _out_of_memory(error: BaseException) -> DataError:
+    """Name the limit that an error met: of memory, or of processes if memory has none."""
+    if re.search("start new thread|spawn.* thread", str(error)) and math.isinf(limits("AS")[0]):
+        return DataError(
+            "no further thread can be started",
+            expected="more than the limit of processes allows",
+            remedy="raise the limit (ulimit -u, or pids.max of a container), or give --threads 1",
+        )
+    return DataError(
+        "not enough memory",
+        expected="more than the limit allows",
+        remedy="raise the limit (ulimit -v), or use fewer bins",
+    )
 
 
 def _report(error: UqcliError, *, debug: bool) -> None:

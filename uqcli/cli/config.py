@@ -32,7 +32,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import NO_WAIT, user_id
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
-from uqcli.base.wording import printable
+from uqcli.base.wording import printable, similar_names
 from uqcli.cli.help import QUESTIONS
 
 COMMANDS: Final = tuple(QUESTIONS)
@@ -291,9 +291,7 @@ def _variable(parameter: str) -> str:
 
 def _caution(name: str, known: Iterable[str]) -> None:
     """Caution that a variable has no effect, with a similar name if there is one."""
-    import difflib
-
-    matches = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    matches = similar_names(name, known, most=1, cutoff=0.8)
     hint = next(
         (f": did you mean {candidate}{'...' if candidate in _PREFIXES else ''}?" for candidate in matches),
         ".",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
 from typing import Any, Final
 
 from uqcli.base.options import PAPERS
+from uqcli.base.wording import similar_names
 
 EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
@@ -143,9 +143,6 @@ _OPTIONS: Final = {
 }
 """Options to suggest for names that other programs use."""
 
-_CUTOFF: Final = 0.75
-_MOST: Final = 3
-
 
 def meant_command(word: str, commands: Iterable[str]) -> str:
     """Return what to type in place of a word that is no command; empty if that is unknown."""
@@ -172,7 +169,7 @@ def meant_choice(word: str, choices: Sequence[str]) -> str:
 
 
 def _similar(word: str, names: Sequence[str]) -> list[str]:
-    return difflib.get_close_matches(word.lower(), names, n=_MOST, cutoff=_CUTOFF)
+    return similar_names(word.lower(), names)
 
 
 def _did_you_mean(names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import os
 import signal
 import sys
@@ -17,6 +18,7 @@ import threading
 import time
 import warnings
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.errors import TERMINATION_SIGNALS, DataError
@@ -67,6 +69,24 @@ def set_environment() -> None:
     if not os.environ.get("POLARS_MAX_THREADS", "1").strip(" 0"):
         del os.environ["POLARS_MAX_THREADS"]  # polars cannot use 0 threads
     os.environ["MPLBACKEND"] = "agg"  # a notebook's backend may not be installed
+    _ignore_working_directory()
+
+
+def _ignore_working_directory() -> None:
+    """Keep libraries from reading their configuration in the working directory, which may be anybody's.
+
+    numba reads it at every compilation if it finds YAML, and matplotlib when it is loaded, even a FIFO.
+    """
+    if os.path.lexists(".numba_config.yaml"):
+        sys.modules["yaml"] = None  # type: ignore[assignment]  # as Python documents, it is not found
+    if os.path.lexists("matplotlibrc"):
+        working = os.getcwd()  # noqa: PTH109
+        os.chdir(Path(__file__).parent)
+        try:
+            with suppress(ImportError):
+                importlib.import_module("matplotlib")
+        finally:
+            os.chdir(working)
 
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
@@ -109,6 +129,7 @@ def check_limits() -> None:
                 remedy=f"raise it with ulimit -n {8 * _MIN_FILES}",
             )
         raise_limit("NOFILE", _MIN_FILES)
+    _check_threads()
     memory, _ = limits("AS")
     if memory < _MIN_MEMORY:
         raise DataError(
@@ -116,6 +137,47 @@ def check_limits() -> None:
             expected=f"at least {_MIN_MEMORY >> 20} MiB",
             remedy="raise it with ulimit -v 1000000 or more",
         )
+
+
+_FEW_TASKS: Final = 4096
+"""Limit of processes and threads above which no run needs to try whether it can start its own."""
+
+_THREADS_BY_POOL, _OTHER_THREADS = 4, 24
+"""Threads of all pools for each thread of one, and others: a first look has 29 with 2 of them, 138 with 32."""
+
+
+def _check_threads() -> None:
+    """Refuse a limit of processes at which libraries would panic: a user's, or one of a control group."""
+    needed = _THREADS_BY_POOL * machine.threads() + _OTHER_THREADS
+    for folder in machine.group_folders("pids"):
+        tasks = machine.numbers_in(folder / "pids.max", folder / "pids.current")
+        if tasks is not None and tasks[0] - tasks[1] < needed:
+            raise DataError(
+                f"the control group allows {tasks[0]} processes and threads, of which {tasks[1]} run",
+                expected=f"room for {needed} more",
+                remedy="raise its pids.max (docker run --pids-limit)",
+            )
+    soft, _ = limits("NPROC")
+    if soft < _FEW_TASKS and not _can_start(needed):
+        raise DataError(
+            f"the limit of processes is {int(soft)}, of which most run",
+            expected=f"room for {needed} more, threads included",
+            remedy="raise it with ulimit -u",
+        )
+
+
+def _can_start(threads: int) -> bool:
+    """Whether the process can start so many threads now; root has no limit."""
+    ended, started = threading.Event(), list[threading.Thread]()
+    try:
+        for _ in range(threads):
+            started.append(threading.Thread(target=ended.wait, daemon=True))
+            started[-1].start()
+    except RuntimeError:
+        return False
+    finally:
+        ended.set()
+    return True
 
 
 def limit_threads(threads: int | None) -> int | None:

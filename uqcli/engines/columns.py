@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import unicodedata
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import quote
-from uqcli.base.wording import first_of
+from uqcli.base.wording import first_of, similar_names
 from uqcli.engines.request import Roles
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
@@ -231,7 +230,8 @@ def _similar(name: str, columns: Sequence[str]) -> list[str]:
 
 def _alike(name: str, columns: Sequence[str]) -> list[str]:
     """Return columns that differ from a name only in blanks around it, in unseen or composed characters."""
-    return [column for column in columns if _seen(column) == _seen(name)]
+    seen = _seen(name)
+    return [column for column in columns if _seen(column) == seen]
 
 
 def _seen(name: str) -> str:
@@ -251,11 +251,11 @@ def _is_composed_otherwise(column: str, name: str) -> bool:
 
 def _misspelt(name: str, columns: Sequence[str]) -> list[str]:
     """Suggest columns for a misspelt name; a name with other words or numbers is not suggested."""
-    column_by_folded = {column.casefold(): column for column in columns if _words(column) == _words(name)}
-    matches = difflib.get_close_matches(name.casefold(), column_by_folded, n=3, cutoff=0.75)
+    words = _words(name)
+    column_by_folded = {column.casefold(): column for column in columns if _words(column) == words}
     return [
         column_by_folded[candidate]
-        for candidate in matches
+        for candidate in similar_names(name.casefold(), column_by_folded)
         if abs(len(candidate) - len(name)) <= _MAX_LENGTH_DIFFERENCE
     ]
 

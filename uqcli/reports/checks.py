@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.wording import first_of
+from uqcli.base.wording import first_of, similar_names
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Metrics, Table
 
@@ -150,9 +150,7 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
             expected=f"one of {first_of([f'{check.path}.{path}' for path in _paths(metric)], _MAX_NAMES)}",
         )
     if metric is _MISSING:
-        from difflib import get_close_matches
-
-        meant = get_close_matches(check.path.lower(), _paths(metrics), n=1)
+        meant = similar_names(check.path.lower(), _paths(metrics), most=1, cutoff=0.6)
         raise UsageError(
             f"--fail-if: no metric '{check.path}'",
             expected=f"one of {first_of(_paths(metrics), _MAX_NAMES)}",

@@ -11,6 +11,7 @@ import hashlib
 import os
 import secrets
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -130,7 +131,8 @@ class Temporary:
 def _prefix(name: str) -> str:
     """Return the prefix of the temporary names of a file: part of its name, and a digest of the whole."""
     encoded = os.fsencode(name)
-    readable = encoded[:_READABLE_BYTES].decode("utf-8", "ignore")
+    # in the encoding of the file system, which may have no other characters
+    readable = encoded[:_READABLE_BYTES].decode(sys.getfilesystemencoding(), "ignore")
     return f".{readable}.{hashlib.sha256(encoded).hexdigest()[:8]}."
 
 
