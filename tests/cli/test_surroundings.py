@@ -75,8 +75,10 @@ def test_settings_of_matplotlib_change_no_figure(uqcli, data, tmp_path, settings
 
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
 def test_a_matplotlibrc_that_is_no_text_is_named(data, tmp_path):
-    (tmp_path / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
-    process = run("bin", data, "-q", "--plot", "p.png", cwd=tmp_path)
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "matplotlibrc").write_bytes(b"\xff\xfe\x00")
+    settings = {"MPLCONFIGDIR": str(tmp_path / "settings")}
+    process = run("bin", data, "-q", "--plot", "p.png", cwd=tmp_path, environment=settings)
     assert process.returncode == 2
     assert b"matplotlibrc" in process.stderr
     assert len(process.stderr.splitlines()) == 1

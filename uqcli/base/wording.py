@@ -239,13 +239,13 @@ def visible(text: str) -> str:
     ('\\x1b[31mred\\n', 'naïve [/eu] 🎉', '\\x23#[error]x')
     """
     if "##" in text:
-        text = _RUNNER_COMMAND.sub(r"\\x23#", text)
+        text = RUNNER_COMMAND.sub(r"\\x23#", text)
     if text.isprintable():
         return text
     return "".join(_escaped(character) if is_acting(character) else character for character in text)
 
 
-_RUNNER_COMMAND: Final = re.compile(r"##(?=(?:vso|teamcity)?\[)")
+RUNNER_COMMAND: Final = re.compile(r"##(?=(?:vso|teamcity)?\[)")
 """Signs that make the rest of a line, wherever they stand, a command for a CI runner."""
 
 _LONGEST_RUN: Final = 500

@@ -143,7 +143,7 @@ _FEW_TASKS: Final = 4096
 """Limit of processes and threads above which no run needs to try whether it can start its own."""
 
 _THREADS_BY_POOL, _OTHER_THREADS = 4, 24
-"""Threads of all pools for each thread of one, and others: a first look has 29 with 2 of them, 138 with 32."""
+"""Threads of all pools for each thread of one, and others: a first look has 29 with 2, and 138 with 32."""
 
 
 def _check_threads() -> None:

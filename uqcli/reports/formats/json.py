@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.running.messages import cautions, doubts, suspicions
-from uqcli.base.wording import is_acting
+from uqcli.base.wording import RUNNER_COMMAND, is_acting
 from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:
@@ -26,17 +27,20 @@ def to_json(report: Report, failure: Failure | None = None) -> str:
         ]
     if failure is not None:
         more["error"] = failure.payload()
-    text = json.dumps({**report.payload(), **more}, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    return _text({**report.payload(), **more})
+
+
+def _text(content: Mapping[str, Any]) -> str:
+    """Format an object; strings keep their values, but nothing in them acts on a terminal or a CI runner."""
+    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    if "##" in text:
+        text = RUNNER_COMMAND.sub(r"\\u0023#", text)
     if text.replace("\n", "").isprintable():
         return text
     return "".join(
-        _json_escape(character) if character != "\n" and is_acting(character) else character
+        json.dumps(character)[1:-1] if character != "\n" and is_acting(character) else character
         for character in text
     )
-
-
-def _json_escape(character: str) -> str:
-    return json.dumps(character)[1:-1]
 
 
 def _render(report: Report, context: RunContext) -> str:
@@ -44,8 +48,7 @@ def _render(report: Report, context: RunContext) -> str:
 
 
 def _failed(failure: Failure) -> str:
-    content = {"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()}
-    return json.dumps(content, indent=2, ensure_ascii=not str(failure).isprintable()) + "\n"
+    return _text({"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()})
 
 
 FORMAT: Final = Format(render=_render, failed=_failed)
