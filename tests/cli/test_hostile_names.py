@@ -18,9 +18,22 @@ from uqcli.cli.config import COMMANDS
 SCORE, UNCERTAINTY, LABEL = "::error::score", '##[error]u"><script>x</script>', "label\n::warning::y"
 GROUP, DAY = "by |`*[x](http://e.vil)<b>", "##vso[task.setvariable]day"
 GROUPS = (
-    "::error file=x::g", "##[group]g", "##teamcity[g]", "'\"><img src=x>", "]]>&amp;<!--", "line\r\n::debug::x", "=1+1",
-    "\x1b]0;title\x07", "# h\n- item", "|a|b|", "{rule} {inputs}", "x" * 4000, "a b" * 900, "\u202ereversed", '\\"} 1\n# x',
-)  # fmt: skip
+    "::error file=x::g",
+    "##[group]g",
+    "##teamcity[g]",
+    "'\"><img src=x>",
+    "]]>&amp;<!--",
+    "line\r\n::debug::x",
+    "=1+1",
+    "\x1b]0;title\x07",
+    "# h\n- item",
+    "|a|b|",
+    "{rule} {inputs}",
+    "x" * 4000,
+    "a b" * 900,
+    "\u202ereversed",
+    '\\"} 1\n# x',
+)
 CLASSES = ("::error::a", "##[b]", "<i>c</i>\n")
 RULE, ROWS = "##[rule]'.json", "::rows::<b>.parquet"
 
@@ -54,28 +67,82 @@ COLUMNS = ("--score", SCORE, "--uncertainty", UNCERTAINTY, "--label", LABEL)
 PROBA = ("--proba", "p_*", "--label", "class")
 FITS = (
     ("boundary", ROWS, *COLUMNS, "--precision", "0.5", "--day", DAY, "-o", RULE),
-    ("boundary", ROWS, *COLUMNS, "--precision", "0.5", "--by", GROUP, "--min-group", "40", "-o", "groups.json"),
-    ("calibrate", ROWS, *COLUMNS[:2], *COLUMNS[4:], "--method", "heterogeneous", "--partition", GROUP, "--bootstrap", "0", "-o", "map.json"),
+    (
+        "boundary",
+        ROWS,
+        *COLUMNS,
+        "--precision",
+        "0.5",
+        "--by",
+        GROUP,
+        "--min-group",
+        "40",
+        "-o",
+        "groups.json",
+    ),
+    (
+        "calibrate",
+        ROWS,
+        *COLUMNS[:2],
+        *COLUMNS[4:],
+        "--method",
+        "heterogeneous",
+        "--partition",
+        GROUP,
+        "--bootstrap",
+        "0",
+        "-o",
+        "map.json",
+    ),
     ("conformal", ROWS, *PROBA, "-o", "sets.json"),
     ("bin", ROWS, *COLUMNS, "--score-bins", "5", "-o", "grid.json"),
     ("watch", RULE, ROWS, "--day", DAY, "--state", "state.json"),
-)  # fmt: skip
+)
 LINES = {
     "overview": ((ROWS, *COLUMNS),),
     "bin": ((ROWS, *COLUMNS),),
-    "boundary": ((ROWS, *COLUMNS, "--precision", "0.5", "--by", GROUP, "--min-group", "40"), (ROWS, *COLUMNS)),
-    "calibrate": ((ROWS, *COLUMNS[:2], *COLUMNS[4:], "--method", "heterogeneous", "--partition", GROUP, "--bootstrap", "0"), (ROWS, *PROBA, "--bootstrap", "0")),
+    "boundary": (
+        (ROWS, *COLUMNS, "--precision", "0.5", "--by", GROUP, "--min-group", "40"),
+        (ROWS, *COLUMNS),
+    ),
+    "calibrate": (
+        (
+            ROWS,
+            *COLUMNS[:2],
+            *COLUMNS[4:],
+            "--method",
+            "heterogeneous",
+            "--partition",
+            GROUP,
+            "--bootstrap",
+            "0",
+        ),
+        (ROWS, *PROBA, "--bootstrap", "0"),
+    ),
     "tce": ((ROWS, *COLUMNS[:2], *COLUMNS[4:], "--by", GROUP, "--audit", GROUP), (ROWS, *PROBA)),
     "shift": ((ROWS, *PROBA, "--target", ROWS, "--confusion", "soft", "--bootstrap", "0"),),
     "conformal": ((ROWS, *PROBA, "--mode", "label-conditional"), (ROWS, *PROBA, "--by", GROUP)),
     "apply": (("groups.json", ROWS, "-o", "out.parquet"), ("sets.json", ROWS, "-o", "out.parquet")),
-    "evaluate": ((RULE, ROWS, "--by", GROUP), ("groups.json", ROWS, "--audit", GROUP), ("sets.json", ROWS), (RULE, "groups.json", ROWS), ("map.json", ROWS, "--bootstrap", "0")),
+    "evaluate": (
+        (RULE, ROWS, "--by", GROUP),
+        ("groups.json", ROWS, "--audit", GROUP),
+        ("sets.json", ROWS),
+        (RULE, "groups.json", ROWS),
+        ("map.json", ROWS, "--bootstrap", "0"),
+    ),
     "sample": ((RULE, ROWS, "--for", "precision", "--budget", "9", "-o", "out.parquet"),),
     "watch": ((RULE, ROWS, "--day", DAY), ("sets.json", ROWS)),
     "uncertainty": ((ROWS, "--members", "p_*", "-o", "out.parquet"),),
     "export": ((RULE, "--to", "python", "-o", "out.py"),),
-    "show": ((RULE,), ("groups.json",), ("map.json",), ("sets.json",), ("state.json",), (RULE, "groups.json")),
-}  # fmt: skip
+    "show": (
+        (RULE,),
+        ("groups.json",),
+        ("map.json",),
+        ("sets.json",),
+        ("state.json",),
+        (RULE, "groups.json"),
+    ),
+}
 """Lines of each command that reports."""
 
 
@@ -203,7 +270,7 @@ ERRORS = (
     ("tce", ROWS, "--::error::\n##[x]"),
     ("tce", f"https://{'a' * 40_000}"),
     ("export", RULE, "--to", "##[x]\n::y"),
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("number", range(len(ERRORS)))

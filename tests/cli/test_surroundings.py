@@ -204,12 +204,16 @@ def test_zero_threads_count_as_unset(data, threads):
 @pytest.mark.covering("faults", every=2)
 @pytest.mark.parametrize(
     "words",
-    [("tce", "g.parquet", "--report", "ü.html", "--report", "猫.md"), ("tce", "größe.parquet", "--json"),
-     ("boundary", "g.parquet", "--precision", "0.5", "-o", "ü.json"),
-     ("apply", "rule.json", "g.parquet", "-o", "ü.parquet"), ("watch", "rule.json", "g.parquet", "--state", "ü.state"),
-     ("tce", "g.parquet", "--score", "größe")],
+    [
+        ("tce", "g.parquet", "--report", "ü.html", "--report", "猫.md"),
+        ("tce", "größe.parquet", "--json"),
+        ("boundary", "g.parquet", "--precision", "0.5", "-o", "ü.json"),
+        ("apply", "rule.json", "g.parquet", "-o", "ü.parquet"),
+        ("watch", "rule.json", "g.parquet", "--state", "ü.state"),
+        ("tce", "g.parquet", "--score", "größe"),
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_names_survive_a_locale_of_ascii(data, artifact, tmp_path, words):
     frame = pl.read_parquet(data).with_columns(größe="score")
     for name in ("g", "größe"):

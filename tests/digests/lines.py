@@ -147,6 +147,7 @@ VALUES = {
     "--n-max": ["--binning pava-bc --n-min 50 --n-max 300"],
     "--n-min": ["--binning pava-bc --n-min 50"],
     "--no-config": ["--no-config"],
+    "--show-settings": ["--show-settings"],
     "--no-empty": ["--no-empty -o rows_out.csv"],
     "--no-randomize": [f"{SETS} --no-randomize"],
     "--no-weight": ["--no-weight"],

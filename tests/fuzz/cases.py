@@ -19,6 +19,7 @@ class Seeds:
 
     tables: dict[str, bytes]
     artifacts: dict[str, bytes]
+    state: bytes
     options: dict[str, list[str]]
 
 
@@ -89,7 +90,11 @@ def make_seeds(folder: Path) -> Seeds:
         if run([*line, "-q", "-o", str(path), "--no-config"]):
             raise RuntimeError(f"the rule file '{name}' to mutate cannot be made")
         artifacts[name] = path.read_bytes()
-    return Seeds(tables=tables, artifacts=artifacts, options=options_of_commands())
+    state = folder / "state.json"
+    watched = ["watch", str(folder / "boundary.json"), str(data), "--state", str(state), "-q", "--no-config"]
+    if run(watched):
+        raise RuntimeError("the state to mutate cannot be made")
+    return Seeds(tables=tables, artifacts=artifacts, state=state.read_bytes(), options=options_of_commands())
 
 
 def lines_reading(data: str, folder: Path) -> list[list[str]]:
@@ -128,4 +133,9 @@ def lines_with_artifact(path: str, folder: Path) -> list[list[str]]:
         ["boundary", valid_rows, "--precision", "0.5", "--shift", path],
         ["conformal", valid_rows, "--mode", "label-shift", "--shift", path],
         ["calibrate", valid_rows, "--shift", path, *NO_BOOTSTRAP],
+        ["watch", path, valid_rows],
+        ["sample", path, valid_rows, "--for", "precision", "--budget", "5", "-o", str(folder / "out.csv")],
+        ["export", path, "--to", "python", "-o", str(folder / "out.py")],
+        ["export", path, "--to", "sql", "--table", "t", "-o", str(folder / "out.sql")],
+        ["export", path, "--to", "onnx", "-o", str(folder / "out.onnx")],
     ]

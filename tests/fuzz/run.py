@@ -3,7 +3,8 @@
 Each case runs in this process under a time limit. A case fails if one of these is true:
 
 - The exit code is outside the contract, or the output has a traceback, a panic or several error lines.
-- It takes too long.
+- It takes too long, or the process more memory than a small machine has.
+- A run that fails changes the state of a watch.
 - The number of rows read differs from that of another reader.
 - An accepted rule file does not survive a round trip of decoding and encoding.
 """
@@ -13,6 +14,7 @@ import contextlib
 import io
 import json
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -34,8 +36,9 @@ from uqcli.base.errors import ArtifactError
 from uqcli.cli.app import run
 
 TIMEOUT_SECONDS = 20
+MOST_BYTES = 1_500_000_000
 EXIT_CODES = {0, 2, 3, 4, 5, 6, 7}
-KINDS = ("csv", "columnar", "artifact", "configuration", "options", *SCENARIOS)
+KINDS = ("csv", "columnar", "artifact", "state", "configuration", "found", "options", *SCENARIOS)
 HUGE_NUMBERS = ("1000000", "10000001", "18446744073709551615")
 """Numbers for which some options would run for hours."""
 
@@ -51,6 +54,11 @@ class Tally:
     outcomes: Counter[tuple[str, int | str]] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
     slowest: float = 0.0
+
+    @property
+    def peak_bytes(self) -> int:
+        """Most memory that the process had so far."""
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
 
 
 Redirection = tuple[Path, int] | None
@@ -144,16 +152,26 @@ class Fuzzer:
     def case(self, number: int) -> None:
         """Make a case, run it, and judge it."""
         kind = KINDS[number % len(KINDS)]
-        config = self.folder / "uqcli.toml"
-        config.unlink(missing_ok=True)
+        for name in ("uqcli.toml", "pyproject.toml"):
+            (self.folder / name).unlink(missing_ok=True)
         if kind in SCENARIOS:
             self._scenario(number, kind)
             return
         line, path = getattr(self, f"_{kind}")()
+        before = path.read_bytes() if path is not None else b""
         start = time.perf_counter()
         outcome = run_line(line, self.folder)
         self.tally.slowest = max(self.tally.slowest, time.perf_counter() - start)
         fault = fault_of(outcome) or self._fault_of_accepted(kind, line, path, outcome)
+        if (
+            kind == "state"
+            and outcome.code not in (0, 6)
+            and path is not None
+            and path.read_bytes() != before
+        ):
+            fault = "a failed run changed the state"
+        if self.tally.peak_bytes > MOST_BYTES:
+            fault = f"{self.tally.peak_bytes:,} bytes of memory"
         self.tally.outcomes[kind, outcome.code] += 1
         if fault is not None:
             self.tally.failures.append(
@@ -200,6 +218,21 @@ class Fuzzer:
         path.write_bytes(mutate_content(self.random, self.seeds.artifacts[name]))
         return mutate.pick(self.random, lines_with_artifact(str(path), self.folder)), path
 
+    def _state(self) -> tuple[list[str], Path]:
+        path = self.folder / "state.json"
+        mutate_content = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
+        path.write_bytes(mutate_content(self.random, self.seeds.state))
+        rule, rows = (str(self.folder / name) for name in ("boundary.json", "good.parquet"))
+        more = mutate.pick(self.random, ([rows], [rows], ["--acknowledge"], ["--forget", "0123456789ab"]))
+        return ["watch", rule, *more, "--state", str(path)], path
+
+    def _found(self) -> tuple[list[str], Path]:
+        line, path = self._configuration()
+        found = self.folder / mutate.pick(self.random, ("uqcli.toml", "pyproject.toml"))
+        content = path.read_bytes()
+        found.write_bytes(content.replace(b"[", b"[tool.uqcli.", 1) if found.stem == "pyproject" else content)
+        return line[:-2], found
+
     def _configuration(self) -> tuple[list[str], Path]:
         line, command = self._valid_line()
         options = [
@@ -235,9 +268,9 @@ class Fuzzer:
         self, kind: str, line: list[str], path: Path | None, outcome: Outcome
     ) -> str | None:
         """Return the fault of an accepted input, or None: its row count, or its rule file, is not as read."""
-        if outcome.code != 0 or path is None or kind == "configuration":
+        if outcome.code != 0 or path is None or kind in {"configuration", "found"}:
             return None
-        if kind == "artifact":
+        if kind in {"artifact", "state"}:
             return self._artifact_fault(path)
         expected = rows_of(path)
         # None: the other reader rejects a column that uqcli does not read; a scenario counts rows of apply
@@ -292,7 +325,8 @@ def main() -> int:
     for (kind, code), count in sorted(tally.outcomes.items(), key=str):
         print(f"{kind:14} exit {code}: {count}")
     print(
-        f"{sum(tally.outcomes.values())} cases, {len(tally.failures)} failures, slowest {tally.slowest:.1f} s"
+        f"{sum(tally.outcomes.values())} cases, {len(tally.failures)} failures, "
+        f"slowest {tally.slowest:.1f} s, {tally.peak_bytes >> 20} MB"
     )
     print("\n".join(tally.failures[:50]))
     if tally.failures:

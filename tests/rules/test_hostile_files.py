@@ -169,6 +169,7 @@ def odd_contents(fields):
     ):
         yield f"{text!r} alone", text
     long = "x" * 100_000
+    yield "a key that repeats", "{" + ", ".join(['"a": 1'] * 200_000) + "}"
     yield "a long key", f'{start}, "{long}": 1}}'
     yield "a long key twice", f'{start}, "{long}": 1, "{long}": 1}}'
     yield "a long kind", f'{start}, "kind": "{long}"}}'
