@@ -34,6 +34,7 @@ from tests.fuzz.oracle import rows_of, survives_round_trip
 from tests.fuzz.scenarios import SCENARIOS, Outcome, clean_up, judge_scenario
 from uqcli.base.errors import ArtifactError
 from uqcli.cli.app import run
+from uqcli.rules.codec import digest_of
 
 TIMEOUT_SECONDS = 20
 MOST_BYTES = 1_500_000_000
@@ -214,14 +215,23 @@ class Fuzzer:
     def _artifact(self) -> tuple[list[str], Path]:
         name = mutate.pick(self.random, list(self.seeds.artifacts))
         path = self.folder / "mutated.json"
-        mutate_content = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
-        path.write_bytes(mutate_content(self.random, self.seeds.artifacts[name]))
+        path.write_bytes(self._mutated_rule(self.seeds.artifacts[name]))
         return mutate.pick(self.random, lines_with_artifact(str(path), self.folder)), path
+
+    def _mutated_rule(self, content: bytes) -> bytes:
+        """Mutate bytes, or values; half of the latter get the digest that they need to be used."""
+        if self.random.random() < 0.2:
+            return mutate.mutated_bytes(self.random, content)
+        mutated = mutate.mutated_json(self.random, content)
+        value = json.loads(mutated)
+        if self.random.random() < 0.5 and isinstance(value, dict):
+            with contextlib.suppress(ValueError):  # a number beyond all
+                mutated = json.dumps({**value, "digest": digest_of(value)}).encode()
+        return mutated
 
     def _state(self) -> tuple[list[str], Path]:
         path = self.folder / "state.json"
-        mutate_content = mutate.mutated_json if self.random.random() < 0.8 else mutate.mutated_bytes
-        path.write_bytes(mutate_content(self.random, self.seeds.state))
+        path.write_bytes(self._mutated_rule(self.seeds.state))
         rule, rows = (str(self.folder / name) for name in ("boundary.json", "good.parquet"))
         more = mutate.pick(self.random, ([rows], [rows], ["--acknowledge"], ["--forget", "0123456789ab"]))
         return ["watch", rule, *more, "--state", str(path)], path
