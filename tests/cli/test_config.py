@@ -360,8 +360,9 @@ def test_the_columns_of_a_rule_come_after_a_command_s_and_before_those_of_all(
     assert "sets" not in said(shared)
     file.write_text(f"{role} = '{role}'\n[{command}]\n{role} = '{column}'\n")
     own = run()
-    assert f"[{command}] of '{file}' sets {role} to '{column}', but the rule was made with '{role}'." in said(
-        own
+    assert (
+        f"[{command}] of 'uqcli.toml' sets {role} to '{column}', but the rule was made with '{role}'."
+        in said(own)
     )
     file.unlink()
     monkeypatch.setenv(f"UQCLI_{command}_{role}".upper(), column)
@@ -390,11 +391,11 @@ def test_an_error_about_a_configured_column_says_which_place_set_it(uqcli, tmp_p
     file = tmp_path / "uqcli.toml"
     words = ("boundary", "data.parquet", "--precision", "0.5")
     file.write_text("score = 'p'\n")
-    assert f"'{file}' sets score" in uqcli(*words).err
+    assert "'uqcli.toml' sets score" in uqcli(*words).err
     file.write_text("[boundary]\nlabel = 'y'\n")
     run = uqcli(*words, "--json")
-    assert f"[boundary] of '{file}' sets label" in run.err
-    assert f"[boundary] of '{file}' sets label" in run.json["error"]["remedy"]
+    assert "[boundary] of 'uqcli.toml' sets label" in run.err
+    assert "[boundary] of 'uqcli.toml' sets label" in run.json["error"]["remedy"]
     monkeypatch.setenv("UQCLI_BOUNDARY_SCORE", "q")
     assert "UQCLI_BOUNDARY_SCORE sets score" in uqcli(*words, "--label", "label").err
     assert "sets" not in uqcli(*words, "--label", "y", "--score", "score").err
@@ -406,9 +407,8 @@ def test_settings_are_shown_with_their_places(uqcli, tmp_path, monkeypatch):
     words = ("evaluate", "--show-settings", "--by", "region")
     lines = uqcli(*words).out.decode().splitlines()
     settings = [re.split("  +", line) for line in lines]
-    file = tmp_path / "uqcli.toml"
-    assert ["score", "p", f"'{file}', if the rule names no column"] in settings
-    assert ["label", "z", f"[evaluate] of '{file}'"] in settings
+    assert ["score", "p", "'uqcli.toml', if the rule names no column"] in settings
+    assert ["label", "z", "[evaluate] of 'uqcli.toml'"] in settings
     assert ["seed", "7", "UQCLI_EVALUATE_SEED"] in settings
     assert ["by", "region", "command line"] in settings
     assert ["confidence", "0.95", "default"] in settings

@@ -127,10 +127,15 @@ def _layers(
                 f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
             )
     command = context.info_name or ""
-    own = _settings(context, tables.get(command, {}), f"'{path}'", place=f"[{command}] of '{path}'")
+    own = _settings(context, tables.get(command, {}), f"'{path}'", place=f"[{command}] of {_relative(path)}")
     if is_found:
         _refuse_guarded(context, own, path)
     return [own, _shared(context, section, path)]
+
+
+def _relative(path: Path) -> str:
+    """Quote the path from the working directory, so that a report has the same bytes wherever it is made."""
+    return f"'{os.path.relpath(path)}'"
 
 
 def _refuse_guarded(context: typer.Context, settings: Settings, path: Path) -> None:
@@ -154,7 +159,7 @@ def _shared(context: typer.Context, section: Mapping[str, Any], path: Path) -> S
             expected=f"[<command>] tables, and outside them only {', '.join(map(_option, sorted(_SHARED)))}",
         )
     known = {name: value for name, value in outside.items() if name.replace("-", "_") in _options_of(context)}
-    settings = _settings(context, known, f"'{path}'", place=f"'{path}'", is_shared=True)
+    settings = _settings(context, known, f"'{path}'", place=_relative(path), is_shared=True)
     invalid = settings.get("on_invalid")
     if invalid is not None and str(invalid.value) == OnInvalid.KEEP:
         raise UsageError(

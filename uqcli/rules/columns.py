@@ -30,18 +30,23 @@ class ColumnOverrides:
     places: Mapping[str, str] = field(default_factory=dict)
     gaps: frozenset[str] = frozenset()
 
-    def replaces(self, role: str, column: str | None) -> bool:
-        """Whether a column that is named here comes before those of the rules."""
-        return column is not None and role not in self.gaps
+    def replaces(self, role: str) -> bool:
+        """Whether a column is named for a role, and comes before those of the rules."""
+        return getattr(self, role) is not None and role not in self.gaps
 
-    def instead_of(self, role: str, column: str | None, own: str | None) -> str | None:
-        """Return the column of a role, named here or by the rules, and caution if it is not theirs."""
-        if column is None or (own is not None and role in self.gaps):
+    def column(self, role: str, own: str | None) -> str | None:
+        """Return the column of a role, where ``own`` is the one of the rules, and warn if it is another."""
+        named: str | None = getattr(self, role)
+        if named is None or (own is not None and role in self.gaps):
             return own
-        if own not in {None, column} and role in self.places:
-            sentence = f"{self.places[role]} sets {role} to '{column}', but the rule was made with '{own}'."
+        self.warn_of(role, named, own)
+        return named
+
+    def warn_of(self, role: str, named: str, own: str | None) -> None:
+        """Warn of a column that replaces the one of the rules; one that was typed is meant."""
+        if own not in {None, named} and role in self.places:
+            sentence = f"{self.places[role]} sets {role} to '{named}', but the rule was made with '{own}'."
             (suspect if role in self.typed else caution)(sentence)
-        return column
 
     def refuse(self, names: Iterable[str], why: str) -> None:
         """Refuse options that may not be ignored but cannot be used."""

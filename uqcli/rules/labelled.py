@@ -94,7 +94,7 @@ def labelled_request(
 
 
 def _positive_value(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> str | None:
-    is_replaced = columns.replaces("positive", data.positive_value)
+    is_replaced = data.positive_value is not None and "positive" not in columns.gaps
     if rules[0].class_names and is_replaced:
         raise UsageError("--positive with labels that name classes", expected="none")
     # a rule that names its label says by its positive value how that is read, even if it has none

@@ -261,7 +261,7 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     if artifacts[0].class_names:
         return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
     overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
-    numbers = {"score": _column(artifacts, "score", overrides.score, overrides) or ""}
+    numbers = {"score": _column(artifacts, "score", overrides) or ""}
     using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
     if not using_uncertainty:
         overrides.refuse(("uncertainty",), "with rules that do not read it")
@@ -271,10 +271,8 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     return Roles(
         numbers=numbers,
         turned=turned,
-        label=_column(artifacts, "label", overrides.label, overrides) if labelled else None,
-        weight=_column(artifacts, "weight", overrides.weight, overrides)
-        if labelled and overrides.weighted
-        else None,
+        label=_column(artifacts, "label", overrides) if labelled else None,
+        weight=_column(artifacts, "weight", overrides) if labelled and overrides.weighted else None,
         **(_fitted_clusters(artifacts) if labelled else {}),
         features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
@@ -292,10 +290,8 @@ def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: 
         numbers=numbers,
         turned=turned,
         classes=_renamed(classes, overrides),
-        label=_column([artifact], "label", overrides.label, overrides) if labelled else None,
-        weight=_column([artifact], "weight", overrides.weight, overrides)
-        if labelled and overrides.weighted
-        else None,
+        label=_column([artifact], "label", overrides) if labelled else None,
+        weight=_column([artifact], "weight", overrides) if labelled and overrides.weighted else None,
         **(_fitted_clusters([artifact]) if labelled else {}),
         features=artifact.features(),
     )
@@ -315,25 +311,22 @@ def _renamed(classes: dict[str, str], overrides: ColumnOverrides) -> dict[str, s
         return classes
     renamed = overrides.proba.renaming(classes)
     own, new = (first_of(list(columns.values()), MOST_NAMED) for columns in (classes, renamed))
-    overrides.instead_of("proba", new, own)
+    overrides.warn_of("proba", new, own)
     return renamed
 
 
-def _column(
-    artifacts: Sequence[Saved], role: str, named: str | None, overrides: ColumnOverrides
-) -> str | None:
+def _column(artifacts: Sequence[Saved], role: str, overrides: ColumnOverrides) -> str | None:
     own = {artifact.columns[role] for artifact in artifacts if role in artifact.columns}
-    return overrides.instead_of(role, named, _only(role, own, is_replaced=overrides.replaces(role, named)))
+    return overrides.column(role, _only(role, own, is_replaced=overrides.replaces(role)))
 
 
 def _uncertainty_column(artifacts: Sequence[Saved], overrides: ColumnOverrides) -> tuple[str, bool | None]:
     """Return the column of the uncertainty, and ``Roles.turned``."""
     sources = [artifact.source for artifact in artifacts if artifact.source.uncertainty is not None]
     signed = {source.signed_uncertainty or "" for source in sources}
-    replaced = overrides.replaces("uncertainty", overrides.uncertainty)
-    own = _only("uncertainty", signed, is_replaced=replaced)
-    column = overrides.instead_of("uncertainty", overrides.uncertainty, own)
-    if sources and column == own and not replaced:
+    is_replaced = overrides.replaces("uncertainty")
+    column = overrides.column("uncertainty", _only("uncertainty", signed, is_replaced=is_replaced))
+    if sources and not is_replaced:
         return sources[0].uncertainty or "", TURNED in sources[0].columns
     return column or "", None
 
