@@ -17,8 +17,10 @@ from typing import Any, Final
 
 from uqcli.base.choices import ReportFormat
 from uqcli.base.errors import UqcliError
+from uqcli.base.files import followed
 from uqcli.base.operating_system import takes_at_once
 from uqcli.base.records import dataclass
+from uqcli.base.running.interruption import registered
 from uqcli.reports.format import Failure, Format
 from uqcli.reports.formats import FORMATS
 
@@ -130,7 +132,7 @@ def _write(failure: Failure, *, stores: bool) -> None:
                     if not report_format.begins or report_format.begins_as(_head_of_object(name)):
                         write_bytes(name, content)
             elif not other_files & _identities(name) and _is_report(name, report_format):
-                _replace(os.path.realpath(name), content)
+                _replace(followed(name), content)
 
 
 def _other_files(possible_names: Iterable[str]) -> set[Hashable]:
@@ -159,8 +161,11 @@ def _identities(name: str) -> set[Hashable]:
 
 
 def _is_report(name: str, report_format: Format) -> bool:
-    """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has."""
-    with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
+    """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has.
+
+    What the system refuses to open is an OSError: nothing is written there.
+    """
+    with suppress(FileNotFoundError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             head = stream.read(_HEADER_BYTES)
             return b'"format_version"' not in head and report_format.begins_as(head)
@@ -186,15 +191,14 @@ def _replace(path: str, content: bytes) -> None:
     target = Path(path)
     temporary = os.path.join(target.parent, f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")  # noqa: PTH118
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        if old is not None:
-            os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
-        os.replace(temporary, path)  # noqa: PTH105
+        with registered(temporary):
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+            if old is not None:
+                os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
+            os.replace(temporary, path)  # noqa: PTH105
     except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
         with suppress(FileNotFoundError):
             try:
                 os.unlink(path)  # noqa: PTH108

@@ -17,7 +17,8 @@ from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import no_object, replaced, store_errors
 from uqcli.stores.filesystem import filesystem_of
-from uqcli.stores.folders import Entry, current_view
+from uqcli.stores.folders import Entry
+from uqcli.stores.view import current_view
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import os
 import stat
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from uqcli.base.records import dataclass
+from uqcli.stores.failures import changed
+from uqcli.stores.view import current_view
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class UnboundedStream(io.BufferedReader):
+    """A stream that may be cut without notice: nothing but its content can show where it ends."""
 
 
 class Content(Protocol):
@@ -49,7 +57,10 @@ class Seekable(Content, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalFile:
-    """A file, a FIFO or a device."""
+    """A file, a FIFO or a device.
+
+    A regular file has the same inode, size and time whenever the run opens it, and when it has read it.
+    """
 
     path: Path
     regular: bool
@@ -78,12 +89,49 @@ class LocalFile:
         """Return the size in bytes."""
         return self.path.stat().st_size if self.regular else None
 
-    def opened(self) -> BinaryIO:
-        """Open it for sequential reading."""
-        return self.path.open("rb")
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open it for sequential reading.
 
-    def mapped(self) -> pa.NativeFile:
+        Raises
+        ------
+        OSError
+            It cannot be opened.
+        DataError
+            It is not the file that the run has read before, or changes before the block ends.
+        """
+        with self.path.open("rb") as stream:
+            if not self.regular:
+                yield stream
+                return
+            version = _version(os.fstat(stream.fileno()))
+            if current_view().versions.setdefault(self.name, version) != version:
+                raise changed(self.name)
+            try:
+                yield stream
+            except Exception as error:  # which may be due to the change
+                if _version(os.fstat(stream.fileno())) != version:
+                    raise changed(self.name) from error
+                raise
+            if _version(os.fstat(stream.fileno())) != version:
+                raise changed(self.name)
+
+    @contextmanager
+    def held(self) -> Iterator[Path]:
+        """Hold it open for a reader that opens its path by itself, and must open the same file."""
+        with self.opened() as stream:
+            yield self.path
+            if _version(self.path.stat()) != _version(os.fstat(stream.fileno())):
+                raise changed(self.name)
+
+    @contextmanager
+    def mapped(self) -> Iterator[pa.NativeFile]:
         """Memory-map it, so that only the accessed parts are read."""
         import pyarrow as pa
 
-        return pa.memory_map(str(self.path), "r")
+        with self.held(), pa.memory_map(str(self.path), "r") as mapped:
+            yield mapped
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

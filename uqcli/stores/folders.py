@@ -1,14 +1,8 @@
-"""Folders, the same for local files and stores, and a consistent view of the stores during a run.
-
-Folders are listed once, and an object read again must have the same version. Nothing is cached outside a run:
-a Python session may write an object and read it back.
-"""
+"""Folders, the same for local files and stores."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import field
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from uqcli.base.records import dataclass
@@ -56,29 +50,3 @@ class Tree(Protocol):
 
     def content(self, name: str) -> Content:
         """Find the content of a name; raise DataError if there is none."""
-
-
-@dataclass
-class View:
-    """Listings by folder, and versions by address."""
-
-    listings: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
-    versions: dict[str, Hashable] = field(default_factory=dict)
-
-
-_views: list[View] = []  # not a context variable, since all threads of the run share it
-
-
-def current_view() -> View:
-    """Return the view of the current run; an empty one outside a run."""
-    return _views[-1] if _views else View()
-
-
-@contextmanager
-def one_view() -> Iterator[None]:
-    """Use a single view of the stores within the block."""
-    _views.append(View())
-    try:
-        yield
-    finally:
-        _views.pop()

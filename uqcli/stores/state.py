@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.files import is_stdin, is_stdout
+from uqcli.base.files import followed, is_stdin, is_stdout
 from uqcli.base.operating_system import IS_WINDOWS, NO_WAIT, has_lock
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
@@ -42,8 +42,8 @@ def locked(name: str) -> Iterator[bytes]:
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
         raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
-    path = f"{os.path.realpath(name)}{'.lock' if IS_WINDOWS else ''}"
     try:
+        path = f"{followed(name)}{'.lock' if IS_WINDOWS else ''}"
         descriptor, is_new = _locked(path, name)
         content = _content(descriptor, name)
     except OSError as error:
