@@ -204,7 +204,8 @@ class LocalEngine:
         """
         if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
             return Keys()
-        with opened(request) as (sources, _):
+        scored = replace(request.roles, keys=(), by=None, cluster=None, fitted_clusters=None, features=())
+        with opened(replace(request, roles=scored)) as (sources, _):  # whose texts need not be told apart
             names = looked_at(shared_names([source.columns for source in sources]), request.roles.columns())
             first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
         dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]

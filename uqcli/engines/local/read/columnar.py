@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -50,6 +50,10 @@ RowGroups: TypeAlias = "tuple[int, list[int]]"
 
 MAX_GROUP_ROWS: Final = 1 << 21
 """Rows of a row group up to which a thread reads it whole."""
+
+_HEADER_BYTES: Final = 64
+_CONTINUES, _NEXT_NUMBER = 0x80, 0x15
+"""Bit of a byte after which a number goes on, and mark of a number in the next field."""
 
 _BATCHES_OF_GROUP: Final = 4
 """Batches, by their bytes, of a row group up to which a thread reads it whole."""
@@ -183,6 +187,36 @@ class ColumnarSource:
         groups = range(self._metadata.num_row_groups)
         return any(self._longest_in(group, leaf) > _LONG_BYTES for group in groups for leaf in self._leaves)
 
+    def held(self) -> AbstractContextManager[Any]:
+        """Hold the file open for a reader that opens its path by itself."""
+        return self._parquet_input()
+
+    def verify(self) -> None:
+        """Verify the checksums of pages, if they have one, for a reader that does not."""
+        if self._has_checksums():
+            for _ in self._record_batches(None, 0, ROWS_PER_BATCH):
+                pass
+
+    def _has_checksums(self) -> bool:
+        """Whether the first page of a local Parquet file has a checksum, as then all pages have one.
+
+        In the header of a page, three numbers come before it: bytes of a field's mark and of a number.
+        """
+        if not isinstance(self._content, LocalFile) or not self._metadata.num_row_groups:
+            return False
+        chunk = self._metadata.row_group(0).column(0)
+        places = [chunk.data_page_offset, chunk.dictionary_page_offset]
+        with self._content.opened() as stream:
+            stream.seek(min(place for place in places if place))
+            header = stream.read(_HEADER_BYTES)
+        position = 0
+        for _ in range(3):
+            position += 1
+            while header[position] >= _CONTINUES:
+                position += 1
+            position += 1
+        return header[position] == _NEXT_NUMBER
+
     @cached_property
     def _leaves(self) -> tuple[Leaf, ...]:
         return leaves_of(self._metadata)
@@ -234,8 +268,8 @@ class ColumnarSource:
             options = {"metadata": self._metadata, "read_dictionary": [leaf.path]}
             with self._parquet_input() as source, pq.ParquetFile(source, **options) as parquet:
                 batches = parquet.iter_batches(1, row_groups=[group], columns=[leaf.path], use_threads=False)
-                first = [text for batch in batches for text in dictionaries_in(batch.column(0))][:1]
-            known = longest_text(first[0]) if first and len(first[0]) else 0
+                texts = next((text for batch in batches for text in dictionaries_in(batch.column(0))), None)
+                known = 0 if texts is None else longest_text(texts)
             self._longest[group, leaf.index] = known or leaf.encoded_bytes(row_group)
         return self._longest[group, leaf.index]
 

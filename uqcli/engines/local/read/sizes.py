@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,8 +20,11 @@ _WIDTHS: Final[Mapping[str, int]] = {
 }
 """Bytes of a value by the physical type of its Parquet column."""
 
-_TEXT, _VIEW_BYTES = "BYTE_ARRAY", 16
+_TEXT, _END_BYTES = "BYTE_ARRAY", 4
 """Type of texts and bytes, and what such a value takes beside its content."""
+
+_BITS: Final = 8
+"""Bits of a byte."""
 
 
 def pieces_of(
@@ -40,7 +44,7 @@ def pieces_of(
     if rows <= max_rows and most <= max_bytes:
         yield batch
         return
-    ends = np.cumsum(_row_bytes(batch, texts))
+    ends = np.cumsum(row_bytes(batch, texts))
     start = 0
     while start < rows:
         before = int(ends[start - 1]) if start else 0
@@ -50,15 +54,22 @@ def pieces_of(
         start = stop
 
 
-def _row_bytes(batch: pa.RecordBatch, texts: Mapping[str, Ints]) -> Ints:
-    """Return the bytes of each row; values other than texts count alike."""
+def row_bytes(batch: pa.RecordBatch, texts: Mapping[str, Ints] = MappingProxyType({})) -> Ints:
+    """Return the bytes of each row; nested values count alike, and texts of a dictionary if they are given.
+
+    They are given by the lengths of those of each column.
+    """
     size, others = np.zeros(batch.num_rows, dtype=np.int64), 0
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if name in texts:
             codes = column.indices.fill_null(len(texts[name])).to_numpy(zero_copy_only=False)
             size += np.append(texts[name], 0)[codes]
-        elif _is_text(column.type):
+        elif is_text(column.type):
             size += _lengths(column)
+        elif pa.types.is_dictionary(column.type):
+            size += column.type.index_type.bit_width // _BITS
+        elif pa.types.is_primitive(column.type):
+            size += column.type.bit_width // _BITS
         else:
             others += column.nbytes
     sizes: Ints = size + -(-others // max(1, batch.num_rows))
@@ -66,16 +77,16 @@ def _row_bytes(batch: pa.RecordBatch, texts: Mapping[str, Ints]) -> Ints:
 
 
 def _lengths(texts: pa.Array) -> Ints:
-    """Return the bytes of each text, with what it takes beside its content; 16 of other values."""
+    """Return the bytes of each text, and of its end; values of other types are short."""
     import pyarrow.compute as pc
 
-    if not _is_text(texts.type):
-        return np.full(len(texts), _VIEW_BYTES, dtype=np.int64)
+    if not is_text(texts.type):
+        return np.full(len(texts), _END_BYTES, dtype=np.int64)
     lengths: Ints = pc.binary_length(texts).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return lengths + _VIEW_BYTES
+    return lengths + _END_BYTES
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     """Whether values of a type are texts or bytes whose lengths Arrow can compute."""
     known = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_large_binary)
     return any(is_kind(kind) for is_kind in known)
@@ -159,4 +170,4 @@ def chunk_bytes(group: pq.RowGroupMetaData, leaf: Leaf, longest: int) -> int:
     values = leaf.values(group)
     if leaf.width is not None:
         return values * leaf.width
-    return values * _VIEW_BYTES + max(leaf.encoded_bytes(group), values * longest)
+    return values * _END_BYTES + max(leaf.encoded_bytes(group), values * longest)
