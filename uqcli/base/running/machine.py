@@ -87,6 +87,9 @@ _FEW_THREADS, _LARGE_PART_BYTES = 4, 100 << 20
 _BYTES_PER_ROW: Final = 64
 """Bytes of eight numbers: rows that are wider are counted in smaller parts."""
 
+_LEAST_BYTES: Final = 1 << 20
+"""Bytes of a batch below which its own cost would exceed that of its rows."""
+
 _BATCHES_KEPT: Final = 4
 """Batches of each thread that are waiting, counted or finished."""
 
@@ -130,7 +133,7 @@ def rows_per_part() -> int:
 
 def bytes_per_batch() -> int:
     """Return the bytes of rows that a thread has in memory at once, a few times over while it counts them."""
-    return max(1, min(rows_per_part() * _BYTES_PER_ROW, kept_bytes() // (_BATCHES_KEPT * threads())))
+    return max(_LEAST_BYTES, min(rows_per_part() * _BYTES_PER_ROW, kept_bytes() // (_BATCHES_KEPT * threads())))
 
 
 def note_read_again(rows: int, limit: int) -> None:
