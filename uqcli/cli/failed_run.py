@@ -23,6 +23,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import registered
 from uqcli.reports.format import Failure, Format
 from uqcli.reports.formats import FORMATS
+from uqcli.stores.trees import expanded
 
 _HEADER_BYTES: Final = 200
 """First bytes of a file, which tell a rule file by its format version, and a report from rows."""
@@ -141,7 +142,7 @@ def _other_files(possible_names: Iterable[str]) -> set[Hashable]:
     for name_or_pattern in possible_names:
         if glob.has_magic(name_or_pattern):
             with suppress(OSError, ValueError):
-                names.update(glob.glob(name_or_pattern, recursive=True))  # noqa: PTH207
+                names.update(expanded(name_or_pattern))
     identities = {identity for name in names if name for identity in _identities(name)}
     for stream in (0, 1):  # the shell may redirect an input
         with suppress(OSError):

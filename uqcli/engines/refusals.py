@@ -250,5 +250,7 @@ def existing_column(name: str) -> UsageError:
 def inputs_changed() -> DataError:
     """Create the error if a second pass found other rows than the first."""
     return DataError(
-        "the inputs changed while they were read", expected="files that nobody changes during the run"
+        "the inputs changed while they were read",
+        expected="files that nobody changes during the run",
+        remedy="run it again",
     )

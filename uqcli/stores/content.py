@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
@@ -40,6 +40,9 @@ class Content(Protocol):
     @property
     def regular(self) -> bool:
         """Whether it can be opened more than once."""
+
+    def identity(self) -> Hashable | None:
+        """Return what is the same for all its names; None if they may be of different content."""
 
     def size(self) -> int | None:
         """Return the size in bytes; None if unknown."""
@@ -84,6 +87,10 @@ class LocalFile:
     def folders(self) -> tuple[str, ...]:
         """Directories of the path."""
         return self.path.parts[:-1]
+
+    def identity(self) -> Hashable | None:
+        """Return the device and inode of a file; None for FIFOs and devices."""
+        return inode_of(self.path) if self.regular else None
 
     def size(self) -> int | None:
         """Return the size in bytes."""
@@ -131,6 +138,12 @@ class LocalFile:
 
         with self.held(), pa.memory_map(str(self.path), "r") as mapped:
             yield mapped
+
+
+def inode_of(path: Path) -> Hashable:
+    """Return the device and inode to which a path leads."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""A consistent view of files and stores during a run.
+"""Entries of folders, and a consistent view of files and stores during a run.
 
 Folders of stores are listed once, and what is read again must have the same version. Nothing is cached
 outside a run: a Python session may write an object and read it back.
@@ -9,12 +9,29 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING
 
 from uqcli.base.records import dataclass
 
-if TYPE_CHECKING:
-    from uqcli.stores.folders import Entry
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A file or folder.
+
+    Attributes
+    ----------
+    is_folder, is_file
+        Both are False for a device.
+    """
+
+    name: str
+    basename: str
+    is_folder: bool
+    is_file: bool
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether it is skipped unless named: other programs' metadata and unfinished files."""
+        return self.basename[:1] in (".", "_")
 
 
 @dataclass

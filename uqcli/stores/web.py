@@ -10,7 +10,7 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from types import MappingProxyType
@@ -21,7 +21,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import is_web, refuse_user, safe_address
-from uqcli.stores.folders import Entry
+from uqcli.stores.view import Entry
 
 
 class WebTree:
@@ -30,6 +30,10 @@ class WebTree:
     def entry(self, name: str) -> Entry | None:
         """Assume that the file exists; only reading it shows whether it does."""
         return Entry(name=name, basename=WebFile(url=name).basename, is_folder=False, is_file=True)
+
+    def identity(self, folder: Entry) -> Hashable:
+        """Return the address."""
+        return folder.name
 
     def inside(self, folder: Entry) -> list[Entry]:
         """Return nothing: no listing exists."""
@@ -84,6 +88,10 @@ class WebFile:
     @property
     def _path(self) -> tuple[str, ...]:
         return tuple(unquote(part) for part in urlsplit(self.url).path.split("/"))
+
+    def identity(self) -> Hashable:
+        """Return the complete address."""
+        return self.url
 
     def size(self) -> int | None:
         """Return None: unknown before the response."""

@@ -133,7 +133,9 @@ def rows_per_part() -> int:
 
 def bytes_per_batch() -> int:
     """Return the bytes of rows that a thread has in memory at once, a few times over while it counts them."""
-    return max(_LEAST_BYTES, min(rows_per_part() * _BYTES_PER_ROW, kept_bytes() // (_BATCHES_KEPT * threads())))
+    return max(
+        _LEAST_BYTES, min(rows_per_part() * _BYTES_PER_ROW, kept_bytes() // (_BATCHES_KEPT * threads()))
+    )
 
 
 def note_read_again(rows: int, limit: int) -> None:
