@@ -111,22 +111,17 @@ class LocalFile:
             if not self.regular:
                 yield stream
                 return
-            version = _version(os.fstat(stream.fileno()))
-            if current_view().versions.setdefault(self.name, version) != version:
-                raise changed(self.name)
+            own = os.dup(stream.fileno())  # a reader may close the file
             try:
-                yield stream
-            except Exception as error:  # which may be due to the change
-                if _version(os.fstat(stream.fileno())) != version:
-                    raise changed(self.name) from error
-                raise
-            if _version(os.fstat(stream.fileno())) != version:
-                raise changed(self.name)
+                with _unchanged(self.name, own):
+                    yield stream
+            finally:
+                os.close(own)
 
     @contextmanager
     def held(self) -> Iterator[Path]:
         """Hold it open for a reader that opens its path by itself, and must open the same file."""
-        with self.opened() as stream:
+        with self.path.open("rb") as stream, _unchanged(self.name, stream.fileno()):
             yield self.path
             if _version(self.path.stat()) != _version(os.fstat(stream.fileno())):
                 raise changed(self.name)
@@ -138,6 +133,22 @@ class LocalFile:
 
         with self.held(), pa.memory_map(str(self.path), "r") as mapped:
             yield mapped
+
+
+@contextmanager
+def _unchanged(name: str, descriptor: int) -> Iterator[None]:
+    """Require an open file to be the one that the run opened before, and not to change in the block."""
+    version = _version(os.fstat(descriptor))
+    if current_view().versions.setdefault(name, version) != version:
+        raise changed(name)
+    try:
+        yield
+    except Exception as error:
+        if _version(os.fstat(descriptor)) != version:  # which may be the cause
+            raise changed(name) from error
+        raise
+    if _version(os.fstat(descriptor)) != version:
+        raise changed(name)
 
 
 def inode_of(path: Path) -> Hashable:
