@@ -98,7 +98,7 @@ def test_every_command_with_groups_or_classes_has_a_case():
 
 
 @pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize(("name", "option"), LIMITED, ids=" ".join)
+@pytest.mark.parametrize(("name", "option"), LIMITED)
 def test_so_many_groups_pass_and_one_more_is_refused(uqcli, monkeypatch, name, option):
     line = (*LIMITED[name, option], option, "group")
     monkeypatch.setattr(defaults, "MAX_GROUPS", GROUPS - 1)
@@ -111,7 +111,7 @@ def test_so_many_groups_pass_and_one_more_is_refused(uqcli, monkeypatch, name, o
 
 
 @pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize(("name", "option"), [key for key in LIMITED if key[1] != "--by"], ids=" ".join)
+@pytest.mark.parametrize(("name", "option"), [key for key in LIMITED if key[1] != "--by"])
 def test_groups_of_several_columns_are_counted_together(uqcli, monkeypatch, name, option):
     monkeypatch.setattr("uqcli.audit.segments.MIN_ROWS", 1)
     monkeypatch.setattr(defaults, "MAX_GROUPS", GROUPS)
@@ -125,7 +125,7 @@ def test_groups_of_several_columns_are_counted_together(uqcli, monkeypatch, name
 
 
 @pytest.mark.usefixtures("rows")
-@pytest.mark.parametrize(("name", "option"), UNLIMITED, ids=" ".join)
+@pytest.mark.parametrize(("name", "option"), UNLIMITED)
 def test_clusters_days_and_capacities_have_no_limit(uqcli, monkeypatch, name, option):
     monkeypatch.setattr(defaults, "MAX_GROUPS", 2)
     outcome = uqcli(*UNLIMITED[name, option], option, "day" if option in {"--day", "--per"} else "group")
