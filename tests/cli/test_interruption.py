@@ -343,3 +343,81 @@ def test_a_growing_file_is_written_back_and_a_failure_of_that_fails_the_output(t
         assert written.wait(60)
         stream.write(b"newer")
     assert (output.read_bytes(), [path.name for path in tmp_path.iterdir()]) == (b"new", ["o.csv"])
+
+
+WAIT = """
+import sys, time
+from pathlib import Path
+from types import SimpleNamespace
+from uqcli.cli import process
+process.install_handlers()
+folder = Path(sys.argv[1])
+
+def wait(*_):
+    print("made", flush=True)
+    time.sleep(60)
+"""
+"""Beginning of programs that make a temporary file or folder, say so, and wait."""
+
+MAKING = {
+    "rows of export --check": """
+from uqcli.base.choices import ExportTarget
+from uqcli.export import check
+check._RUNNERS = {target: lambda *_: None for target in ExportTarget}
+check._missing = lambda *_: ()
+
+def made_rows(formula):
+    return SimpleNamespace(write_parquet=lambda path: (Path(path).write_bytes(b"rows"), wait()))
+
+check.made_rows = made_rows
+check.compare(None, None, b"", ExportTarget.PYTHON, None)
+""",
+    "machine code": """
+from uqcli.kernels import compile
+
+def code(content):
+    return SimpleNamespace(digest=wait)
+
+compile.hashlib = SimpleNamespace(sha256=code)
+compile.keep_code(folder, "kernel", b"code")
+""",
+    "report of a failed run": """
+import os
+from uqcli.cli import failed_run
+
+def replace(*_):
+    wait()
+
+os.replace = replace
+failed_run._replace(str(folder / "report.json"), b"{}")
+""",
+    "output": """
+from uqcli.base.files import open_output
+with open_output(str(folder / "out.csv")) as stream:
+    stream.write(b"rows")
+    wait()
+""",
+    "copy of a stream": """
+import io
+from contextlib import ExitStack
+from uqcli.engines.local.read.streams import copied
+with ExitStack() as stack:
+    copied(SimpleNamespace(read=wait), stack)
+""",
+}
+
+
+@pytest.mark.parametrize("kind", MAKING)
+def test_a_signal_leaves_no_temporary_of_any_kind(tmp_path, kind):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAIT + MAKING[kind], str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    )
+    assert process.stdout.readline() == b"made\n", process.communicate()
+    assert list(tmp_path.iterdir())
+    process.terminate()
+    _, err = process.communicate()
+    assert (process.returncode, b"terminated" in err) == (143, True), err
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,7 @@
 """Tests of cautions on several inputs that are scores of the same rows by several models."""
 
+import shutil
+
 import numpy as np
 import polars as pl
 import pytest
@@ -79,7 +81,9 @@ def test_rows_without_an_id_are_recognised(uqcli, files, dropped, engine):
     expected = SHARED if dropped == ["id"] else SIMILAR
     for inputs in (["a.csv", "b.csv"], ["b.csv", "a.csv"]):
         assert expected in cautions(uqcli("tce", *inputs, *line))
-    assert cautions(uqcli("tce", "a.csv", "a.csv", *line)) == "" or dropped == ["id"]
+    shutil.copy("a.csv", "copy.csv")
+    assert cautions(uqcli("tce", "a.csv", "copy.csv", *line)) == "" or dropped == ["id"]
+    assert cautions(uqcli("tce", "a.csv", "./a.csv", *line)).endswith(": it is read once.")
     frame_of(3)[1:].drop(dropped).write_csv("b.csv")
     assert SIMILAR not in cautions(uqcli("tce", "a.csv", "b.csv", *line))
 

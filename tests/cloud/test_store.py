@@ -187,7 +187,7 @@ def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, fo
     list_folder = StoreTree.inside
 
     def record_listing(self, folder):
-        from uqcli.stores.folders import current_view
+        from uqcli.stores.view import current_view
 
         if folder.name not in current_view().listings:
             listed.append(folder.name.removeprefix(f"{bucket}/"))

@@ -1,14 +1,20 @@
 """Tests of single files on web servers: uqcli reads them once, and whole."""
 
 import http.server
+import io
 import sys
 import threading
 import time
+import urllib.request
+from contextlib import suppress
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
 
 from tests.cloud.conftest import file_bytes, frame_of
+from uqcli.stores import limits
+from uqcli.stores.web import _InsecureError, _Redirections
 
 ROWS = frame_of(2000)
 FILES = {
@@ -16,6 +22,19 @@ FILES = {
 }
 FILES["/day=1/a.csv"] = FILES["/rows"] = FILES["/a.csv"]
 FILES["/parquet"] = FILES["/a.parquet"]
+
+
+LENGTHS = {
+    "open": (),
+    "same": ("{0}", "{0}"),
+    "listed": ("{0}, {0}",),
+    "two": ("{0}", "1{0}"),
+    "both": ("{0}, 1{0}",),
+    "sign": ("\u00b2",),
+    "minus": ("-{0}",),
+    "chunked": ("{0}",),
+}
+"""Lengths that an answer states, by fault; ``{0}`` is the length of the body."""
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -45,6 +64,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if fault in ("on", "down"):  # to the next number, or back
+            self.send_response(302)
+            self.send_header("Location", f"/on/{int(name) + 1}" if fault == "on" else f"/down/{name}")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         content = FILES.get(path if fault.startswith("day") else f"/{name}")
         if content is None:
             self.send_error(404)
@@ -56,6 +81,29 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"400\r\n" + content[:1024] + b"\r\n")
             self.close_connection = True
             return
+        if fault in LENGTHS:
+            for length in LENGTHS[fault]:
+                self.send_header("Content-Length", length.format(len(content)))
+            if fault == "chunked":
+                self.send_header("Transfer-Encoding", "chunked")
+                content = f"{len(content):x}\r\n".encode() + content + b"\r\n0\r\n\r\n"
+            self.end_headers()
+            self.wfile.write(content)
+            self.close_connection = True
+            return
+        if fault == "drip":
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            with suppress(OSError):
+                for byte in content:
+                    self.wfile.write(bytes([byte]))
+                    time.sleep(0.05)
+            return
+        if fault == "headers":
+            with suppress(OSError):
+                while True:
+                    self.wfile.write(b"x")
+                    time.sleep(0.05)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         broken = fault in ("cut", "slow")
@@ -123,6 +171,80 @@ def test_rule_files_are_read(uqcli, web, tmp_path, monkeypatch):
     outcome = uqcli("apply", f"{web}/b.json", f"{web}/a.csv", "-o", tmp_path / "o.csv")
     assert outcome.code == 0
     assert len((tmp_path / "o.csv").read_bytes().splitlines()) == 2001
+
+
+@pytest.mark.parametrize("fault", ["same", "listed", "chunked"])
+def test_an_answer_with_a_length_or_chunks_is_read(uqcli, web, fault):
+    assert uqcli("tce", f"{web}/{fault}/a.csv").code == 0
+
+
+@pytest.mark.parametrize("fault", ["two", "both", "sign", "minus"])
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_contradicting_lengths_are_refused(uqcli, web, fault, name):
+    outcome = uqcli("tce", f"{web}/{fault}/{name}")
+    assert (outcome.code, len(outcome.err.splitlines())) == (3, 1), outcome.err
+    assert "it states no single length" in outcome.err
+
+
+def test_chunks_of_another_length_are_refused(uqcli, web, monkeypatch):
+    monkeypatch.setitem(LENGTHS, "chunked", ("1{0}",))
+    assert "the answer ends after" in uqcli("tce", f"{web}/chunked/a.csv").err
+    monkeypatch.setitem(LENGTHS, "chunked", ("7",))
+    assert "the answer ends after" in uqcli("tce", f"{web}/chunked/a.csv").err
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl", "rows", "a.csv.gz", "a.parquet", "a.arrow", "parquet"])
+def test_text_of_unknown_length_is_refused_and_other_formats_show_their_end(uqcli, web, monkeypatch, name):
+    address = f"{web}/open/{name}"
+    outcome = uqcli("tce", address)
+    if name in ("a.csv", "a.jsonl", "rows"):
+        assert (outcome.code, "does not say how long it is" in outcome.err) == (3, True)
+        assert len(outcome.err.splitlines()) == 1
+        return
+    assert outcome.code == 0
+    monkeypatch.setitem(FILES, f"/{name}", FILES[f"/{name}"][:-100])
+    outcome = uqcli("tce", address)
+    assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+
+
+def test_rule_files_of_unknown_length_show_their_end(uqcli, web, tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_bytes(FILES["/a.csv"])
+    assert uqcli("boundary", tmp_path / "a.csv", "--precision", "0.6", "-o", tmp_path / "b.json").code == 0
+    monkeypatch.setitem(FILES, "/b.json", (tmp_path / "b.json").read_bytes())
+    assert uqcli("show", f"{web}/open/b.json").code == 0
+    monkeypatch.setitem(FILES, "/b.json", (tmp_path / "b.json").read_bytes()[:-9])
+    assert uqcli("show", f"{web}/open/b.json").code == 5
+
+
+@pytest.mark.parametrize("fault", ["drip", "headers"])
+def test_an_answer_takes_a_limited_time(uqcli, web, monkeypatch, fault):
+    monkeypatch.setattr(limits, "ANSWER_SECONDS", 0.3)
+    outcome = uqcli("tce", f"{web}/{fault}/a.csv")
+    assert (outcome.code, len(outcome.err.splitlines())) == (3, 1)
+    assert "it did not answer in full within 0.3 seconds" in outcome.err
+
+
+@pytest.mark.parametrize("path", ["on/1", "down/1"])
+def test_redirections_are_limited(uqcli, web, path):
+    outcome = uqcli("tce", f"{web}/{path}")
+    assert (outcome.code, "it leads on more than 5 times" in outcome.err) == (3, True), outcome.err
+    assert len(Handler.requested) <= limits.MAX_REDIRECTIONS + 1
+
+
+@pytest.mark.parametrize("target", ["http://host/b.csv", "HTTP://host/b.csv", "//host/b.csv", "/b.csv"])
+def test_no_redirection_leads_from_https_to_http(target):
+    """No server is asked: the next request is what the redirection returns or raises."""
+    handler, asked = _Redirections(), []
+    handler.parent = SimpleNamespace(open=lambda request, **_: asked.append(request.full_url))
+    request = urllib.request.Request("https://host/a.csv")
+    request.timeout = 1
+    arguments = (request, io.BytesIO(), 302, "", {"location": target})
+    if target.lower().startswith("http:"):
+        with pytest.raises(_InsecureError):
+            handler.http_error_302(*arguments)
+    else:
+        handler.http_error_302(*arguments)
+        assert asked == ["https://host/b.csv"]
 
 
 FAULTS = {

@@ -282,5 +282,6 @@ def test_the_digest_covers_every_byte_of_any_source(engine, tmp_path):
         assert engine.table(request).summary.rows == 2
         assert engine.digest(request) == expected
     writer.join()
-    both = DataRequest(inputs=(str(tmp_path / "rows.csv"),) * 2, roles=roles)
+    (tmp_path / "copy.csv").write_bytes(text)
+    both = DataRequest(inputs=(str(tmp_path / "rows.csv"), str(tmp_path / "copy.csv")), roles=roles)
     assert engine.digest(both) == hashlib.sha256(text * 2).hexdigest()

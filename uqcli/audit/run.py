@@ -26,6 +26,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.open import Need, require_memory
+from uqcli.engines.refusals import require_few_groups
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import BoundedRate, clopper_pearson, holm
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
@@ -84,7 +85,11 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     own = {feature.name for feature in roles.features}  # columns of the rule keep its levels
     features = (
         *roles.features,
-        *(FeatureRequest(name=name, option="audit") for name in columns if name not in own),
+        *(
+            FeatureRequest(name=name, option="audit", makes_groups=True)
+            for name in columns
+            if name not in own
+        ),
     )
     audited = replace(data, roles=replace(roles, features=features))
     require_memory(audited, AUDITED)
@@ -225,7 +230,12 @@ def _audit(
     for column, feature in outcomes.columns.items():
         names[column], index = values_of(feature, outcomes.weight)
         indices.append(index)
-    parts = [tested(division) for division in divisions(indices, outcomes.weight) if len(division.rows)]
+    parts, size = list[_Tested](), 0
+    for division in divisions(indices, outcomes.weight):
+        size += len(division.rows)
+        require_few_groups(size, *names)
+        if len(division.rows):
+            parts.append(tested(division))
     number = sum(len(part.p_value) for part in parts)
     level_of_one = level / max(number, 1)
     segments = []

@@ -71,6 +71,15 @@ MAX_UNCERTAINTY_BINS: Final = 10_000
 MAX_CELLS: Final = 10_000_000
 """Maximum number of grid cells; their counts fit into the memory of a small machine."""
 
+MAX_GROUPS: Final = 100_000
+"""Maximum number of groups of ``--by``, ``--partition`` and ``--audit``, each with results of its own."""
+
+MAX_CLASSES: Final = 1_000
+"""Maximum number of classes of ``--proba``, each a column of every row and a line of every table."""
+
+MAX_LOOKED_AT: Final = 1_000
+"""Columns that are looked at to find out what they are, beside those that are named."""
+
 MAX_TABLE_BYTES: Final = 2 << 30
 """Maximum size in bytes of an algorithm's table."""
 

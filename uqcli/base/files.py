@@ -6,6 +6,7 @@ the old one (see uqcli.base.running.interruption). FIFOs and devices are written
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -191,13 +192,29 @@ def writing_errors(target: str, where: str = "") -> Iterator[None]:
         ) from error
 
 
+def followed(name: str) -> str:
+    """Return the path that a name leads to, as far as the system follows its links.
+
+    To resolve links by ourselves would lead where the system refuses to, such as through a stranger's link in
+    ``/tmp``. A path that the system refuses, or that is changed meanwhile, is an OSError.
+    """
+    path = os.path.realpath(name)
+    try:
+        status = os.stat(name)  # noqa: PTH116  names may be any bytes
+    except FileNotFoundError:
+        return path
+    if not os.path.samestat(status, os.stat(path)):  # noqa: PTH116
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return path
+
+
 def _final_path(target: str) -> Path:
     """Resolve symlinks, so that the link stays and its target is replaced.
 
     A FIFO or device keeps the given name: the target of ``/dev/stdout`` has none.
     """
     path = Path(target)
-    return Path(os.path.realpath(target)) if _is_replaceable(path) else path
+    return Path(followed(target)) if _is_replaceable(path) else path
 
 
 def _is_replaceable(path: Path) -> bool:

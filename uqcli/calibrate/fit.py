@@ -41,6 +41,7 @@ from uqcli.calibrate.maps.surface import fit_surface
 from uqcli.calibrate.scale import Scale
 from uqcli.calibrate.tree import Nodes, TreeMatrix, learn_auc_tree, learn_trees, recoded
 from uqcli.comparison.run import PairedRows
+from uqcli.engines.refusals import require_few_groups
 from uqcli.estimates.score_metrics import log_losses
 
 
@@ -258,6 +259,7 @@ def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     combinations, group = np.unique(codes, axis=0, return_inverse=True)
     all_counts = rows.counts(rows.score)
     overall_map = _fit(all_counts, options)
+    require_few_groups(len(combinations), *rows.features)
     leaves, groups = [], []
     for group_index, combination in enumerate(combinations.tolist()):
         counts = rows.counts(rows.score, group == group_index)

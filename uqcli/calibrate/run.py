@@ -179,7 +179,7 @@ def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
         FeatureRequest(name=name, text=True if name in categorical else None)
         for name in request.parts.features
     ]
-    features += [FeatureRequest(name=name, text=True) for name in request.parts.partition]
+    features += [FeatureRequest(name=name, text=True, makes_groups=True) for name in request.parts.partition]
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 

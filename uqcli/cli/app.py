@@ -39,7 +39,7 @@ from uqcli.cli.help import (
 )
 from uqcli.cli.option_groups import with_fast_conversion, with_groups
 from uqcli.cli.process import check_limits, hide_progress, mark_ended
-from uqcli.stores.folders import one_view
+from uqcli.stores.view import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
 _NO_MEMORY: Final = re.compile(

@@ -17,10 +17,13 @@ from typing import Any, Final
 
 from uqcli.base.choices import ReportFormat
 from uqcli.base.errors import UqcliError
+from uqcli.base.files import followed
 from uqcli.base.operating_system import takes_at_once
 from uqcli.base.records import dataclass
+from uqcli.base.running.interruption import registered
 from uqcli.reports.format import Failure, Format
 from uqcli.reports.formats import FORMATS
+from uqcli.stores.trees import expanded
 
 _HEADER_BYTES: Final = 200
 """First bytes of a file, which tell a rule file by its format version, and a report from rows."""
@@ -130,7 +133,7 @@ def _write(failure: Failure, *, stores: bool) -> None:
                     if not report_format.begins or report_format.begins_as(_head_of_object(name)):
                         write_bytes(name, content)
             elif not other_files & _identities(name) and _is_report(name, report_format):
-                _replace(os.path.realpath(name), content)
+                _replace(followed(name), content)
 
 
 def _other_files(possible_names: Iterable[str]) -> set[Hashable]:
@@ -139,7 +142,7 @@ def _other_files(possible_names: Iterable[str]) -> set[Hashable]:
     for name_or_pattern in possible_names:
         if glob.has_magic(name_or_pattern):
             with suppress(OSError, ValueError):
-                names.update(glob.glob(name_or_pattern, recursive=True))  # noqa: PTH207
+                names.update(expanded(name_or_pattern))
     identities = {identity for name in names if name for identity in _identities(name)}
     for stream in (0, 1):  # the shell may redirect an input
         with suppress(OSError):
@@ -159,8 +162,11 @@ def _identities(name: str) -> set[Hashable]:
 
 
 def _is_report(name: str, report_format: Format) -> bool:
-    """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has."""
-    with suppress(OSError, ValueError), open(name, "rb") as stream:  # noqa: PTH123
+    """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has.
+
+    What the system refuses to open is an OSError: nothing is written there.
+    """
+    with suppress(FileNotFoundError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             head = stream.read(_HEADER_BYTES)
             return b'"format_version"' not in head and report_format.begins_as(head)
@@ -186,15 +192,14 @@ def _replace(path: str, content: bytes) -> None:
     target = Path(path)
     temporary = os.path.join(target.parent, f".{target.name[:100]}.{os.urandom(6).hex()}.tmp")  # noqa: PTH118
     try:
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
-        if old is not None:
-            os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
-        os.replace(temporary, path)  # noqa: PTH105
+        with registered(temporary):
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(content)
+            if old is not None:
+                os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
+            os.replace(temporary, path)  # noqa: PTH105
     except OSError:
-        with suppress(OSError):
-            os.unlink(temporary)  # noqa: PTH108
         with suppress(FileNotFoundError):
             try:
                 os.unlink(path)  # noqa: PTH108

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import quote
 from uqcli.base.wording import first_of, similar_names
@@ -187,7 +188,17 @@ def require_same_columns(inputs: Sequence[tuple[str, Sequence[str]]]) -> None:
 def shared_names(inputs: Sequence[Sequence[str]]) -> list[str]:
     """Return the columns that all inputs have, in the order of the first, without those that it repeats."""
     shared = set(inputs[0]).intersection(*inputs[1:])
-    return [name for name in inputs[0] if name in shared and inputs[0].count(name) == 1]
+    times = Counter(inputs[0])
+    return [name for name in inputs[0] if name in shared and times[name] == 1]
+
+
+def looked_at(names: Sequence[str], named: Collection[str]) -> list[str]:
+    """Return the columns whose values show what they are: the first ones, and those that are named.
+
+    Each costs a fraction of a millisecond, and a file may have a hundred thousand.
+    """
+    first = names[: defaults.MAX_LOOKED_AT]
+    return [*first, *(name for name in names[len(first) :] if name in named)]
 
 
 def usually_named(columns: Sequence[str], role: str) -> list[str]:

@@ -6,7 +6,7 @@ A data frame is a single input.
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -17,10 +17,12 @@ from uqcli.base.choices import FileFormat, ReportFormat
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
+from uqcli.base.running.messages import caution
 from uqcli.engines.request import ReadOptions
-from uqcli.stores.content import Content, LocalFile
-from uqcli.stores.folders import Entry, Tree
+from uqcli.stores.content import Content, LocalFile, inode_of
+from uqcli.stores.folders import Descent, Tree
 from uqcli.stores.trees import LocalTree, tree_of
+from uqcli.stores.view import Entry
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +158,37 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise DataError(f"cannot read '{argument}': {reason}", remedy="check the path") from error
-    return tuple(files)
+    return _distinct(files)
+
+
+def _distinct(files: Sequence[InputFile]) -> tuple[InputFile, ...]:
+    """Return the files without further paths to one of them, unless its folders give its rows other keys."""
+    first: dict[Hashable, InputFile] = {}
+    repeated = list[tuple[InputFile, InputFile]]()
+    for file in files:
+        identity = None if file.content is None else file.content.identity()
+        key = file.name if identity is None else identity
+        known = first.setdefault((key, frozenset(file.keys.items())), file)
+        if known is not file and identity is not None:
+            repeated.append((file, known))
+    if repeated:
+        file, known = repeated[0]
+        others = f", and so are {len(repeated) - 1:,} other paths" if len(repeated) > 1 else ""
+        caution(f"{file.display_name} is the same file as {known.display_name}{others}: it is read once.")
+    again = {id(file) for file, _ in repeated}
+    return tuple(file for file in files if id(file) not in again)
+
+
+def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return INPUT arguments without those that lead to one again, for engines that read by name."""
+    first: dict[Hashable, str] = {}
+    for name in names:
+        key: Hashable = name
+        with suppress(OSError, ValueError):
+            key = inode_of(Path(name))
+        if first.setdefault(key, name) is not name:
+            caution(f"'{name}' is the same as '{first[key]}': it is read once.")
+    return tuple(first.values())
 
 
 def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
@@ -194,7 +226,7 @@ def _expand(argument: str, options: ReadOptions) -> Iterator[InputFile]:
 
 def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[InputFile]:
     _refuse_table_above(tree, folder)
-    files = list(_data_files(tree, folder))
+    files = list(_data_files(Descent(tree), folder))
     if not files:
         raise DataError(
             f"directory '{folder.name}' has no data file",
@@ -212,18 +244,18 @@ def _directory(tree: Tree, folder: Entry, options: ReadOptions) -> Iterator[Inpu
         yield _file(tree, entry.name, options)
 
 
-def _data_files(tree: Tree, folder: Entry) -> Iterator[Entry]:
+def _data_files(descent: Descent, folder: Entry) -> Iterator[Entry]:
     """Return the data files of a folder, sorted by name, and of its ``key=value`` subfolders."""
-    inside = tree.inside(folder)
-    _refuse_table(tree, folder, inside)
-    entries = [entry for entry in inside if not entry.is_hidden]
-    tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.basename))
-    for entry in entries:
-        if entry.is_folder:
-            if is_partition(entry.basename):
-                yield from _data_files(tree, entry)
-        elif entry.is_file and inferred_format(entry.basename).format is not None:
-            yield entry
+    with descent.into(folder) as inside:
+        _refuse_table(descent.tree, folder, inside)
+        entries = [entry for entry in inside if not entry.is_hidden]
+        descent.tree.prefetch(entry for entry in entries if entry.is_folder and is_partition(entry.basename))
+        for entry in entries:
+            if entry.is_folder:
+                if is_partition(entry.basename):
+                    yield from _data_files(descent, entry)
+            elif entry.is_file and inferred_format(entry.basename).format is not None:
+                yield entry
 
 
 _TABLES: Final = {"_delta_log": "Delta", ".hoodie": "Hudi", ".hoodie_partition_metadata": "Hudi"}

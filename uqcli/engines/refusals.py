@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any, Final
 
-from uqcli.base.defaults import MAX_ROWS
+from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.wording import printable
 from uqcli.engines.request import LabelsFile
@@ -145,6 +145,17 @@ def unused_labels(labels: LabelsFile, unused: int, shared: int) -> list[str]:
     return sentences
 
 
+def require_few_groups(groups: int, *columns: str) -> None:
+    """Refuse more groups than can have results of their own, as soon as so many are known."""
+    if groups > defaults.MAX_GROUPS:
+        names = " and ".join(f"'{printable(name)}'" for name in columns)
+        raise DataError(
+            f"{names} {'make' if len(columns) > 1 else 'has'} more than {defaults.MAX_GROUPS:,} groups",
+            expected=f"at most {defaults.MAX_GROUPS:,} groups with results of their own",
+            remedy="name columns of fewer values; for rows of one customer and the like there is --cluster",
+        )
+
+
 def no_weight() -> DataError:
     """Create the error if every row has weight 0."""
     return DataError("every row has weight 0", expected="a positive weight in at least one row")
@@ -222,7 +233,7 @@ def is_no_count(weight: Any, floor: Any) -> Any:
 def too_heavy(column: str) -> DataError:
     """Create the error for a total weight beyond the maximum."""
     return DataError(
-        f"column '{column}' adds up to more than {MAX_ROWS}",
+        f"column '{column}' adds up to more than {defaults.MAX_ROWS}",
         expected="fewer rows by weight",
         remedy="take a random sample of the rows, with their weights",
     )
@@ -239,5 +250,7 @@ def existing_column(name: str) -> UsageError:
 def inputs_changed() -> DataError:
     """Create the error if a second pass found other rows than the first."""
     return DataError(
-        "the inputs changed while they were read", expected="files that nobody changes during the run"
+        "the inputs changed while they were read",
+        expected="files that nobody changes during the run",
+        remedy="run it again",
     )

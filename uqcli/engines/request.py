@@ -12,7 +12,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.wording import first_of
+from uqcli.base.wording import first_of, printable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,6 +62,8 @@ class ReadOptions:
         Texts in CSV that mean null, in addition to the empty field.
     required_columns
         Column names or patterns, by which a wrong delimiter is detected.
+    text_columns
+        Columns of which only the distinct texts matter, so that long ones need not be copied to each row.
     """
 
     format: FileFormat = defaults.FILE_FORMAT
@@ -71,6 +73,7 @@ class ReadOptions:
     decimal: str = defaults.DECIMAL
     null_values: tuple[str, ...] = ()
     required_columns: tuple[str, ...] = ()
+    text_columns: tuple[str, ...] = ()
 
     def format_of(self, inferred: FileFormat | None) -> FileFormat | None:
         """Return the format of an input whose name implies one, or None."""
@@ -81,13 +84,15 @@ class ReadOptions:
 class FeatureRequest:
     """Feature column to read, with its levels once they are known.
 
-    ``text`` is whether values are text even if they look like numbers; None to infer it.
+    ``text`` is whether values are text even if they look like numbers; None to infer it. ``makes_groups`` is
+    whether each text has results of its own, so that their number is limited.
     """
 
     name: str
     text: bool | None = None
     levels: tuple[str, ...] | None = None
     option: str = "features"
+    makes_groups: bool = False
 
     @property
     def known(self) -> bool:
@@ -126,6 +131,12 @@ class ClassColumns:
                 remedy="check --proba and its quoting",
             )
         names = self.names or tuple(matched)
+        if max(len(matched), len(names)) > defaults.MAX_CLASSES:
+            raise DataError(
+                f"'{printable(self.columns)}' matches {len(matched):,} columns of {source}",
+                expected=f"the probabilities of at most {defaults.MAX_CLASSES:,} classes",
+                remedy="name the classes that matter with --proba A,B,..., and add up those of the others",
+            )
         if len(set(names)) != len(matched):
             raise UsageError(
                 f"--classes names {len(set(names))} classes for {len(matched)} columns",
@@ -203,6 +214,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     keys
         Columns whose texts define groups; ``INPUT`` is also a key, and so is ``PREDICTED`` if rows become
         predictions.
+    by
+        The key whose groups have results of their own, so that their number is limited; None for none.
     cluster
         The key of dependent rows, such as those of one customer; None if rows are independent.
     days
@@ -237,6 +250,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     class_columns: ClassColumns | None = None
     classes: Mapping[str, str] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
+    by: str | None = None
     cluster: str | None = None
     days: bool = False
     fitted_clusters: str | None = None
@@ -355,6 +369,13 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         required = self.without("uncertainty") if self.may_lack_uncertainty else self
         return (*required.columns(), *listed)
 
+    def text_columns(self) -> tuple[str, ...]:
+        """Return the columns whose texts are only told apart: keys, and features that are no numbers."""
+        compared = {self.label, self.weight, *self.all_numbers().values()}
+        features = (feature.name for feature in self.features if feature.text is not False)
+        rule = () if self.fitted_clusters is None else (self.fitted_clusters,)
+        return tuple(name for name in (*self.keys, *features, *rule) if name not in compared)
+
     def columns(self) -> list[str]:
         """Return the column names, without duplicates."""
         return list(dict.fromkeys(self.column_by_role().values()))
@@ -439,7 +460,12 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
         return replace(self, roles=replace(self.roles, numbers=numbers, amounts=tuple(amounts)))
 
     def grouped_by(self, column: str | None) -> DataRequest:
-        """Return a copy with a key column, if one is given, beside that of clusters."""
+        """Return a copy with a column of groups, if one is given, beside the key of clusters."""
+        keyed = self.keyed_by(column)
+        return replace(keyed, roles=replace(keyed.roles, by=column))
+
+    def keyed_by(self, column: str | None) -> DataRequest:
+        """Return a copy with a key column of any number of texts, if one is given, beside clusters."""
         keys = tuple(key for key in (column, self.roles.cluster) if key is not None)
         return replace(self, roles=replace(self.roles, keys=keys))
 

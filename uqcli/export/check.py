@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -18,6 +17,7 @@ from uqcli.base.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import GateError
 from uqcli.base.options import RowOutput
+from uqcli.base.running.interruption import temporary_folder
 from uqcli.engines.request import DataRequest
 from uqcli.export.report import Differences
 from uqcli.rules.columns import ColumnOverrides, NewColumns
@@ -52,12 +52,12 @@ def compare(
     run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
     runner = run(formula, program)
     differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "made.parquet"
+    with temporary_folder() as folder:
+        made = folder / "made.parquet"
         made_rows(formula).write_parquet(made)
         own = DataRequest(inputs=(str(made),))
         for source, is_made in ((data, False), (own, True)):
-            path = Path(folder) / f"applied{is_made}.parquet"
+            path = folder / f"applied{is_made}.parquet"
             _apply(rule, source, path)
             for batch in _batches(path):
                 different = _different(formula, batch, runner)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Lock
@@ -26,6 +26,7 @@ import numpy as np
 
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.base.operating_system import user_caches, user_id
+from uqcli.base.running.interruption import Temporary
 from uqcli.base.running.messages import remark
 from uqcli.kernels.machine_code import Signature, cache_name, load, object_code, signature_of
 
@@ -48,15 +49,14 @@ def keep_code(directory: Path | None, name: str, code: bytes) -> None:
     """Write machine code for later processes, or leave it: a full disk is no error."""
     if directory is None:
         return
-    temporary = None
-    try:
-        descriptor, temporary = tempfile.mkstemp(dir=directory, prefix=name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(hashlib.sha256(code).digest() + code)
-        Path(temporary).replace(directory / name)
-    except OSError:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
+    with suppress(OSError):
+        temporary = Temporary(directory, name)
+        try:
+            with temporary.open() as file:
+                file.write(hashlib.sha256(code).digest() + code)
+            temporary.rename(directory / name)
+        finally:
+            temporary.remove()
 
 
 def cache_directory(folder: Path) -> Path | None:

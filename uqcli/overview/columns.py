@@ -30,6 +30,8 @@ class FoundColumns:
         Columns whose equal values may mark dependent rows.
     negative
         Labels in the first rows that are not the positive one, if that is named.
+    columns
+        Number of columns of all inputs, of which the first ``MAX_LOOKED_AT`` and those named are looked at.
     """
 
     by_role: dict[str, str]
@@ -37,6 +39,7 @@ class FoundColumns:
     dates: tuple[str, ...]
     customers: tuple[str, ...]
     negative: tuple[str, ...]
+    columns: int
 
 
 def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, FoundColumns]:
@@ -63,6 +66,7 @@ def with_found_columns(request: OverviewRequest) -> tuple[OverviewRequest, Found
         dates=keys.dates,
         customers=keys.others,
         negative=_negative(data.positive_value, columns.texts.get(roles.label or "", ())),
+        columns=len(columns.names),
     )
     return request, found
 

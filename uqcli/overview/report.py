@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from uqcli.audit.report import with_audit
+from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
@@ -252,6 +253,11 @@ class OverviewReport(OneResult):
     def oddities(self) -> list[str]:
         """List what is unusual about the rows, the most important first."""
         score, content, odd = self.score, self.content, list[str]()
+        if content.columns > defaults.MAX_LOOKED_AT:
+            odd.append(
+                f"of {count(content.columns)} columns, only the first {count(defaults.MAX_LOOKED_AT)} and "
+                "those that options name were looked at."
+            )
         if score.distinct == 1:
             odd.append("all scores are equal, so they cannot rank the rows.")
         elif score.auc is not None and score.auc == 1:

@@ -17,7 +17,7 @@ from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import no_object, replaced, store_errors
 from uqcli.stores.filesystem import filesystem_of
-from uqcli.stores.folders import Entry, current_view
+from uqcli.stores.view import Entry, current_view
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,6 +45,10 @@ class StoredObject:
     def folders(self) -> tuple[str, ...]:
         """Bucket and parts of the key before the last."""
         return self.address.folders
+
+    def identity(self) -> Hashable:
+        """Return the address."""
+        return self.name
 
     def size(self) -> int | None:
         """Return the current size in bytes."""
@@ -142,6 +146,10 @@ class StoreTree:
             info = self._store.get_file_info(address.path)
         entry = _entry(address, info)
         return None if address.is_folder and not entry.is_folder else entry if _is_there(entry) else None
+
+    def identity(self, folder: Entry) -> Hashable:
+        """Return the address: a store has no links."""
+        return folder.name
 
     def inside(self, folder: Entry) -> tuple[Entry, ...]:
         """List a folder, sorted by name."""

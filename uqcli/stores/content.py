@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import io
+import os
 import stat
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from uqcli.base.records import dataclass
+from uqcli.stores.failures import changed
+from uqcli.stores.view import current_view
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+
+class UnboundedStream(io.BufferedReader):
+    """A stream that may be cut without notice: nothing but its content can show where it ends."""
 
 
 class Content(Protocol):
@@ -33,6 +41,9 @@ class Content(Protocol):
     def regular(self) -> bool:
         """Whether it can be opened more than once."""
 
+    def identity(self) -> Hashable | None:
+        """Return what is the same for all its names; None if they may be of different content."""
+
     def size(self) -> int | None:
         """Return the size in bytes; None if unknown."""
 
@@ -49,7 +60,10 @@ class Seekable(Content, Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class LocalFile:
-    """A file, a FIFO or a device."""
+    """A file, a FIFO or a device.
+
+    A regular file has the same inode, size and time whenever the run opens it, and when it has read it.
+    """
 
     path: Path
     regular: bool
@@ -74,16 +88,74 @@ class LocalFile:
         """Directories of the path."""
         return self.path.parts[:-1]
 
+    def identity(self) -> Hashable | None:
+        """Return the device and inode of a file; None for FIFOs and devices."""
+        return inode_of(self.path) if self.regular else None
+
     def size(self) -> int | None:
         """Return the size in bytes."""
         return self.path.stat().st_size if self.regular else None
 
-    def opened(self) -> BinaryIO:
-        """Open it for sequential reading."""
-        return self.path.open("rb")
+    @contextmanager
+    def opened(self) -> Iterator[BinaryIO]:
+        """Open it for sequential reading.
 
-    def mapped(self) -> pa.NativeFile:
+        Raises
+        ------
+        OSError
+            It cannot be opened.
+        DataError
+            It is not the file that the run has read before, or changes before the block ends.
+        """
+        with self.path.open("rb") as stream:
+            if not self.regular:
+                yield stream
+                return
+            own = os.dup(stream.fileno())  # a reader may close the file
+            try:
+                with _unchanged(self.name, own):
+                    yield stream
+            finally:
+                os.close(own)
+
+    @contextmanager
+    def held(self) -> Iterator[Path]:
+        """Hold it open for a reader that opens its path by itself, and must open the same file."""
+        with self.path.open("rb") as stream, _unchanged(self.name, stream.fileno()):
+            yield self.path
+            if _version(self.path.stat()) != _version(os.fstat(stream.fileno())):
+                raise changed(self.name)
+
+    @contextmanager
+    def mapped(self) -> Iterator[pa.NativeFile]:
         """Memory-map it, so that only the accessed parts are read."""
         import pyarrow as pa
 
-        return pa.memory_map(str(self.path), "r")
+        with self.held(), pa.memory_map(str(self.path), "r") as mapped:
+            yield mapped
+
+
+@contextmanager
+def _unchanged(name: str, descriptor: int) -> Iterator[None]:
+    """Require an open file to be the one that the run opened before, and not to change in the block."""
+    version = _version(os.fstat(descriptor))
+    if current_view().versions.setdefault(name, version) != version:
+        raise changed(name)
+    try:
+        yield
+    except Exception as error:
+        if _version(os.fstat(descriptor)) != version:  # which may be the cause
+            raise changed(name) from error
+        raise
+    if _version(os.fstat(descriptor)) != version:
+        raise changed(name)
+
+
+def inode_of(path: Path) -> Hashable:
+    """Return the device and inode to which a path leads."""
+    status = path.stat()
+    return status.st_dev, status.st_ino
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns

@@ -81,6 +81,15 @@ def replaced(name: str) -> DataError:
     )
 
 
+def changed(name: str) -> DataError:
+    """Create the error for a file that is not the one that was opened before."""
+    return DataError(
+        f"'{name}' changed while it was read",
+        expected="files that nobody changes during the run",
+        remedy="run it again",
+    )
+
+
 @contextmanager
 def store_errors(name: str, doing: str = "read") -> Iterator[None]:
     """Convert errors of a store's library to a DataError that names the address.

@@ -1,39 +1,18 @@
-"""Folders, the same for local files and stores, and a consistent view of the stores during a run.
-
-Folders are listed once, and an object read again must have the same version. Nothing is cached outside a run:
-a Python session may write an object and read it back.
-"""
+"""Folders, the same for local files and stores."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
-from typing import Protocol
+from typing import Final, Protocol
 
-from uqcli.base.records import dataclass
+from uqcli.base.errors import DataError
+from uqcli.base.running.messages import caution
 from uqcli.stores.content import Content
+from uqcli.stores.view import Entry
 
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """A file or folder.
-
-    Attributes
-    ----------
-    is_folder, is_file
-        Both are False for a device.
-    """
-
-    name: str
-    basename: str
-    is_folder: bool
-    is_file: bool
-
-    @property
-    def is_hidden(self) -> bool:
-        """Whether it is skipped unless named: other programs' metadata and unfinished files."""
-        return self.basename[:1] in (".", "_")
+MAX_FOLDERS: Final = 100_000
+"""Folders below one that are entered; a few links between folders make any number of paths."""
 
 
 class Tree(Protocol):
@@ -41,6 +20,9 @@ class Tree(Protocol):
 
     def entry(self, name: str) -> Entry | None:
         """Find the entry of a name."""
+
+    def identity(self, folder: Entry) -> Hashable:
+        """Return what is the same for all paths to a folder."""
 
     def inside(self, folder: Entry) -> Sequence[Entry]:
         """List a folder (not recursively), sorted by name."""
@@ -58,27 +40,29 @@ class Tree(Protocol):
         """Find the content of a name; raise DataError if there is none."""
 
 
-@dataclass
-class View:
-    """Listings by folder, and versions by address."""
+class Descent:
+    """The way down from a folder to those below it, in which links may lead up again."""
 
-    listings: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
-    versions: dict[str, Hashable] = field(default_factory=dict)
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+        self._above: list[Hashable] = []
+        self._entered = 0
 
-
-_views: list[View] = []  # not a context variable, since all threads of the run share it
-
-
-def current_view() -> View:
-    """Return the view of the current run; an empty one outside a run."""
-    return _views[-1] if _views else View()
-
-
-@contextmanager
-def one_view() -> Iterator[None]:
-    """Use a single view of the stores within the block."""
-    _views.append(View())
-    try:
-        yield
-    finally:
-        _views.pop()
+    @contextmanager
+    def into(self, folder: Entry) -> Iterator[Sequence[Entry]]:
+        """Enter a folder, and yield what is inside; nothing, with a caution, if it is a folder above."""
+        identity = self.tree.identity(folder)
+        if identity in self._above:
+            caution(f"'{folder.name}' leads back to a folder above it, whose files are read once.")
+            yield ()
+            return
+        self._entered += 1
+        if self._entered > MAX_FOLDERS:
+            raise DataError(
+                f"more than {MAX_FOLDERS:,} folders lead to '{folder.name}'",
+                expected="fewer folders",
+                remedy="name the folders, without links between them",
+            )
+        self._above.append(identity)
+        yield self.tree.inside(folder)
+        self._above.pop()

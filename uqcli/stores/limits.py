@@ -10,6 +10,12 @@ CONNECT_SECONDS: float = 10.0
 REQUEST_SECONDS: float = 30.0
 """Timeout without a byte of a response."""
 
+ANSWER_SECONDS: float = 3600.0
+"""Seconds that a web server may let us wait for its answer and the bytes of it, all together."""
+
+MAX_REDIRECTIONS: int = 5
+"""Addresses to which web servers may lead before the answer."""
+
 ATTEMPTS: int = 3
 """Attempts of a request with a transient failure, including the first."""
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Final
 
 from uqcli.base.errors import ArtifactError, DataError, UsageError
-from uqcli.base.files import is_stdin, is_stdout
+from uqcli.base.files import followed, is_stdin, is_stdout
 from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, NO_WAIT, has_lock
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.stores.address import is_address, is_foreign
@@ -44,8 +44,8 @@ def locked(name: str) -> Iterator[bytes]:
     """
     if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
         raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
-    path = os.path.realpath(name)
     try:
+        path = followed(name)
         descriptor, locked_path = _locked(path, name)
         is_beside = locked_path != path
         content = _content(path if is_beside else descriptor)

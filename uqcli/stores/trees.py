@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Iterable
+import os
+from collections.abc import Hashable, Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 from uqcli.base.errors import DataError
 from uqcli.stores.address import KNOWN_LOCATIONS, is_foreign, is_stored, is_web
-from uqcli.stores.content import LocalFile
-from uqcli.stores.folders import Entry, Tree
+from uqcli.stores.content import LocalFile, inode_of
+from uqcli.stores.folders import Descent, Tree
+from uqcli.stores.view import Entry
 
 
 class LocalTree:
@@ -19,6 +22,10 @@ class LocalTree:
         """Find the file or folder of a path."""
         path = Path(name)
         return _local(path) if path.exists() else None
+
+    def identity(self, folder: Entry) -> Hashable:
+        """Return the device and inode of a folder."""
+        return inode_of(Path(folder.name))
 
     def inside(self, folder: Entry) -> list[Entry]:
         """List a folder, sorted by name."""
@@ -36,7 +43,7 @@ class LocalTree:
 
     def matches(self, pattern: str) -> list[Entry]:
         """Expand a pattern, sorted by name."""
-        return [_local(Path(match)) for match in sorted(glob.glob(pattern, recursive=True))]  # noqa: PTH207
+        return [_local(Path(match)) for match in sorted(set(expanded(pattern)))]
 
     def content(self, name: str) -> LocalFile:
         """Find the file of a path."""
@@ -50,6 +57,36 @@ class LocalTree:
                 expected=KNOWN_LOCATIONS if foreign else "an existing file",
                 remedy="check the path",
             ) from error
+
+
+_ANY_FOLDERS: Final = "**"
+
+
+def expanded(pattern: str) -> Iterator[str]:
+    """Expand a pattern of local files, in which ``**`` stands for any folders, also without one.
+
+    A link to a folder above is not followed, unlike in ``glob``, which would find its files forty times.
+    """
+    parts = pattern.replace(os.sep, "/").split("/")
+    if _ANY_FOLDERS not in parts:
+        yield from glob.glob(pattern)  # noqa: PTH207
+        return
+    place = parts.index(_ANY_FOLDERS)
+    before, after = "/".join([*parts[:place], ""]), "/".join(parts[place + 1 :])
+    for start in glob.glob(before) if before else [""]:  # noqa: PTH207
+        for folder in _folders(Descent(LocalTree()), _local(Path(start))):
+            prefix = "" if folder.name == "." and not before else f"{folder.name}/"
+            yield from expanded(f"{glob.escape(prefix)}{after or '*'}")
+
+
+def _folders(descent: Descent, folder: Entry) -> Iterator[Entry]:
+    """Yield a folder and those below it, without hidden ones."""
+    if folder.is_folder:
+        yield folder
+        with descent.into(folder) as inside:
+            for entry in inside:
+                if entry.is_folder and not entry.basename.startswith("."):
+                    yield from _folders(descent, entry)
 
 
 def _local(path: Path) -> Entry:

@@ -6,11 +6,13 @@ import http
 import http.client
 import io
 import os
+import re
 import socket
 import ssl
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import field
 from types import MappingProxyType
@@ -21,7 +23,8 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.stores import limits
 from uqcli.stores.address import is_web, refuse_user, safe_address
-from uqcli.stores.folders import Entry
+from uqcli.stores.content import UnboundedStream
+from uqcli.stores.view import Entry
 
 
 class WebTree:
@@ -30,6 +33,10 @@ class WebTree:
     def entry(self, name: str) -> Entry | None:
         """Assume that the file exists; only reading it shows whether it does."""
         return Entry(name=name, basename=WebFile(url=name).basename, is_folder=False, is_file=True)
+
+    def identity(self, folder: Entry) -> Hashable:
+        """Return the address."""
+        return folder.name
 
     def inside(self, folder: Entry) -> list[Entry]:
         """Return nothing: no listing exists."""
@@ -85,6 +92,10 @@ class WebFile:
     def _path(self) -> tuple[str, ...]:
         return tuple(unquote(part) for part in urlsplit(self.url).path.split("/"))
 
+    def identity(self) -> Hashable:
+        """Return the complete address."""
+        return self.url
+
     def size(self) -> int | None:
         """Return None: unknown before the response."""
         return None
@@ -101,21 +112,39 @@ class WebFile:
         refuse_user(self.url)
         with _web_errors(self.name):
             response = _opener().open(_ascii(self.url), timeout=limits.REQUEST_SECONDS)
-        if response.status != http.HTTPStatus.OK:  # partial content, for example
-            response.close()
-            raise _refused(self.name, response.status)
-        with response, io.BufferedReader(_ResponseBody(response, self.name), 1 << 20) as stream:
-            yield cast(BinaryIO, stream)
+        with response:
+            if response.status != http.HTTPStatus.OK:  # partial content, for example
+                raise _refused(self.name, response.status)
+            with _web_errors(self.name):
+                length = _length_of(response)
+            is_known = length is not None or response.chunked
+            kind = io.BufferedReader if is_known else UnboundedStream
+            with kind(_ResponseBody(response, self.name, length), 1 << 20) as stream:
+                yield cast(BinaryIO, stream)
+
+
+def _length_of(response: http.client.HTTPResponse) -> int | None:
+    """Return the length of a body that the headers state; None if they do not."""
+    stated = [
+        length.strip()
+        for text in response.headers.get_all("Content-Length") or ()
+        for length in text.split(",")
+    ]
+    if any(not re.fullmatch(r"[0-9]{1,18}", length) for length in stated):
+        raise _LengthError
+    lengths = set(map(int, stated))
+    if len(lengths) > 1:
+        raise _LengthError
+    return lengths.pop() if lengths else None
 
 
 class _ResponseBody(io.RawIOBase):
-    """Response body; its length must match the header."""
+    """Response body; its length must be the one stated, if one is."""
 
-    def __init__(self, response: http.client.HTTPResponse, name: str) -> None:
+    def __init__(self, response: http.client.HTTPResponse, name: str, length: int | None) -> None:
         self._response = response
         self._name = name
-        length = response.headers.get("Content-Length")
-        self._expected = int(length) if length and length.isdigit() else None
+        self._expected = length
         self._bytes_read = 0
 
     def readable(self) -> bool:
@@ -124,9 +153,11 @@ class _ResponseBody(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         """Read some bytes; none at the end."""
         with _web_errors(self._name):
-            size = self._response.readinto(buffer)
+            piece = self._response.read1(len(buffer))  # no more than has arrived
+        size = len(piece)
+        buffer[:size] = piece
         self._bytes_read += size
-        if not size and self._expected is not None and self._bytes_read < self._expected:
+        if not size and self._expected is not None and self._bytes_read != self._expected:
             raise DataError(
                 f"cannot read '{self._name}': the answer ends after {self._bytes_read} bytes",
                 expected=f"{self._expected} bytes",
@@ -137,6 +168,75 @@ class _ResponseBody(io.RawIOBase):
 
 class _RedirectSchemeError(ValueError):
     """A redirection to a scheme other than http(s)."""
+
+
+class _InsecureError(ValueError):
+    """A redirection from https to http."""
+
+
+class _TooManyRedirectionsError(ValueError):
+    """A redirection after as many as are followed."""
+
+
+class _LengthError(ValueError):
+    """A length that is no number, or several that differ."""
+
+
+class _SlowAnswerError(ValueError):
+    """An answer that takes too long, though a byte arrives now and then."""
+
+
+class _TimedReader(io.RawIOBase):
+    """Bytes of an answer, as long as all of them together did not take too long to arrive."""
+
+    def __init__(self, raw: io.RawIOBase) -> None:
+        self._raw = raw
+        self._waited = 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int | None:  # type: ignore[override]
+        """Read some bytes; none at the end."""
+        start = time.monotonic()
+        size = self._raw.readinto(buffer)
+        self._waited += time.monotonic() - start
+        if self._waited > limits.ANSWER_SECONDS:
+            raise _SlowAnswerError
+        return size
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._raw.close()
+        super().close()
+
+
+class _TimedResponse(http.client.HTTPResponse):
+    """Answer whose headers and body together do not take too long to arrive."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fp = io.BufferedReader(_TimedReader(self.fp.detach()))
+
+
+class _Connection(http.client.HTTPConnection):
+    response_class = _TimedResponse
+
+
+class _SecureConnection(http.client.HTTPSConnection):
+    response_class = _TimedResponse
+
+
+class _Handler(urllib.request.HTTPHandler):
+    def http_open(self, req: urllib.request.Request) -> Any:
+        """Open a connection."""
+        return self.do_open(_Connection, req)
+
+
+class _SecureHandler(urllib.request.HTTPSHandler):
+    def https_open(self, req: urllib.request.Request) -> Any:
+        """Open a connection, and verify the server's certificate."""
+        return self.do_open(_SecureConnection, req)
 
 
 @contextmanager
@@ -167,7 +267,9 @@ def _reason(error: Exception) -> str:
     inner = error.reason if isinstance(error, urllib.error.URLError) else error
     for kind, sentence in _REASONS.items():
         if isinstance(inner, kind):
-            return sentence.format(seconds=limits.REQUEST_SECONDS)
+            return sentence.format(
+                seconds=limits.REQUEST_SECONDS, all=limits.ANSWER_SECONDS, most=limits.MAX_REDIRECTIONS
+            )
     error_number = getattr(inner, "errno", None)
     return (
         os.strerror(error_number) if isinstance(error_number, int) and error_number > 0 else "no valid answer"
@@ -183,6 +285,10 @@ _REASONS: Final[Mapping[type[BaseException], str]] = MappingProxyType(
         socket.gaierror: "there is no such host",
         ssl.SSLCertVerificationError: "its certificate cannot be verified",
         ssl.SSLError: "no secure connection",
+        _InsecureError: "it leads from https to http, which anybody on the way can change",
+        _TooManyRedirectionsError: "it leads on more than {most} times",
+        _LengthError: "it states no single length",
+        _SlowAnswerError: "it did not answer in full within {all:g} seconds",
         _RedirectSchemeError: "it leads to a place that is not on the web",
     }
 )
@@ -200,14 +306,23 @@ _SAFE_CHARACTERS: Final = "%/:=&?~#+!$,;'@()*[]"
 
 
 class _Redirections(urllib.request.HTTPRedirectHandler):
-    """Redirections within http(s)."""
+    """Some redirections within http(s), of which none is less secure."""
+
+    max_redirections = limits.MAX_REDIRECTIONS
 
     def http_error_302(self, req: Any, fp: Any, code: int, msg: str, headers: Any) -> Any:
         """Refuse other schemes before urllib does, since its message repeats the target."""
         target = urljoin(req.full_url, headers.get("location") or headers.get("uri") or "")
-        if not is_web(target):
-            fp.close()
-            raise _RedirectSchemeError
+        before = getattr(req, "redirect_dict", {})
+        is_less_secure = req.full_url.lower().startswith("https:") and not target.lower().startswith("https:")
+        for is_refused, error in (
+            (not is_web(target), _RedirectSchemeError),
+            (is_less_secure, _InsecureError),
+            (len(before) >= limits.MAX_REDIRECTIONS or target in before, _TooManyRedirectionsError),
+        ):
+            if is_refused:
+                fp.close()
+                raise error
         return super().http_error_302(req, fp, code, msg, headers)
 
     http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
@@ -218,8 +333,8 @@ def _opener() -> urllib.request.OpenerDirector:
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(),
+        _Handler(),
+        _SecureHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         _Redirections(),
         urllib.request.HTTPErrorProcessor(),

@@ -77,7 +77,7 @@ def count_promises(
     dates or none is, else a DataError says so. Without a column of days all rows are counted together.
     ``counted`` are the names of batches that were counted before; None without a state.
     """
-    data = data.grouped_by(day)
+    data = data.keyed_by(day)
     cluster = data.roles.cluster
     of_clusters = [CoveredClusters() for _ in promises]
     batches = open_engine(data.engine).batches(data)

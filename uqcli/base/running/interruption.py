@@ -26,19 +26,62 @@ _READABLE_BYTES: Final = 100
 changing: Final = threading.RLock()
 """Held while a temporary file is created or renamed into place, and by the thread that ends the process."""
 
+_ATTEMPTS: Final = 20
+"""Attempts to remove a folder."""
+
 _temporaries: set[str] = set()
+_folders: set[str] = set()
 _replaced: list[str] = []
 _replacing_now: set[str] = set()
 _works: list[Callable[[], None]] = []
 
 
 def remove_temporaries() -> None:
-    """Unlink every temporary file of this process; safe to call from another thread."""
+    """Remove all temporary files and folders of this process; safe to call from another thread."""
     for name in tuple(_temporaries):
         release(name)
         with suppress(OSError):
             os.unlink(name)  # noqa: PTH108  os.unlink takes no locks a dying process could hold
         _temporaries.discard(name)
+    for folder in tuple(_folders):
+        _remove_folder(folder)
+
+
+@contextmanager
+def registered(path: str) -> Iterator[None]:
+    """Register a temporary file for a block that renames it, without a lock; afterwards it is gone."""
+    _temporaries.add(path)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108
+        _temporaries.discard(path)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make a registered folder for temporary files, which is removed with the files in it."""
+    import tempfile  # few runs need it
+
+    with changing:  # no new folder after the thread that ends the process has removed them all
+        folder = tempfile.mkdtemp(prefix="uqcli-")
+        _folders.add(folder)
+    try:
+        yield Path(folder)
+    finally:
+        _remove_folder(folder)
+
+
+def _remove_folder(folder: str) -> None:
+    """Remove a folder; a thread may put a last file into it meanwhile."""
+    for _ in range(_ATTEMPTS):
+        with suppress(OSError):
+            for name in os.listdir(folder):  # noqa: PTH208  as above
+                os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118
+            os.rmdir(folder)  # noqa: PTH106
+            break
+    _folders.discard(folder)
 
 
 def replaced_files() -> tuple[str, ...]:
@@ -105,12 +148,17 @@ class Temporary:
             else:
                 os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
             with changing:
-                change(os.replace, self.path, path)
-                _temporaries.discard(self.path)
+                self.rename(path)
                 _replaced.append(target)
         finally:
             self.remove()
         _sync_directory(path.parent)
+
+    def rename(self, path: Path) -> None:
+        """Rename it, complete and without notice, as a file that is not among the run's results."""
+        with changing:
+            change(os.replace, self.path, path)
+            _temporaries.discard(self.path)
 
     def remove(self) -> None:
         """Unlink it unless it was renamed, and release the lock."""

@@ -84,6 +84,15 @@ _KEPT_SHARE: Final = 4
 _FEW_THREADS, _LARGE_PART_BYTES = 4, 100 << 20
 """Threads that hardly wait for each other, and what a large part takes beside what a thread takes anyway."""
 
+_BYTES_PER_ROW: Final = 64
+"""Bytes of eight numbers: rows that are wider are counted in smaller parts."""
+
+_LEAST_BYTES: Final = 1 << 20
+"""Bytes of a batch below which its own cost would exceed that of its rows."""
+
+_BATCHES_KEPT: Final = 4
+"""Batches of each thread that are waiting, counted or finished."""
+
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]?)(i?)B?", re.ASCII | re.IGNORECASE)
 
 _limit: list[int] = []
@@ -120,6 +129,13 @@ def rows_per_part() -> int:
     workers = threads()
     is_large = workers > _FEW_THREADS and kept_bytes() >= KEPT_BYTES + workers * _LARGE_PART_BYTES
     return ROWS_PER_PART * (2 if is_large else 1)
+
+
+def bytes_per_batch() -> int:
+    """Return the bytes of rows that a thread has in memory at once, a few times over while it counts them."""
+    return max(
+        _LEAST_BYTES, min(rows_per_part() * _BYTES_PER_ROW, kept_bytes() // (_BATCHES_KEPT * threads()))
+    )
 
 
 def note_read_again(rows: int, limit: int) -> None:

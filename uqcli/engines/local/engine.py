@@ -13,10 +13,11 @@ import pyarrow as pa
 from uqcli.base.counts import Feature, Ints
 from uqcli.base.rows import Rows
 from uqcli.base.running.machine import rows_per_part
-from uqcli.engines.columns import shared_names
+from uqcli.engines import refusals
+from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.check.values import texts_of, whole_feature
+from uqcli.engines.local.check.values import distinct_of, texts_of, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.columnar import ColumnarSource
@@ -28,6 +29,9 @@ from uqcli.engines.request import DataRequest, FeatureRequest, Roles
 
 _FIRST: Final = 1000
 """Rows by which texts are told from dates."""
+
+_FIRST_BYTES: Final = 1 << 24
+"""Bytes of these rows that are enough, if they are wide."""
 
 _FEW: Final = 10
 """Most different texts that are listed."""
@@ -56,10 +60,21 @@ def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
         column = pl.concat(parts)
         value = (column.dt.date() if is_day else column).hash()
     else:
-        column = pl.concat([texts_of(part, name) for part in parts])
-        value = (column.str.slice(0, 10) if is_day else column).hash()
+        column = pl.concat([_hashed(part, name, is_day=is_day) for part in parts])
+        value = column.fill_null(0)
     _, codes = np.unique(value.to_numpy(), return_inverse=True)
     return np.where(column.is_null().to_numpy(), -1, codes)
+
+
+def _hashed(part: pl.Series, name: str, *, is_day: bool) -> pl.Series:
+    """Hash the texts of a column, or their days; null without a text."""
+    place = None
+    if isinstance(part.dtype, pl.Categorical | pl.Enum):
+        part, place = distinct_of(part)
+        part = part.cast(pl.String)
+    text = texts_of(part, name)
+    value = (text.str.slice(0, 10) if is_day else text).hash().set(text.is_null(), None)
+    return value if place is None else value.gather(place)
 
 
 def _may_be_key(source: OpenedInput, name: str) -> bool:
@@ -80,12 +95,16 @@ def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
     """Read the first rows of some columns; categories become texts."""
     if not names:
         return pl.DataFrame()
+    frames, rows, size = list[pl.DataFrame](), 0, 0
     with reading(source.origin):
         for batch in source.batches(names, max_rows=_FIRST):
-            frame = batch.frame[:_FIRST]
+            frame = batch.frame[: _FIRST - rows]
             categories = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
-            return frame.with_columns([frame.get_column(name).cast(pl.String) for name in categories])
-    return pl.DataFrame()
+            frames.append(frame.with_columns([frame.get_column(name).cast(pl.String) for name in categories]))
+            rows, size = rows + len(frame), size + int(frames[-1].estimated_size())
+            if rows >= _FIRST or size >= _FIRST_BYTES or not isinstance(source, ColumnarSource):
+                break
+    return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
 
 
 def _holds_dates(column: pl.Series) -> bool:
@@ -168,7 +187,7 @@ class LocalEngine:
         """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
         with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
             names = shared_names([source.columns for source in sources])
-            first = _first_rows(sources[0], names)
+            first = _first_rows(sources[0], looked_at(names, request.roles.columns()))
         numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
         texts = {
             name: tuple(_texts(first.get_column(name)).unique().sort())
@@ -185,8 +204,9 @@ class LocalEngine:
         """
         if not (are_streams_reusable() or all(origin.regular for origin in origins_of(request))):
             return Keys()
-        with opened(request) as (sources, _):
-            names = shared_names([source.columns for source in sources])
+        scored = replace(request.roles, keys=(), by=None, cluster=None, fitted_clusters=None, features=())
+        with opened(replace(request, roles=scored)) as (sources, _):  # whose texts need not be told apart
+            names = looked_at(shared_names([source.columns for source in sources]), request.roles.columns())
             first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
         dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
         others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
@@ -212,7 +232,10 @@ class LocalEngine:
 def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]) -> Feature:
     if request.known:
         return rows.features[request.name]
-    return whole_feature(request.name, [batch.raw[request.name] for batch in batches], text=request.text)
+    feature = whole_feature(request.name, [batch.raw[request.name] for batch in batches], text=request.text)
+    if request.makes_groups and feature.levels is not None:
+        refusals.require_few_groups(len(feature.levels), request.name)
+    return feature
 
 
 def _groups(codes: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:

@@ -61,6 +61,8 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
         name = checked.keys[column]
         with spark_errors("find the groups"):
             texts = checked.frame.select(name).distinct().limit(MAX_GROUPS + 1).toArrow()
+        if column == checked.roles.by:
+            refusals.require_few_groups(len(texts), column)
         if len(texts) > MAX_GROUPS:
             raise DataError(
                 f"column '{column}' has more than {MAX_GROUPS:,} groups",
@@ -169,6 +171,8 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
         single = single.withColumn(name, (F.col(name) / F.col("w")).cast("long"))
     grouped = single.groupBy(*names).agg(F.sum("w").alias("w"))
     max_rows = MAX_NUMBERS // (len(names) + 1)
+    if checked.roles.by is not None:
+        groups_of(checked, checked.roles.by)  # refuses too many, before they are collected with all rows
     with spark_errors("bring rows together"):
         if checked.rows > max_rows:
             size = int(only_row(grouped.agg(F.count(F.lit(1)).alias("rows")))["rows"])

@@ -15,7 +15,13 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import is_stdin
 from uqcli.base.records import dataclass
 from uqcli.engines.columns import resolved_roles, shared_names
-from uqcli.engines.inputs import SIGNATURE_BYTES, inferred_format, refuse_local_table, require_text
+from uqcli.engines.inputs import (
+    SIGNATURE_BYTES,
+    distinct_names,
+    inferred_format,
+    refuse_local_table,
+    require_text,
+)
 from uqcli.engines.protocol import Columns
 from uqcli.engines.request import DataRequest, ReadOptions, Roles
 from uqcli.engines.spark.session import session_of, spark_errors
@@ -79,7 +85,7 @@ def opened(
         )
     if not request.inputs:
         raise UsageError("no INPUT given", expected="files or directories that the cluster can see")
-    inputs = tuple(input_of(session, name, request.read) for name in request.inputs)
+    inputs = tuple(input_of(session, name, request.read) for name in distinct_names(request.inputs))
     if join is not None:
         inputs = join(session, inputs, request)
     roles = request.roles.expanded(inputs[0].columns, inputs[0].display_name)

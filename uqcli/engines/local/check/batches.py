@@ -49,7 +49,7 @@ class Labels:
     def __init__(self, labels: LabelsFile, column: str, options: ReadOptions) -> None:
         """Read the file, in which each id must have one label."""
         self.file, self.column = labels, column
-        read = replace(options, required_columns=(labels.on, column))
+        read = replace(options, required_columns=(labels.on, column), text_columns=(labels.on,))
         parts = []
         with open_sources(resolve_inputs((labels.file,), read), read) as sources:
             for source in sources:
@@ -393,7 +393,7 @@ class LocalBatches:
 
     def first(self, limit: int, more: Sequence[str]) -> Iterator[tuple[Rows, pl.DataFrame]]:
         """Iterate over the usable ones among the first rows, and more of their columns, without cautions."""
-        with opened(self._request) as (sources, roles):
+        with opened(self._request, more) as (sources, roles):
             self.roles = roles
             self._key_types = key_types(sources, roles)
             checker, columns = self._checker(OnInvalid.DROP), list(dict.fromkeys([*roles.columns(), *more]))
@@ -474,10 +474,14 @@ def _text_of(column: pl.Series) -> pl.Series:
 
 
 @contextmanager
-def opened(request: DataRequest) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
-    """Open the inputs, and check that each has every required column."""
+def opened(request: DataRequest, more: Sequence[str] = ()) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
+    """Open the inputs, and check that each has every required column; more of them may be keys."""
     with ExitStack() as stack:
-        read = replace(request.read, required_columns=request.roles.requested_columns())
+        read = replace(
+            request.read,
+            required_columns=request.roles.requested_columns(),
+            text_columns=(*request.roles.text_columns(), *more),
+        )
         sources = stack.enter_context(open_sources(origins_of(request), read))
         if request.joined is not None and request.roles.label is not None:
             labels = Labels(request.joined, request.roles.label, request.read)

@@ -23,7 +23,7 @@ from uqcli.engines.local.check.values import (
     class_of_labels,
     encoded,
     infinite_numbers,
-    key_texts,
+    key_codes,
     labels_of,
     number_column,
     numbers_of,
@@ -108,7 +108,7 @@ class RowChecker:
         self._saw_positive = self._cut = False
         self._weight = 0
         self._amount: dict[str, float] = {}
-        self._texts: dict[str, tuple[pl.Series, list[str]]] = {}
+        self._texts: dict[str, tuple[list[str], Ints]] = {}
 
     def read_texts(self, batch: Batch) -> None:
         """Read the group texts of the batch that is checked next, to number them before it is checked."""
@@ -121,7 +121,7 @@ class RowChecker:
         """Number the group texts read, which must be done in the order of the rows."""
         if INPUT in self.roles.keys:
             self._codes(INPUT, [batch.origin.name])
-        for column, (_, texts) in self._texts.items():
+        for column, (texts, _) in self._texts.items():
             self._codes(column, texts)
 
     def check(self, batch: Batch) -> CheckedRows:
@@ -271,26 +271,29 @@ class RowChecker:
         if column == INPUT:
             return np.full(len(valid), self._codes(column, [batch.origin.name])[batch.origin.name])
         read = self._texts.pop(column) if column in self._texts else self._texts_of(batch, column)
-        text, found = read
+        texts, index = read
         if self.roles.days and column == self.roles.cluster:
-            refusals.require_days(found, column)
-        null = text.is_null().to_numpy()
+            refusals.require_days(texts, column)
+        null = index < 0
         if null.any():
             self._note(batch, column, "null, NaN or empty", null)
             valid &= ~null
-        return text.replace_strict(self._codes(column, found), default=-1, return_dtype=pl.Int64).to_numpy()
+        numbers = self._codes(column, texts)
+        return np.array([*(numbers[text] for text in texts), -1], dtype=np.int64)[index]
 
     def _codes(self, column: str, texts: Sequence[str]) -> dict[str, int]:
         """Return the numbers of group texts; new ones are the next."""
         levels = self.levels.setdefault(column, {})
-        return {text: levels.setdefault(text, len(levels)) for text in texts}
+        numbers = {text: levels.setdefault(text, len(levels)) for text in texts}
+        if column == self.roles.by:
+            refusals.require_few_groups(len(levels), column)
+        return numbers
 
-    def _texts_of(self, batch: Batch, column: str) -> tuple[pl.Series, list[str]]:
-        """Return the group texts of a key column: of each row, and by first occurrence."""
-        text = key_texts(batch.column(column), column, self.key_types.get(column))
-        if self.roles.days and column == self.roles.cluster:
-            text = text.str.slice(0, len("2026-03-31"))
-        return text, text.unique(maintain_order=True).drop_nulls().to_list()
+    def _texts_of(self, batch: Batch, column: str) -> tuple[list[str], Ints]:
+        """Return the group texts of a key column by first occurrence, and the index of each row's text."""
+        is_day = self.roles.days and column == self.roles.cluster
+        length = len("2026-03-31") if is_day else None
+        return key_codes(batch.column(column), column, self.key_types.get(column), length)
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():

@@ -180,7 +180,11 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     """Convert a column to stripped text; empty text and non-finite numbers become null.
 
     Times are formatted as polars writes them to CSV. Lists and other values without a text form are refused.
+    Rows of a dictionary share its texts.
     """
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        distinct, place = distinct_of(series)
+        return texts_of(distinct.cast(pl.String), name).gather(place)
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
         return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION_FORMATS[series.dtype.time_unit]}{zone}")
@@ -198,6 +202,36 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
     text = text.set(text.eq_missing(""), None)
     truth = lower.is_in(["true", "false"]).fill_null(value=False)
     return text.zip_with(~truth, lower)  # as Boolean columns are formatted
+
+
+def distinct_of(series: pl.Series) -> tuple[pl.Series, Ints]:
+    """Return the distinct values of a dictionary by their first rows, and the place of each row's value."""
+    codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return series.gather(first[order]), place[inverse]
+
+
+def key_codes(
+    series: pl.Series, name: str, kind: pa.DataType | None, length: int | None = None
+) -> tuple[list[str], Ints]:
+    """Return the distinct texts of a key column by their first rows, and the index of each row's; -1 if null.
+
+    See key_texts; of each text only ``length`` characters count, None for all. Texts of a dictionary are
+    converted and compared once each, since they may be long.
+    """
+    place = None
+    if isinstance(series.dtype, pl.Categorical | pl.Enum):
+        distinct, place = distinct_of(series)
+        series = distinct.cast(pl.String)
+    text = key_texts(series, name, kind)
+    text = text if length is None else text.str.slice(0, length)
+    texts = text.unique(maintain_order=True).drop_nulls().to_list()
+    index = {text: number for number, text in enumerate(texts)}
+    codes: Ints = text.replace_strict(index, default=-1, return_dtype=pl.Int64).to_numpy()
+    return texts, codes if place is None else codes[place]
 
 
 def key_texts(series: pl.Series, name: str, kind: pa.DataType | None) -> pl.Series:

@@ -18,6 +18,7 @@ from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.engines import refusals
 from uqcli.engines.local.count.keys import ColumnSummary, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.pooling import KeyCounts, KeyRows, keys_by_part, merged, pooled, pooled_by
@@ -42,6 +43,9 @@ _MAX_COMPARED_RUNS = 8
 
 _MAX_SHIFT = 63
 """Binary logarithm of the largest range width."""
+
+_MAX_ROUNDS = 256
+"""Rounds after which a query must have its answer: a key is split into parts at most sixteen times."""
 
 _TAIL_SHARE = 1e-4
 """Fraction of the rows at either end that share one range."""
@@ -314,13 +318,14 @@ def count_ranges(rows: CountedRows, role: str, by: Partition, query: RangeQuery)
     total = Ranges.over(column, max(MIN_RANGES, CELLS // max(4, parts)))
     counter = _Counter(role=role, by=by, parts=parts, ranges=_SplitRanges.from_ranges(total))
     tables = _first(rows, counter)
-    while True:
+    for _ in range(_MAX_ROUNDS):
         counts = list(parallel_map(_Table.counts, tables))
         masks = query(counts)
         selected = [table.selected_ranges(mask) for table, mask in zip(tables, masks, strict=True)]
         if not any(mask.any() for mask in selected):
             return tuple(counts)
         counter, tables = _opened(rows, counter, tables, selected)
+    raise refusals.inputs_changed()  # else each round opens or splits a range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -442,9 +447,17 @@ def _opened(
     width = counter.ranges.starts.dtype
     pooled_keys = [pooled(parts, width) for parts in zip(*collected, strict=True)]
     *bins, total = tables
+    for table, flagged, keys in zip(bins, flags, pooled_keys, strict=True):
+        _require_same((table.count[flagged].sum(), table.positives[flagged].sum()), keys)
     bins = [table.with_open(*opening) for table, *opening in zip(bins, flags, pooled_keys, strict=True)]
     total = total.with_open(selected[-1] & ~total.opened, merged([table.inside for table in bins]))
     return counter, [*bins, total]
+
+
+def _require_same(counted: tuple[int, int], keys: KeyCounts) -> None:
+    """Refuse keys of other rows than those that were counted."""
+    if counted != (keys.count.sum(), keys.positives.sum()):
+        raise refusals.inputs_changed()
 
 
 def _refined(
@@ -454,6 +467,11 @@ def _refined(
     split = _Split.from_ranges(counter.ranges, tables[-1].count > 0, large, CELLS // max(4, counter.parts))
     finer = replace(counter, ranges=split.cut(counter.ranges))
     recounted = _first(rows, finer)
+    for old, new in zip(tables, recounted, strict=True):
+        for before, after in ((old.count, new.count), (old.positives, new.positives)):
+            total = np.append(0, np.cumsum(after))[np.append(0, np.cumsum(split.parts))]
+            if not np.array_equal(np.diff(total), before):
+                raise refusals.inputs_changed()
     return finer, [
         replace(new, opened=np.repeat(old.opened, split.parts), inside=old.inside)
         for old, new in zip(tables, recounted, strict=True)

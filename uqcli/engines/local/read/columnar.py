@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -12,7 +12,7 @@ import polars as pl
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.running.machine import threads
+from uqcli.base.running.machine import bytes_per_batch, threads
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame
 from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.batch import (
@@ -24,6 +24,14 @@ from uqcli.engines.local.read.batch import (
     with_keys,
 )
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.sizes import (
+    Leaf,
+    chunk_bytes,
+    dictionaries_in,
+    leaves_of,
+    longest_text,
+    pieces_of,
+)
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.limits import GROUP_BYTES
 
@@ -43,6 +51,16 @@ RowGroups: TypeAlias = "tuple[int, list[int]]"
 MAX_GROUP_ROWS: Final = 1 << 21
 """Rows of a row group up to which a thread reads it whole."""
 
+_HEADER_BYTES: Final = 64
+_CONTINUES, _NEXT_NUMBER = 0x80, 0x15
+"""Bit of a byte after which a number goes on, and mark of a number in the next field."""
+
+_BATCHES_OF_GROUP: Final = 4
+"""Batches, by their bytes, of a row group up to which a thread reads it whole."""
+
+_LONG_BYTES: Final = 1 << 10
+"""Bytes of a text from which it stays in the dictionary of its row group until its rows are needed."""
+
 _ENOUGH_GROUPS: Final = 4
 """Row groups that keep threads busier than one reader does that hands out batches of fewer groups."""
 
@@ -50,9 +68,12 @@ _ENOUGH_GROUPS: Final = 4
 class ColumnarSource:
     """A Parquet or Arrow file, or a spooled copy of a stream."""
 
-    def __init__(self, file: InputFile, content: Seekable) -> None:
+    def __init__(self, file: InputFile, content: Seekable, text_columns: Collection[str] = ()) -> None:
+        """Note the columns whose long texts stay in a dictionary, since rows only refer to them."""
         self.origin = file
         self._content = content
+        self._text_columns = frozenset(text_columns) - set(file.keys)
+        self._longest: dict[tuple[int, int], int] = {}
         self.share = 0.0
 
     @cached_property
@@ -110,15 +131,16 @@ class ColumnarSource:
         self, columns: Sequence[str], start: int, max_rows: int
     ) -> Iterator[Callable[[], Iterator[Batch]]]:
         """Yield functions that load row groups, if it ``has_groups_for_threads``; see ``batches``."""
-        first, row, groups = 0, 0, list[int]()
+        first, row, size, groups = 0, 0, 0, list[int]()
         for index, rows in enumerate(self._group_rows):
             groups.append(index)
             row += rows
-            if row - first >= max_rows or index == len(self._group_rows) - 1:
+            size += self._decoded_bytes(index, columns)
+            if row - first >= max_rows or size >= bytes_per_batch() or index == len(self._group_rows) - 1:
                 self.share = row / sum(self._group_rows)
                 if row > start:
                     yield partial(self.batches, columns, start, max_rows, (first, groups))
-                first, groups = row, []
+                first, groups, size = row, [], 0
 
     @property
     def path(self) -> Path | None:
@@ -133,15 +155,17 @@ class ColumnarSource:
         kinds = {schema.column(index).physical_type for index in range(len(schema))}
         return None if "INT96" in kinds else self._content.path  # polars reads such times otherwise
 
-    @property
-    def has_groups_for_threads(self) -> bool:
+    def has_groups_for_threads(self, columns: Sequence[str]) -> bool:
         """Whether threads load row groups one by one: of local Parquet, small or with enough groups."""
         if self.origin.format is not FileFormat.PARQUET or not isinstance(self._content, LocalFile):
             return False
         with reading(self.origin):
             rows = self._group_rows
             is_shared = len(rows) >= min(threads(), _ENOUGH_GROUPS) or sum(rows) <= ROWS_PER_BATCH
-            return is_shared and max(rows, default=0) <= MAX_GROUP_ROWS
+            if not is_shared or max(rows, default=0) > MAX_GROUP_ROWS:
+                return False
+            sizes = (self._decoded_bytes(index, columns) for index in range(len(rows)))
+            return max(sizes, default=0) <= _BATCHES_OF_GROUP * bytes_per_batch()
 
     @cached_property
     def _metadata(self) -> pq.FileMetaData:
@@ -156,6 +180,98 @@ class ColumnarSource:
         groups = [self._metadata.row_group(index) for index in range(self._metadata.num_row_groups)]
         size: int = sum(group.total_byte_size for group in groups)
         return size / max(1, int(self._metadata.num_rows))
+
+    @property
+    def has_long_texts(self) -> bool:
+        """Whether a dictionary of a Parquet file holds long texts, to which any number of rows may refer."""
+        groups = range(self._metadata.num_row_groups)
+        return any(self._longest_in(group, leaf) > _LONG_BYTES for group in groups for leaf in self._leaves)
+
+    def held(self) -> AbstractContextManager[Any]:
+        """Hold the file open for a reader that opens its path by itself."""
+        return self._parquet_input()
+
+    def verify(self) -> None:
+        """Verify the checksums of pages, if they have one, for a reader that does not."""
+        if self._has_checksums():
+            for _ in self._record_batches(None, 0, ROWS_PER_BATCH):
+                pass
+
+    def _has_checksums(self) -> bool:
+        """Whether the first page of a local Parquet file has a checksum, as then all pages have one.
+
+        In the header of a page, three numbers come before it: bytes of a field's mark and of a number.
+        """
+        if not isinstance(self._content, LocalFile) or not self._metadata.num_row_groups:
+            return False
+        chunk = self._metadata.row_group(0).column(0)
+        places = [chunk.data_page_offset, chunk.dictionary_page_offset]
+        with self._content.opened() as stream:
+            stream.seek(min(place for place in places if place))
+            header = stream.read(_HEADER_BYTES)
+        position = 0
+        for _ in range(3):
+            position += 1
+            while header[position] >= _CONTINUES:
+                position += 1
+            position += 1
+        return header[position] == _NEXT_NUMBER
+
+    @cached_property
+    def _leaves(self) -> tuple[Leaf, ...]:
+        return leaves_of(self._metadata)
+
+    def _needed(self, columns: Sequence[str] | None) -> Sequence[Leaf]:
+        if columns is None:
+            return self._leaves
+        names = set(columns)
+        return [leaf for leaf in self._leaves if leaf.column in names]
+
+    def _folded(self, columns: Sequence[str] | None, groups: Iterable[int]) -> list[str]:
+        """Return the columns whose texts are read as a dictionary: of one text a row, and long ones.
+
+        Of an object in a store all are, since to look at their texts would be a request for each.
+        """
+        return [
+            leaf.column
+            for leaf in self._needed(columns)
+            if leaf.is_flat and any(self._longest_in(group, leaf) > _LONG_BYTES for group in groups)
+        ]
+
+    def _decoded_bytes(self, group: int, columns: Sequence[str] | None) -> int:
+        """Return about how many bytes the rows of a row group take, with long texts in their dictionary."""
+        row_group, size = self._metadata.row_group(group), 0
+        for leaf in self._needed(columns):
+            longest = self._longest_in(group, leaf)
+            is_folded = leaf.is_flat and longest > _LONG_BYTES
+            size += chunk_bytes(row_group, leaf, 0 if is_folded else longest)
+        return size
+
+    def _batch_rows(self, groups: Sequence[int], columns: Sequence[str] | None, max_rows: int) -> int:
+        """Return the rows of a batch: as many as its bytes allow in each row group."""
+        widest = max(
+            (self._decoded_bytes(group, columns) / max(1, self._group_rows[group]) for group in groups),
+            default=0.0,
+        )
+        return max(1, min(max_rows, int(bytes_per_batch() / max(1.0, widest))))
+
+    def _longest_in(self, group: int, leaf: Leaf) -> int:
+        """Return the bytes of the longest text of a dictionary, by its first row; 0 without one."""
+        import pyarrow.parquet as pq
+
+        row_group = self._metadata.row_group(group)
+        if not leaf.has_dictionary(row_group):
+            return 0
+        if self.origin.is_remote:
+            return _LONG_BYTES + 1 if leaf.is_flat else 0
+        if (group, leaf.index) not in self._longest:
+            options = {"metadata": self._metadata, "read_dictionary": [leaf.path]}
+            with self._parquet_input() as source, pq.ParquetFile(source, **options) as parquet:
+                batches = parquet.iter_batches(1, row_groups=[group], columns=[leaf.path], use_threads=False)
+                texts = next((text for batch in batches for text in dictionaries_in(batch.column(0))), None)
+                known = 0 if texts is None else longest_text(texts)
+            self._longest[group, leaf.index] = known or leaf.encoded_bytes(row_group)
+        return self._longest[group, leaf.index]
 
     @cached_property
     def _group_rows(self) -> list[int]:
@@ -183,27 +299,49 @@ class ColumnarSource:
                 batches = self._parquet_batches(columns, start, max_rows)
             else:
                 batches = self._arrow_batches(columns)
-            for row, batch in batches:
+            folded = self._text_columns if columns is not None else ()
+            for first_row, batch in batches:
                 selected = batch if columns is None else batch.select(columns)
                 selected.validate(full=True)
                 schema = _with_text_only(selected.schema)
                 # keep the same object if nothing is left out
                 if schema is not selected.schema:
                     selected = selected.from_arrays(selected.columns, schema=schema)
-                yield row, selected
+                pieces = pieces_of(selected, max_rows, bytes_per_batch(), folded)
+                for row, piece in _at_rows(pieces, first_row):
+                    yield row, self._unfolded(piece, folded)
+
+    def _unfolded(self, batch: pa.RecordBatch, folded: Collection[str]) -> pa.RecordBatch:
+        """Return texts in the type of the schema that were read as a dictionary, but for folded columns."""
+        import pyarrow as pa
+
+        for index, field in enumerate(batch.schema):
+            column = batch.column(index)
+            if not pa.types.is_dictionary(field.type):
+                continue
+            kind = self._schema.field(field.name).type
+            is_kept = field.name in folded and longest_text(column.dictionary) > _LONG_BYTES
+            if field.type != kind and not is_kept:
+                batch = batch.set_column(index, field.with_type(kind), column.cast(kind))
+        return batch
 
     def _parquet_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         import pyarrow.parquet as pq
 
         is_remote = self.origin.is_remote
         # buffers grow with the size of a request: read part by part
-        with self._parquet_input() as source, pq.ParquetFile(source, pre_buffer=is_remote) as parquet:
-            groups = [parquet.metadata.row_group(index).num_rows for index in range(parquet.num_row_groups)]
+        groups = self._group_rows
+        options = self._options(columns, range(len(groups)))
+        with (
+            self._parquet_input() as source,
+            pq.ParquetFile(source, pre_buffer=is_remote, **options) as parquet,
+        ):
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
                 row += groups[first]
                 first += 1
             remaining_groups = list(range(first, len(groups)))
+            max_rows = self._batch_rows(remaining_groups, columns, max_rows)
             fetches = (
                 _groups_to_fetch(parquet.metadata, remaining_groups, columns)
                 if is_remote
@@ -222,7 +360,8 @@ class ColumnarSource:
     @contextmanager
     def _parquet_input(self) -> Iterator[Any]:
         if isinstance(self._content, LocalFile):
-            yield self._content.path
+            with self._content.held() as path:
+                yield path
         else:
             with self._content.mapped() as handle:
                 yield handle
@@ -233,10 +372,19 @@ class ColumnarSource:
         import pyarrow.parquet as pq
 
         first_row, indices = groups
+        options = self._options(columns, indices)
         # other threads read other row groups
-        with self._parquet_input() as source, pq.ParquetFile(source, metadata=self._metadata) as parquet:
-            batches = parquet.iter_batches(max_rows, row_groups=indices, columns=columns, use_threads=False)
+        with (
+            self._parquet_input() as source,
+            pq.ParquetFile(source, metadata=self._metadata, **options) as parquet,
+        ):
+            rows = self._batch_rows(indices, columns, max_rows)
+            batches = parquet.iter_batches(rows, row_groups=indices, columns=columns, use_threads=False)
             yield from _at_rows(batches, first_row)
+
+    def _options(self, columns: list[str] | None, groups: Iterable[int]) -> dict[str, Any]:
+        """Return options of the reader: it verifies the checksums of pages that have one."""
+        return {"page_checksum_verification": True, "read_dictionary": self._folded(columns, groups)}
 
     def _arrow_batches(self, columns: list[str] | None) -> Iterator[BatchAtRow]:
         with self._open_arrow(columns) as (_, batches):

@@ -106,13 +106,15 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
         return FrameSource(file)
     if file.regular:
         text = _TEXTS.get(file.format)
-        return ColumnarSource(file, cast(Seekable, file.content)) if text is None else text(file, options)
+        if text is not None:
+            return text(file, options)
+        return ColumnarSource(file, cast(Seekable, file.content), options.text_columns)
     opened, stream = open_stream(file, stack)
     text = _TEXTS.get(opened.format)
     if text is not None:
         return text(opened, options, stream)
     with reading(opened):
-        return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)))
+        return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)), options.text_columns)
 
 
 def loads_of(
@@ -126,7 +128,7 @@ def loads_of(
     if isinstance(source, CsvSource):
         loads = source.loads(columns, start, kinds)
         yield from loads if size_of(source.origin) <= _FEW_BYTES else ahead(loads)
-    elif isinstance(source, ColumnarSource) and source.has_groups_for_threads:
+    elif isinstance(source, ColumnarSource) and source.has_groups_for_threads(columns):
         yield from source.loads(columns, start, max_rows)
     else:
         for batch in ahead(source.batches(columns, start, max_rows)):

@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import BinaryIO, Final, cast
 
 from uqcli.base.choices import FileFormat
+from uqcli.base.errors import DataError
 from uqcli.base.files import stdin_bytes
 from uqcli.base.operating_system import has_bytes
 from uqcli.base.running.concurrency import is_abandoned
 from uqcli.base.running.interruption import Temporary
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.failures import copying, reading
-from uqcli.stores.content import Content
+from uqcli.stores.content import Content, UnboundedStream
 
 _PARQUET_START: Final = b"PAR1"
 _PIECE_BYTES: Final = 1 << 20
@@ -231,7 +232,20 @@ def bytes_of(file: InputFile) -> Iterator[BinaryIO]:
             with pa.CompressedInputStream(stream, "zstd") as inflated:
                 yield cast(BinaryIO, inflated)
         else:
+            _require_end(file, stream)
             yield stream if file.regular else _arriving(stream)
+
+
+def _require_end(file: InputFile, stream: BinaryIO) -> None:
+    """Refuse text from a server that does not say where it ends: other formats show it themselves."""
+    if isinstance(stream, UnboundedStream) and file.format.is_text:
+        if not file.stated and stream.peek(len(_PARQUET_START)).startswith(_PARQUET_START):
+            return
+        raise DataError(
+            f"cannot read {file.display_name}: the server does not say how long it is",
+            expected="a length or chunks, without which rows that are cut off are not missed",
+            remedy="download it, or let the server send it as .gz or Parquet",
+        )
 
 
 def digest_of(origins: tuple[Origin, ...]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import compress
-from typing import BinaryIO, TypeAlias, cast
+from typing import BinaryIO, Final, TypeAlias, cast
 
 import msgspec
 import numpy as np
@@ -27,7 +27,11 @@ from uqcli.engines.inputs import inferred_format
 from uqcli.engines.local.arrow import arrow_of, bytes_of, frame_of
 from uqcli.engines.local.read.csv_text import CsvBlock, csv_record
 from uqcli.engines.local.read.json_lines import JsonBlock
+from uqcli.engines.local.read.sizes import row_bytes
 from uqcli.stores.output import open_output
+
+_BYTES_PER_GROUP: Final = 1 << 26
+"""Bytes of a row group from which it is written with fewer rows; no option changes them, nor the output."""
 
 
 class CsvSink:
@@ -183,29 +187,36 @@ _TEXTS = dict[str, msgspec.Raw]
 
 
 class ColumnarSink:
-    """Writes Parquet or Arrow in row groups of equal size, whatever the input batches.
+    """Writes Parquet or Arrow in row groups of so many rows or bytes, whatever the input batches.
 
     A thread writes a group while the next one is read and decided.
     """
 
     def __init__(self, writer: pq.ParquetWriter | pa.ipc.RecordBatchFileWriter) -> None:
         self._writer = writer
-        self._waiting: list[pa.Table] = []
-        self._rows = 0
+        self._waiting: list[pa.RecordBatch] = []
+        self._rows = self._bytes = 0
         self._thread = ThreadPoolExecutor(max_workers=1)
         self._writing: Future[None] | None = None
 
     def write(self, table: pa.Table) -> None:
         """Append rows."""
-        self._waiting.append(table)
-        self._rows += table.num_rows
-        while self._rows >= ROWS_PER_BATCH:
-            self._flush(ROWS_PER_BATCH)
+        for batch in table.to_batches():
+            left, sizes = batch, row_bytes(batch)
+            while left.num_rows:
+                ends = np.cumsum(sizes)
+                fitting = int(np.searchsorted(ends, _BYTES_PER_GROUP - self._bytes)) + 1
+                rows = min(fitting, ROWS_PER_BATCH - self._rows, left.num_rows)
+                self._waiting.append(left.slice(0, rows))
+                self._rows, self._bytes = self._rows + rows, self._bytes + int(ends[rows - 1])
+                left, sizes = left.slice(rows), sizes[rows:]
+                if self._rows >= ROWS_PER_BATCH or self._bytes >= _BYTES_PER_GROUP:
+                    self._flush()
 
     def finish(self) -> None:
         """Write the remaining rows."""
         if self._rows:
-            self._flush(self._rows)
+            self._flush()
         self._settle()
 
     def stop(self) -> None:
@@ -220,13 +231,11 @@ class ColumnarSink:
             except pa.ArrowNotImplementedError as error:
                 raise _not_writable(error) from error
 
-    def _flush(self, rows: int) -> None:
-        everything = pa.concat_tables(self._waiting)
+    def _flush(self) -> None:
+        group = pa.Table.from_batches(self._waiting).combine_chunks()
+        self._waiting, self._rows, self._bytes = [], 0, 0
         self._settle()
-        group = everything.slice(0, rows).combine_chunks()
         self._writing = self._thread.submit(self._writer.write_table, group)
-        remainder = everything.slice(rows)
-        self._waiting, self._rows = ([remainder] if remainder.num_rows else []), remainder.num_rows
 
 
 Sink: TypeAlias = CsvSink | JsonSink | ColumnarSink

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
@@ -271,8 +272,14 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     is_large = sum(decided.sizes) >= MIN_ROWS
     if not (is_large and same and can_queue(target) and all(map(_comes_back, schema))):
         return None
+    if any(file.has_long_texts for file in files):
+        return None
     try:
-        with open_output(target, request.output.queue) as stream:
+        with ExitStack() as held, open_output(target, request.output.queue) as stream:
+            for file in files:
+                held.enter_context(file.held())
+                with reading(file.origin):
+                    file.verify()
             metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
             metadata["ARROW:schema"] = base64.b64encode(schema.serialize()).decode()
             with pl.Config(streaming_chunk_size=_batch_rows(files)):
