@@ -79,7 +79,8 @@ def folder(tmp_path_factory):
     random = np.random.default_rng(0)
     score = random.beta(1, 5, 10_000)
     columns = {"score": score, "uncertainty": random.random(10_000), "label": random.random(10_000) < score}
-    rows = pl.DataFrame(columns).with_columns(pl.col("label").cast(pl.Int8))
+    customers = [None if row % 97 == 0 else f"customer {row // 3}" for row in range(10_000)]
+    rows = pl.DataFrame(columns).with_columns(pl.col("label").cast(pl.Int8), pl.Series("customer", customers))
     rows.write_parquet(folder / "rows.parquet")
     rows.write_csv(folder / "rows.csv")
     probability = random.dirichlet(np.ones(4), 2000)

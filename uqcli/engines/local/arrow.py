@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError
 
 
@@ -25,6 +26,21 @@ def arrow_of(values: np.ndarray | pl.Series) -> pa.Array:
 def table_of(frame: pl.DataFrame) -> pa.Table:
     """Convert to an Arrow table, of types that every version of Arrow has."""
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def integers_of(array: pa.Array, missing: int) -> Ints:
+    """Convert whole numbers, with one in place of nulls; int64, shape (n,)."""
+    return _series_of(array).cast(pl.Int64).fill_null(missing).to_numpy()
+
+
+def bytes_of_texts(texts: pa.Array) -> Ints:
+    """Return the bytes of each text, 0 for null; int64, shape (n,)."""
+    return _series_of(texts).cast(pl.Binary).bin.size("b").cast(pl.Int64).fill_null(0).to_numpy()
+
+
+def _series_of(array: pa.Array) -> pl.Series:
+    """Convert to a polars series as a column of rows: of an array alone, polars loads pyarrow's functions."""
+    return frame_of(pa.RecordBatch.from_arrays([array], ["values"]))["values"]
 
 
 def bytes_of(value: bytes) -> pa.Scalar:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from uqcli.base.counts import Ints
 from uqcli.base.records import dataclass
+from uqcli.engines.local.arrow import bytes_of_texts, integers_of
 
 if TYPE_CHECKING:
     import pyarrow.parquet as pq
@@ -62,8 +63,7 @@ def row_bytes(batch: pa.RecordBatch, texts: Mapping[str, Ints] = MappingProxyTyp
     size, others = np.zeros(batch.num_rows, dtype=np.int64), 0
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
         if name in texts:
-            codes = column.indices.fill_null(len(texts[name])).to_numpy(zero_copy_only=False)
-            size += np.append(texts[name], 0)[codes]
+            size += np.append(texts[name], 0)[integers_of(column.indices, len(texts[name]))]
         elif is_text(column.type):
             size += _lengths(column)
         elif pa.types.is_dictionary(column.type):
@@ -78,12 +78,9 @@ def row_bytes(batch: pa.RecordBatch, texts: Mapping[str, Ints] = MappingProxyTyp
 
 def _lengths(texts: pa.Array) -> Ints:
     """Return the bytes of each text, and of its end; values of other types are short."""
-    import pyarrow.compute as pc
-
     if not is_text(texts.type):
         return np.full(len(texts), _END_BYTES, dtype=np.int64)
-    lengths: Ints = pc.binary_length(texts).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return lengths + _END_BYTES
+    return bytes_of_texts(texts) + _END_BYTES
 
 
 def is_text(kind: pa.DataType) -> bool:
