@@ -46,14 +46,15 @@ def run(request: ExportRequest) -> Exported:
     program = _program(request, formula, facts)
     differences = failure = None
     if request.rows is not None:
-        from uqcli.export.check import RUN_DIALECTS, compare
+        from uqcli.export.check import RUN_DIALECTS, TABLE, compare
 
         dialect = request.dialect if request.dialect in RUN_DIALECTS else SqlDialect.DUCKDB
         if request.to is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
             _require(_RUNS.get(request.to))
         runs = program
         if request.to is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
-            runs = _program(replace(request, dialect=dialect, table=None), formula, facts)
+            table = None if request.table is None else TABLE
+            runs = _program(replace(request, dialect=dialect, table=table), formula, facts)
         differences = compare(rule, formula, runs, request.to, request.rows, dialect=dialect)
         if request.to is ExportTarget.SQL:
             not_run = None if dialect is request.dialect else request.dialect
@@ -103,17 +104,19 @@ def _facts(rule: Saved) -> dict[str, str]:
 
 
 def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str]) -> bytes:
-    missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
-    comments = [f"uqcli export. {name}: {' '.join(fact.split())}" for name, fact in facts.items()]
     match request.to:
         case ExportTarget.SQL:
             from uqcli.export.sql import to_sql
 
-            return to_sql(formula, request.dialect, [*comments, missing], request.table).encode()
+            missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
+            comment = (
+                f"uqcli export. kind: {facts['kind']}, version: {facts['version']}, digest: {facts['digest']}"
+            )
+            return to_sql(formula, request.dialect, [comment, missing], request.table).encode()
         case ExportTarget.PYTHON:
             from uqcli.export.python import to_python
 
-            return to_python(formula, comments).encode()
+            return to_python(formula, facts).encode()
         case ExportTarget.ONNX:
             from uqcli.export.onnx import to_onnx
 
