@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import ClassVar, Final, NamedTuple
@@ -54,6 +54,9 @@ MAX_CHARACTERS: Final[Mapping[SqlDialect, int]] = {
 }
 """Longest statement that a database reads; of those without a limit, what is read within a minute."""
 
+_MOST_REPEATED: Final = 1_000_000
+"""Longest statement in which each output computes again what several outputs use."""
+
 _MOST_COLUMNS: Final[Mapping[SqlDialect, int]] = {SqlDialect.SQLITE: 2000, SqlDialect.POSTGRES: 1600}
 """Columns that a query may have, by the databases that have a limit."""
 
@@ -64,11 +67,27 @@ _LONGEST_NAME: Final[Mapping[SqlDialect, int]] = {
 }
 """Bytes of the name of a column, by the databases that have a limit."""
 
-_ONE_CASE: Final = (SqlDialect.DUCKDB, SqlDialect.SQLITE, SqlDialect.SPARK, SqlDialect.BIGQUERY)
-"""Dialects in which two names that differ only in case are one, though in quotes."""
 
-_WITH_SUBQUERIES: Final = (SqlDialect.DUCKDB, SqlDialect.SQLITE, SqlDialect.POSTGRES, SqlDialect.SPARK)
-"""Dialects whose expressions may name values in a subquery of the row; in others they are written out."""
+def _in_ascii_lower_case(name: str) -> str:
+    return "".join(character.lower() if character.isascii() else character for character in name)
+
+
+_CASES: Final[Mapping[SqlDialect, Callable[[str], str]]] = {
+    SqlDialect.DUCKDB: _in_ascii_lower_case,
+    SqlDialect.SQLITE: _in_ascii_lower_case,
+    SqlDialect.SPARK: str.lower,
+    SqlDialect.BIGQUERY: str.lower,
+}
+"""How names are folded, by the dialects in which two that differ only in case are one, though in quotes."""
+
+_WITH_SUBQUERIES: Final = (SqlDialect.SQLITE, SqlDialect.POSTGRES, SqlDialect.SPARK)
+"""Dialects whose expressions may name values in a subquery of the row.
+
+DuckDB joins such a subquery, and rows lose their order: there functions of lists name values. In other
+dialects they are written out.
+"""
+
+_NAMING: Final = (*_WITH_SUBQUERIES, SqlDialect.DUCKDB)
 
 _WITHOUT: Final[Mapping[SqlDialect, str]] = {
     SqlDialect.DUCKDB: "EXCLUDE",
@@ -132,7 +151,7 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     lines = writer.expressions() if table is None else writer.query(table)
     text = "\n".join([*(f"-- {comment}" for comment in comments), *lines]) + "\n"
     if len(text) > MAX_CHARACTERS[dialect]:
-        raise _too_long(f"{len(text):,}", dialect)
+        raise _too_long(f"{len(text):,}", MAX_CHARACTERS[dialect], dialect)
     return text
 
 
@@ -157,17 +176,14 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
             expected=f"at most {limit}, as in {dialect}",
             remedy="rename the column",
         )
-    if dialect in _ONE_CASE and len({name.lower() for name in columns}) < len(columns):
-        one, other = next(
-            (one, other)
-            for index, one in enumerate(columns)
-            for other in columns[:index]
-            if one.lower() == other.lower()
-        )
-        raise UsageError(
-            f"columns '{other}' and '{one}', which are one in {dialect}",
-            expected="names that differ in more than case",
-        )
+    known: dict[str, str] = {}
+    for column in columns:
+        other = known.setdefault(_CASES.get(dialect, str)(column), column)
+        if other != column:
+            raise UsageError(
+                f"columns '{other}' and '{column}', which are one in {dialect}",
+                expected="names that differ in more than case",
+            )
     most = _MOST_COLUMNS.get(dialect)
     if most is not None and len(names) > most:
         raise UsageError(
@@ -192,7 +208,7 @@ def _texts_of(part: Expression) -> Iterable[str]:
 
 def _refuse_size(formula: Formula, dialect: SqlDialect, *, is_query: bool) -> None:
     """Refuse a program that is too long before it is written."""
-    is_named = is_query or dialect in _WITH_SUBQUERIES
+    is_named = is_query or dialect in _NAMING
     names: dict[str, int] = {}
     sizes: list[int] = []
     column = len('CAST("" AS REAL), >= 0')
@@ -204,14 +220,17 @@ def _refuse_size(formula: Formula, dialect: SqlDialect, *, is_query: bool) -> No
     shared += sum(len(own.name) + column for own in formula.inputs)
     copies = 1 if is_query and dialect is not SqlDialect.SQLITE else len(formula.outputs)
     least = sum(sizes[len(formula.named) :]) + copies * shared
-    if least > MAX_CHARACTERS[dialect]:
-        raise _too_long(f"more than {least:,}", dialect)
+    most = MAX_CHARACTERS[dialect]
+    if formula.named and copies > 1:
+        most = min(most, _MOST_REPEATED)
+    if least > most:
+        raise _too_long(f"more than {least:,}", most, dialect)
 
 
-def _too_long(characters: str, dialect: SqlDialect) -> UsageError:
+def _too_long(characters: str, most: int, dialect: SqlDialect) -> UsageError:
     return UsageError(
         f"the rule takes {characters} characters of SQL",
-        expected=f"at most {MAX_CHARACTERS[dialect]:,} for {dialect}",
+        expected=f"at most {most:,} for {dialect}",
         remedy="write a query with --table, export it --to python or onnx, or fit fewer bins or trees",
     )
 
@@ -422,6 +441,8 @@ class _Writer:
         self._usable = ""
         self._values: dict[str, _Sql] = {}
         self._levels: dict[str, int] = {}
+        self._step_names: list[str] = []
+        self._row = ""
 
     def query(self, table: str) -> Lines:
         """Write a query of a table: its columns and the outputs."""
@@ -436,7 +457,7 @@ class _Writer:
         else:
             hidden = ", ".join(name for step in steps for name, _ in step)
             first, every = "*", f"* {_WITHOUT[self._dialect]} ({hidden})"
-        return self._with(steps, first, source, [[every], *self._named(outputs)], names)
+        return self._with(steps, first, source, [[every], *self._named(outputs)])
 
     def expressions(self) -> Lines:
         """Write the expression of each output; several have their names."""
@@ -459,7 +480,7 @@ class _Writer:
             len(part.groups) if isinstance(part, Lookup) else isinstance(part, TextIn | IsMissing)
             for part in parts_of(output.value)
         )
-        if self._dialect not in _WITH_SUBQUERIES or (texts < 2 and not self._has_values(output)):
+        if self._dialect not in _NAMING or (texts < 2 and not self._has_values(output)):
             self._values = {}
             self._inputs = {column: self._converted(column) for column in self._formula.inputs}
             self._usable = self._all_usable()
@@ -467,8 +488,11 @@ class _Writer:
                 self._values[name] = self._written(value)
             return self._guarded(self._output(output, self._written(output.value)))
         names = self._allocator(())
+        self._row = names.new("uqcli_row") if self._dialect is SqlDialect.DUCKDB else ""
         steps, values = self._steps_and_values([output], names)
-        return _joined("(", self._with(steps, "", "", values, names), ")")
+        if self._row:
+            return self._with_lambdas(steps, *values)
+        return _joined("(", self._with(steps, "", "", values), ")")
 
     def _has_values(self, output: Output) -> bool:
         return bool(self._formula.named) or len(self._hoisted(output.value)[0]) > 0
@@ -483,12 +507,13 @@ class _Writer:
     ) -> tuple[list[list[tuple[str, Lines]]], list[Lines]]:
         """Return the named columns of each step, and the outputs, which use them."""
         formula, steps = self._formula, list[list[tuple[str, Lines]]]()
-        self._values, self._levels = {}, {}
-        self._inputs = {
+        self._values, self._levels, self._step_names = {}, {}, [names.new("uqcli_step")]
+        columns = {
             column: names.new(f"uqcli_{formula.roles.get(column.name, column.kind)}")
             for column in formula.inputs
         }
-        steps.append([(name, [self._converted(column)]) for column, name in self._inputs.items()])
+        steps.append([(name, [self._converted(column)]) for column, name in columns.items()])
+        self._inputs = {column: self._reference(name) for column, name in columns.items()}
         order: list[tuple[str, Expression]] = []
         values: list[Expression] = []
         for name, value in formula.named:
@@ -502,7 +527,8 @@ class _Writer:
         if self._usable and (order or len(outputs) > 1):
             name = names.new("uqcli_usable")
             steps.append([(name, [self._usable])])
-            self._usable = name
+            self._step_names.append(names.new("uqcli_step"))
+            self._usable = self._reference(name)
         first = len(steps)
         for name, value in order:
             used = [part.name for part in parts_of(value) if isinstance(part, Name)]
@@ -513,14 +539,20 @@ class _Writer:
                 text = self._guarded(text)
             if self._is_decimal(value):
                 text = _joined("CAST(", text, f" AS {self._quoting.double})")
-            self._values[name], self._levels[name] = _Sql([column]), level
-            steps += [[] for _ in range(level + 1 - len(steps))]
+            if level == len(steps):
+                steps.append([])
+                self._step_names.append(names.new("uqcli_step"))
+            self._values[name], self._levels[name] = _Sql([self._reference(column)]), level
             steps[level].append((column, text))
         self._refuse_steps(steps)
         return steps, [
             self._guarded(self._output(output, self._written(value)))
             for output, value in zip(outputs, values, strict=True)
         ]
+
+    def _reference(self, name: str) -> str:
+        """Write a named column, which is a field of the argument if functions name it."""
+        return f"{self._row}.{name}" if self._row else name
 
     def _refuse_steps(self, steps: Sequence[Sequence[tuple[str, Lines]]]) -> None:
         """Refuse more steps or named columns than the database has."""
@@ -533,22 +565,38 @@ class _Writer:
             )
 
     def _with(
-        self,
-        steps: Sequence[Sequence[tuple[str, Lines]]],
-        every: str,
-        source: str,
-        last: Sequence[Lines],
-        names: Names,
+        self, steps: Sequence[Sequence[tuple[str, Lines]]], every: str, source: str, last: Sequence[Lines]
     ) -> Lines:
         """Write common table expressions, one for each step, and a query of the last one."""
+        # written out again by these two otherwise, and values of many classes would be computed many times
+        keeps = self._formula.named and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
         lines: Lines = []
-        for step in steps:
+        for step_name, step in zip(self._step_names, steps, strict=True):
             items = [_joined(value, f" AS {name}") for name, value in step]
-            name = names.new("uqcli_step")
-            lines = _joined(lines or ["WITH "], ", " if lines else "", f"{name} AS (")
+            lines = _joined(
+                lines or ["WITH "],
+                ", " if lines else "",
+                f"{step_name} AS {'MATERIALIZED ' if keeps else ''}(",
+            )
             lines += [*_indented(_selected([*([every] if every else []), *items], source)), ")"]
-            every, source = "*", name
+            every, source = "*", step_name
         return [*lines, *_selected(last, source)]
+
+    def _with_lambdas(self, steps: Sequence[Sequence[tuple[str, Lines]]], value: Lines) -> Lines:
+        """Write functions, one for each step, of a list of one structure, to which it adds the named columns.
+
+        They are not nested, since the time to read nested ones doubles with each.
+        """
+        first, *others = steps
+        lines = _joined("[{", _listed([_joined(f"'{name}': ", text) for name, text in first]), "}]")
+        for step in others:
+            fields = _listed([_joined(f"{name} := ", text) for name, text in step])
+            lines = [
+                *_joined(lines, f", LAMBDA {self._row}:"),
+                *_joined(f"STRUCT_INSERT({self._row}, ", fields, "))"),
+            ]
+        lines = [*_joined(lines, f", LAMBDA {self._row}:"), *_joined(value, ")[1]")]
+        return _joined("LIST_TRANSFORM(" * len(steps), lines)
 
     def _converted(self, column: Column) -> str:
         """Write a column as a double, or as a text without white space at its ends."""
