@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from uqcli.rules.expressions import Formula
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved
 
+_VERSION: Final = re.compile(r"[0-9][0-9A-Za-z.+-]{0,40}")
 _NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
     {ExportTarget.SQL: "sqlglot", ExportTarget.ONNX: "onnx"}
 )
@@ -109,9 +111,9 @@ def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str])
             from uqcli.export.sql import to_sql
 
             missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
-            comment = (
-                f"uqcli export. kind: {facts['kind']}, version: {facts['version']}, digest: {facts['digest']}"
-            )
+            # the file says its version, and a comment ends with its line
+            version = facts["version"] if _VERSION.fullmatch(facts["version"]) else "unknown"
+            comment = f"uqcli export. kind: {facts['kind']}, version: {version}, digest: {facts['digest']}"
             return to_sql(formula, request.dialect, [comment, missing], request.table).encode()
         case ExportTarget.PYTHON:
             from uqcli.export.python import to_python

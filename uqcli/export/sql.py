@@ -625,7 +625,12 @@ class _Writer:
 
     def _guarded(self, value: Lines) -> Lines:
         """Write a value that is null unless all required numbers are usable."""
-        return _joined(f"CASE WHEN {self._usable} THEN ", value, " END") if self._usable else value
+        if not self._usable:
+            return value
+        start = f"CASE WHEN {self._usable}"
+        if len(value) == 1 and len(start) + len(value[0]) > _LONGEST_LINE:
+            return [start, f"  THEN {value[0]} END"]
+        return _joined(f"{start} THEN ", value, " END")
 
     def _output(self, output: Output, value: _Sql) -> Lines:
         if output.kind != "double":
