@@ -21,7 +21,7 @@ from uqcli.calibrate.scale import Scale
 from uqcli.export.onnx import to_onnx
 from uqcli.export.python import to_python
 from uqcli.export.sql import to_sql
-from uqcli.rules.expressions import Column, Formula, Output
+from uqcli.rules.expressions import Column, Formula, NamedValues, Output
 
 NEIGHBOURS = [math.nextafter(0.3, 0), 0.3, math.nextafter(0.3, 1), math.nextafter(1, 0), 1.0]
 TINY = [0.0, 5e-324, 4e-320, 4e-314, 2.3e-308, 1e-300, 1e-12]
@@ -130,9 +130,12 @@ def test_maps_of_one_class_against_the_rest_add_up_to_1(data):
     expected = fitted.probabilities(probability)
     assert expected.sum(axis=1) == pytest.approx(1)
     inputs = tuple(Column(name=f"p_{index}") for index in range(3))
-    first = fitted.exported(inputs, [1.0, 1.0, 1.0])[0]
+    named = NamedValues()
+    first = fitted.exported(inputs, [1.0, 1.0, 1.0], named)[0]
     output = Output(name="calibrated", kind="double", value=first)
-    formula = Formula(inputs=inputs, required=("p_0", "p_1", "p_2"), outputs=(output,))
+    formula = Formula(
+        inputs=inputs, required=("p_0", "p_1", "p_2"), outputs=(output,), named=tuple(named.values)
+    )
     rows = [dict(zip(formula.required, row, strict=True)) for row in probability.tolist()]
     for place, values in exported(formula, rows):
         assert values == pytest.approx(expected[:, 0], rel=1e-14), place

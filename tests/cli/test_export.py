@@ -159,14 +159,14 @@ def parse(uqcli, rule, dialect):
     outcome = uqcli("export", rule, "--to", "sql", "--dialect", dialect, "--table", "db.scored")
     assert outcome.code == 0, outcome.err
     text = outcome.out.decode()
-    assert text.startswith("-- uqcli export. rule: ")
+    assert text.startswith("-- uqcli export. kind: ")
     assert f"digest: {json.loads(Path(rule).read_bytes())['digest']}" in text
     (statement,) = sqlglot.parse(text, dialect=dialect)
     every, *added = statement.selects
     aliases = [column.alias for column in added]
     if dialect is SqlDialect.SNOWFLAKE:  # which folds names without quotes
         aliases = [alias.lower() for alias in aliases]
-    assert (every.name, aliases) == ("*", outputs)
+    assert (every.is_star, aliases) == (True, outputs)
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -288,6 +289,27 @@ def test_a_database_decides_as_apply_does(folder, database, name, kind):
         if computed.dtype == pl.String and output.kind == "bool":  # a CSV file of PostgreSQL
             computed = computed == "t"
         assert computed.cast(applied.dtype).equals(applied), output.name
+
+
+@pytest.mark.parametrize("name", ["groups", "platt", "tree"])
+def test_an_expression_decides_as_the_query_does(folder, database, name):
+    """Without a table, values are named in a subquery of the row, or in functions of lists."""
+    formula = load(str(folder / f"{name}.json")).formula()
+    (output,) = [output for output in formula.outputs if output.name != "leaf"]
+    formula = replace(formula, outputs=(output,))
+    frame = rows_of(formula, "float64").head(2000)
+
+    def expression(table, dialect):
+        quote = "`" if dialect is SqlDialect.SPARK else '"'
+        text = to_sql(formula, dialect, [])
+        return f"SELECT *, {text} AS {quote}{output.name}{quote} FROM {table}"
+
+    def query(table, dialect):
+        return to_sql(formula, dialect, [], table)
+
+    first, second = (database(frame, made, folder) for made in (expression, query))
+    assert first.sort("id").equals(second.sort("id"))
+    assert first[output.name].null_count() < len(first)
 
 
 def test_probabilities_never_fall_as_scores_rise(folder, database):

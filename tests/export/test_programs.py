@@ -30,7 +30,7 @@ def formula_of(value, **more):
 
 def program(formula):
     module = {}
-    exec(to_python(formula, ["a test"]), module)
+    exec(to_python(formula, {"kind": "a test"}), module)
     return module["calibrated"]
 
 

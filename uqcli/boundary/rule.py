@@ -58,14 +58,13 @@ from uqcli.rules.expressions import (
     Constant,
     Expression,
     Formula,
-    Let,
     Maximum,
     Name,
     Output,
     Steps,
-    TextIn,
     clipped,
     let,
+    lookup,
     minus,
 )
 from uqcli.rules.saved import Bins, Count, Saved, SavedDependence, Source, given
@@ -611,18 +610,18 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             group = Column(name=self.by, kind="text")
             inputs = (*inputs, group)
             texts = texts_by_level(tuple(self.group_rules))
-            rules = [
-                (
-                    TextIn(group, texts[name]),
-                    _exported(score, uncertainty, saved.uncertainty_edges, saved.thresholds),
-                )
-                for name, saved in self.group_rules.items()
+            decisions = [
+                _exported(score, uncertainty, saved.uncertainty_edges, saved.thresholds)
+                for saved in self.group_rules.values()
             ]
-            decision = Case(tuple(rules), decision) if rules else decision
+            groups = [(texts[name],) for name in self.group_rules]
+            decision = lookup((group,), groups, decisions, decision)
         hr = given(self.recalibration)
         if hr is not None and uncertainty is not None:
             decision = let(
-                _exported_raise(score, uncertainty, hr), lambda raised: _at_least(raised, self.thresholds[0])
+                _exported_raise(score, uncertainty, hr),
+                lambda raised: _exported(raised, None, (), self.thresholds),
+                "raised",
             )
         outputs = [Output(name="decision", kind="bool", value=decision)]
         if (review_thresholds := given(self.review_thresholds)) is not None:
@@ -642,24 +641,23 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     def _formula_of_classes(self, uncertainty: Expression | None) -> Formula:
         """Return the decision on the most probable class, the first of equal ones."""
         columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
-        pooled = _exported(Name("largest"), uncertainty, self.uncertainty_edges, self.thresholds)
-
-        def by_class(value: Callable[[str], Expression]) -> Expression:
-            *first, last = zip(self.class_names, columns, strict=True)
-            return Case(
-                tuple((Comparison(">=", column, Name("largest")), value(name)) for name, column in first),
-                value(last[0]),
-            )
+        largest, decision = Name("largest"), Name("decision")
+        pooled = _exported(largest, uncertainty, self.uncertainty_edges, self.thresholds)
 
         def accepted(name: str) -> Expression:
             saved = self.group_rules.get(name)
             if saved is None:
                 return pooled
-            return _exported(Name("largest"), uncertainty, saved.uncertainty_edges, saved.thresholds)
+            return _exported(largest, uncertainty, saved.uncertainty_edges, saved.thresholds)
 
-        def predicted(name: str) -> Expression:
-            return Case(((accepted(name), Constant(name)),), Constant(None))
+        def by_class(values: Sequence[Expression]) -> Expression:
+            *others, last = values
+            if all(value is last for value in others):
+                return last
+            reached = [Comparison(">=", column, largest) for column in columns[:-1]]
+            return Case(tuple(zip(reached, others, strict=True)), last)
 
+        predicted = by_class([Constant(name) for name in self.class_names])
         own = () if uncertainty is None else (Column(name=self.source.uncertainty or ""),)
         numbers = (*columns, *own)
         return Formula(
@@ -667,13 +665,13 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             required=tuple(column.name for column in numbers),
             shares=tuple(column.name for column in columns),
             roles=self.arguments(),
+            named=(
+                (largest.name, Maximum(columns)),
+                (decision.name, by_class([accepted(name) for name in self.class_names])),
+            ),
             outputs=(
-                Output(
-                    name="decision", kind="bool", value=Let("largest", Maximum(columns), by_class(accepted))
-                ),
-                Output(
-                    name="class", kind="text", value=Let("largest", Maximum(columns), by_class(predicted))
-                ),
+                Output(name="decision", kind="bool", value=decision),
+                Output(name="class", kind="text", value=Case(((decision, predicted),), Constant(None))),
             ),
         )
 
@@ -1068,21 +1066,20 @@ def zone_rates(fit: Fit | Confusion[int] | None) -> dict[str, float | int | None
     }
 
 
-def _at_least(score: Expression, threshold: float | None) -> Expression:
-    return Constant(False) if threshold is None else Comparison(">=", score, Constant(threshold))
-
-
 def _exported(
     score: Expression,
     uncertainty: Expression | None,
     edges: Sequence[float],
     thresholds: Sequence[float | None],
 ) -> Expression:
-    """Return whether a score reaches the threshold of its uncertainty bin, as an expression."""
-    reached = tuple(_at_least(score, threshold) for threshold in thresholds)
+    """Return whether a score reaches the threshold of its uncertainty bin, as an expression.
+
+    No score reaches a missing threshold, which is infinity.
+    """
+    reached = tuple(Constant(math.inf if threshold is None else threshold) for threshold in thresholds)
     if len(reached) == 1 or uncertainty is None:
-        return reached[0]
-    return Steps(uncertainty, tuple(edges), reached)
+        return Comparison(">=", score, reached[0])
+    return Comparison(">=", score, Steps(uncertainty, tuple(edges), reached))
 
 
 def _exported_raise(score: Expression, uncertainty: Expression, hr: SavedRecalibration) -> Expression:

@@ -26,7 +26,7 @@ from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.columns import NewColumns
-from uqcli.rules.expressions import Column, Formula, Output, let
+from uqcli.rules.expressions import Column, Formula, NamedValues, Output, let
 from uqcli.rules.saved import Bins, Count, Saved, given
 
 if TYPE_CHECKING:
@@ -310,6 +310,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         probability = let(
             scale.exported_corrected(score),
             lambda corrected: calibration.exported(corrected, scale, uncertainty),
+            "corrected",
         )
         if self.weights is not None:
             negative, positive = self.weights
@@ -344,13 +345,15 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         """Return one output for each class, then the ends of its interval if there are intervals."""
         columns = tuple(Column(name=self.columns[f"{PROBA}{name}"]) for name in self.class_names)
         weights = self.weights or [1.0] * len(columns)
-        values = {"calibrated": self.calibration_of_classes.exported(columns, weights)}
+        named = NamedValues()
+        values = {"calibrated": self.calibration_of_classes.exported(columns, weights, named)}
         if self.calibration.has_interval:
-            ends = self.calibration_of_classes.exported_intervals(columns, self.weights)
+            ends = self.calibration_of_classes.exported_intervals(columns, self.weights, named)
             values |= dict(zip(("low", "high"), zip(*ends, strict=True), strict=True))
         return Formula(
             inputs=columns,
             required=tuple(column.name for column in columns),
+            named=tuple(named.values),
             outputs=tuple(
                 Output(name=f"{kind}_{name}", kind="double", value=value)
                 for kind, of_classes in values.items()

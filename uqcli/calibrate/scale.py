@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from uqcli.base.blockwise import elementwise
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
 from uqcli.estimates.linear_scaling import CLIP, log_odds
 from uqcli.kernels.logistic import sigmoid
-from uqcli.rules.expressions import (
-    Arithmetic,
-    Case,
-    Comparison,
-    Constant,
-    Expression,
-    Function,
-    clipped,
-    let,
-    minus,
-)
+from uqcli.rules.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus
 from uqcli.rules.expressions import sigmoid as sigmoid_expression
 
 _LARGEST_PRODUCT = 1e300
@@ -79,27 +70,25 @@ class Scale:
         return let(
             clipped(corrected, CLIP, 1 - CLIP),
             lambda score: minus(Function("ln", score), Function("ln", minus(Constant(1.0), score))),
+            "clipped",
         )
 
-    def exported_beyond(
-        self, corrected: Expression, probability: Expression, slopes: tuple[float, float]
-    ) -> Expression:
-        """Return a probability that is 0 or 1 where its log-odds would overflow, which some databases refuse.
+    def exported_within(self, corrected: Expression, slopes: tuple[float, float]) -> Expression:
+        """Return a score whose log-odds do not overflow, which some databases refuse.
+
+        Beyond, the probability is 0 or 1 all the same.
 
         Parameters
         ----------
         slopes
             Slopes of its log-odds in real scores, far below 0 and far above.
         """
-        below, above = slopes
-        branches: list[tuple[Expression, Expression]] = []
-        if self.real and abs(below) > 1:
-            far = Comparison("<=", corrected, Constant(-_LARGEST_PRODUCT / abs(below)))
-            branches.append((far, Constant(0.0 if below > 0 else 1.0)))
-        if self.real and abs(above) > 1:
-            far = Comparison(">=", corrected, Constant(_LARGEST_PRODUCT / abs(above)))
-            branches.append((far, Constant(1.0 if above > 0 else 0.0)))
-        return Case(tuple(branches), probability) if branches else probability
+        below, above = (
+            _LARGEST_PRODUCT / abs(slope) if abs(slope) > 1 else sys.float_info.max for slope in slopes
+        )
+        if not self.real or min(below, above) == sys.float_info.max:
+            return corrected
+        return clipped(corrected, -below, above)
 
     def exported_probability(self, corrected: Expression) -> Expression:
         """Return the probability as an expression (see ``probability``)."""
@@ -115,7 +104,7 @@ class Scale:
             failures = Arithmetic("*", Constant(negative), minus(Constant(1.0), name))
             return Arithmetic("/", hits, Arithmetic("+", hits, failures))
 
-        return let(probability, share)
+        return let(probability, share, "in_source")
 
     def probability(self, corrected: Floats) -> Floats:
         """Convert corrected scores to probabilities."""

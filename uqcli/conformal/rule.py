@@ -25,16 +25,17 @@ from uqcli.engines.request import PROBA, FeatureRequest, Roles
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import (
-    Arithmetic,
     Case,
     Column,
     Comparison,
     Constant,
     Expression,
     Formula,
+    NamedValues,
     Output,
-    TextIn,
+    lookup,
     minus,
+    total,
 )
 from uqcli.rules.saved import (
     Count,
@@ -292,16 +293,18 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             score = Column(name=self.columns["score"])
             columns, probabilities = (score,), (minus(Constant(1.0), score), score)
         group = None if self.groups is None else Column(name=self.groups.column, kind="text")
-        inside = [
+        inside: list[Expression] = [
             Comparison("<=", minus(Constant(1.0), probability), self._exported_threshold(index, group))
             for index, probability in enumerate(probabilities)
         ]
-        size: Expression = Constant(0)
-        for condition in inside:
-            size = Arithmetic("+", size, Case(((condition, Constant(1)),), Constant(0)))
+        named = NamedValues()
+        if self.class_names:
+            inside = [named.name(condition, "inside") for condition in inside]
+        size = total([Case(((condition, Constant(1)),), Constant(0)) for condition in inside])
         return Formula(
             inputs=columns if group is None or group.name in {c.name for c in columns} else (*columns, group),
             required=tuple(column.name for column in columns),
+            named=tuple(named.values),
             ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
             shares=tuple(column.name for column in columns) if self.class_names else (),
             roles=self.arguments(),
@@ -320,11 +323,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if self.groups is None or group is None:
             return others
         texts_of_groups = texts_by_level(self.groups.names).values()
-        branches = [
-            (TextIn(group, texts), Constant(thresholds[class_index]))
-            for texts, thresholds in zip(texts_of_groups, self.groups.thresholds, strict=True)
-        ]
-        return Case(tuple(branches), others)
+        thresholds = [Constant(of_group[class_index]) for of_group in self.groups.thresholds]
+        return lookup((group,), [(texts,) for texts in texts_of_groups], thresholds, others)
 
     def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""

@@ -46,8 +46,8 @@ def compare(
 ) -> Differences:
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
-    A program is expressions in SQL of one of ``RUN_DIALECTS``, a Python module, or an ONNX model. A database
-    that refuses it is a GateError.
+    A program is SQL of one of ``RUN_DIALECTS``, as expressions or as a query of ``TABLE``, a Python module,
+    or an ONNX model. A database that refuses it is a GateError.
     """
     run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
     runner = run(formula, program)
@@ -202,43 +202,54 @@ def _adding_up(frame: pl.DataFrame, classes: Sequence[str]) -> pl.DataFrame:
     return frame.with_columns(columns)
 
 
+TABLE: Final = "uqcli_batch"
+"""Table of the rows that are compared."""
+
+
+def _query(program: bytes) -> str:
+    """Return the query of a program that is one, or expressions for it."""
+    text = program.decode()
+    first = next(line for line in text.splitlines() if not line.startswith("--"))
+    return text if first.startswith(("SELECT", "WITH")) else f"SELECT {text} FROM {TABLE}"
+
+
 def _in_duckdb(formula: Formula, program: bytes) -> Program:
     import duckdb
 
-    query = f"SELECT {program.decode()} FROM batch"
+    query = _query(program)
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
         with duckdb.connect() as connection:
-            connection.register("batch", batch.to_arrow())
+            connection.register(TABLE, batch.to_arrow())
             try:
                 result: Any = connection.sql(query).to_arrow_table()
             except duckdb.Error as error:
                 raise _refused("DuckDB", error) from error
         return {
-            output.name: pl.Series(result.column(index).to_pylist(), dtype=_DTYPES[output.kind])
-            for index, output in enumerate(formula.outputs)
+            output.name: pl.Series(column.to_pylist(), dtype=_DTYPES[output.kind])
+            for output, column in zip(formula.outputs, result.columns[-len(formula.outputs) :], strict=True)
         }
 
     return run
 
 
 def _in_sqlite(formula: Formula, program: bytes) -> Program:
-    query = f"SELECT {program.decode()} FROM batch"
+    query = _query(program)
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
         stored = batch.select(_as_stored(batch[column.name], column) for column in formula.inputs)
         columns = ", ".join('"' + name.replace('"', '""') + '"' for name in stored.columns)
         marks = ", ".join("?" * stored.width)
         with closing(sqlite3.connect(":memory:")) as connection:
-            connection.execute(f"CREATE TABLE batch ({columns})")
-            connection.executemany(f"INSERT INTO batch VALUES ({marks})", stored.iter_rows())
+            connection.execute(f"CREATE TABLE {TABLE} ({columns})")
+            connection.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", stored.iter_rows())
             try:
                 rows = connection.execute(query).fetchall()
             except sqlite3.Error as error:
                 raise _refused("SQLite", error) from error
         return {
             output.name: pl.Series([row[index] for row in rows]).cast(_DTYPES[output.kind])
-            for index, output in enumerate(formula.outputs)
+            for index, output in enumerate(formula.outputs, -len(formula.outputs))
         }
 
     return run
@@ -258,18 +269,24 @@ def _refused(database: str, error: Exception) -> GateError:
 
 
 def _in_python(formula: Formula, program: bytes) -> Program:
-    from uqcli.export.python import argument_names, function_name
+    from uqcli.export.python import python_names
 
     module: dict[str, Any] = {}
-    names = list(argument_names(formula).values())
+    public = python_names(formula)
+    arguments = list(public.arguments.values())
     exec(compile(program, "exported.py", "exec"), module)  # our own program
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
-        rows = [dict(zip(names, row, strict=True)) for row in batch.iter_rows()]
+        rows = [dict(zip(arguments, row, strict=True)) for row in batch.iter_rows()]
+        if public.together:
+            computed = [module[public.together](**row) for row in rows]
+            values = {name: [row[name] for row in computed] for name in public.functions}
+        else:
+            values = {
+                name: [module[function](**row) for row in rows] for name, function in public.functions.items()
+            }
         return {
-            output.name: pl.Series(
-                [module[function_name(output)](**row) for row in rows], dtype=_DTYPES[output.kind]
-            )
+            output.name: pl.Series(values[output.name], dtype=_DTYPES[output.kind])
             for output in formula.outputs
         }
 

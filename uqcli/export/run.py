@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -19,6 +20,7 @@ from uqcli.rules.expressions import Formula
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved
 
+_VERSION: Final = re.compile(r"[0-9][0-9A-Za-z.+-]{0,40}")
 _NEEDS: Final[Mapping[ExportTarget, str]] = MappingProxyType(
     {ExportTarget.SQL: "sqlglot", ExportTarget.ONNX: "onnx"}
 )
@@ -46,14 +48,15 @@ def run(request: ExportRequest) -> Exported:
     program = _program(request, formula, facts)
     differences = failure = None
     if request.rows is not None:
-        from uqcli.export.check import RUN_DIALECTS, compare
+        from uqcli.export.check import RUN_DIALECTS, TABLE, compare
 
         dialect = request.dialect if request.dialect in RUN_DIALECTS else SqlDialect.DUCKDB
         if request.to is not ExportTarget.SQL or dialect is SqlDialect.DUCKDB:
             _require(_RUNS.get(request.to))
         runs = program
         if request.to is ExportTarget.SQL and (request.dialect, request.table) != (dialect, None):
-            runs = _program(replace(request, dialect=dialect, table=None), formula, facts)
+            table = None if request.table is None else TABLE
+            runs = _program(replace(request, dialect=dialect, table=table), formula, facts)
         differences = compare(rule, formula, runs, request.to, request.rows, dialect=dialect)
         if request.to is ExportTarget.SQL:
             not_run = None if dialect is request.dialect else request.dialect
@@ -103,17 +106,19 @@ def _facts(rule: Saved) -> dict[str, str]:
 
 
 def _program(request: ExportRequest, formula: Formula, facts: Mapping[str, str]) -> bytes:
-    missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
-    comments = [f"uqcli export. {name}: {' '.join(fact.split())}" for name, fact in facts.items()]
     match request.to:
         case ExportTarget.SQL:
             from uqcli.export.sql import to_sql
 
-            return to_sql(formula, request.dialect, [*comments, missing], request.table).encode()
+            missing = "Null for rows whose numbers are null, NaN, infinite or out of their range."
+            # the file says its version, and a comment ends with its line
+            version = facts["version"] if _VERSION.fullmatch(facts["version"]) else "unknown"
+            comment = f"uqcli export. kind: {facts['kind']}, version: {version}, digest: {facts['digest']}"
+            return to_sql(formula, request.dialect, [comment, missing], request.table).encode()
         case ExportTarget.PYTHON:
             from uqcli.export.python import to_python
 
-            return to_python(formula, comments).encode()
+            return to_python(formula, facts).encode()
         case ExportTarget.ONNX:
             from uqcli.export.onnx import to_onnx
 

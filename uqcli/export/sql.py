@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
-from functools import partial
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import ClassVar, Final, NamedTuple
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -16,6 +16,7 @@ from sqlglot.dialects.sqlite import SQLite
 from uqcli.base.choices import SqlDialect
 from uqcli.base.counts import WHOLE_NUMBER
 from uqcli.base.errors import UsageError
+from uqcli.export.names import Names
 from uqcli.rules.expressions import (
     TRUTHS,
     WHITE_SPACE,
@@ -31,22 +32,80 @@ from uqcli.rules.expressions import (
     IsMissing,
     Let,
     Line,
+    Lookup,
     Maximum,
     Name,
     Output,
     Steps,
     TextIn,
+    compared_with_texts,
     direct_parts,
     parts_of,
+    write,
 )
 
-MAX_CHARACTERS: Final = 1_000_000
-"""Longest statement that SQLite and BigQuery read."""
+MAX_CHARACTERS: Final[Mapping[SqlDialect, int]] = {
+    SqlDialect.BIGQUERY: 1_000_000,
+    SqlDialect.SNOWFLAKE: 1_000_000,
+    SqlDialect.DUCKDB: 30_000_000,
+    SqlDialect.SQLITE: 30_000_000,
+    SqlDialect.POSTGRES: 30_000_000,
+    SqlDialect.SPARK: 30_000_000,
+}
+"""Longest statement that a database reads; of those without a limit, what is read within a minute."""
 
-Sql = Any
-"""A part of a statement; sqlglot's functions declare several classes for it."""
+_MOST_REPEATED: Final = 1_000_000
+"""Longest statement in which each output computes again what several outputs use."""
+
+_MOST_COLUMNS: Final[Mapping[SqlDialect, int]] = {SqlDialect.SQLITE: 2000, SqlDialect.POSTGRES: 1600}
+"""Columns that a query may have, by the databases that have a limit."""
+
+_LONGEST_NAME: Final[Mapping[SqlDialect, int]] = {
+    SqlDialect.POSTGRES: 63,
+    SqlDialect.SNOWFLAKE: 255,
+    SqlDialect.BIGQUERY: 300,
+}
+"""Bytes of the name of a column, by the databases that have a limit."""
+
+
+def _in_ascii_lower_case(name: str) -> str:
+    return "".join(character.lower() if character.isascii() else character for character in name)
+
+
+_CASES: Final[Mapping[SqlDialect, Callable[[str], str]]] = {
+    SqlDialect.DUCKDB: _in_ascii_lower_case,
+    SqlDialect.SQLITE: _in_ascii_lower_case,
+    SqlDialect.SPARK: str.lower,
+    SqlDialect.BIGQUERY: str.lower,
+}
+"""How names are folded, by the dialects in which two that differ only in case are one, though in quotes."""
+
+_WITH_SUBQUERIES: Final = (SqlDialect.SQLITE, SqlDialect.POSTGRES, SqlDialect.SPARK)
+"""Dialects whose expressions may name values in a subquery of the row.
+
+DuckDB joins such a subquery, and rows lose their order: there functions of lists name values. In other
+dialects they are written out.
+"""
+
+_NAMING: Final = (*_WITH_SUBQUERIES, SqlDialect.DUCKDB)
+
+_WITHOUT: Final[Mapping[SqlDialect, str]] = {
+    SqlDialect.DUCKDB: "EXCLUDE",
+    SqlDialect.SNOWFLAKE: "EXCLUDE",
+    SqlDialect.BIGQUERY: "EXCEPT",
+    SqlDialect.SPARK: "EXCEPT",
+}
+"""Word that leaves columns out of all of a table, by dialect."""
+
+_MOST_STEPS: Final = 100
+"""Common table expressions that build on each other."""
+
+_LONGEST_LINE: Final = 120
+_CHAIN: Final = 100
+"""Conditions or arguments in a row: SQLite has at most 127 arguments, and 1,000 levels of operators."""
 
 _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9 _.-]*")
 _FLOATING: Final = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
 """Text of a floating-point number, which may come from a column of such numbers."""
 
@@ -56,99 +115,170 @@ _EXACT_DIGITS: Final = 15
 _LARGEST_SHIFT: Final = 980
 """Largest power of two by which a fraction is divided at once."""
 
-_OPERATORS: Final[Mapping[str, Any]] = {
-    "+": exp.Add,
-    "-": exp.Sub,
-    "*": exp.Mul,
-    "/": exp.Div,
-    "<": exp.LT,
-    "<=": exp.LTE,
-    ">": exp.GT,
-    ">=": exp.GTE,
-}
-# a part has one place in the statement, so that sqlglot need not copy it
-_and: Final = partial(exp.and_, copy=False)
-_or: Final = partial(exp.or_, copy=False)
-_not: Final = partial(exp.not_, copy=False)
-_paren: Final = partial(exp.paren, copy=False)
-_cast: Final = partial(exp.cast, copy=False)
-_DOUBLE, _TEXT = exp.DataType.Type.DOUBLE, exp.DataType.Type.TEXT
+Lines = list[str]
+"""A part of a statement. A line is not split, since a text in quotes may have line breaks."""
+
+
+_SUM, _PRODUCT, _ATOM = 1, 2, 3
+"""How strongly the parts of an expression hold together."""
+
+
+class _Sql(NamedTuple):
+    """A part of a statement."""
+
+    lines: Lines
+    strength: int = _ATOM
+
+    def operand(self, strength: int) -> Lines:
+        """Return it with parentheses unless it holds together as strongly."""
+        return self.lines if self.strength >= strength else _joined("(", self.lines, ")")
+
+
+_Writing = Generator[Expression, _Sql, _Sql]
 
 
 def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table: str | None = None) -> str:
     """Write a formula as an expression, as several with their names, or as a query of a table.
 
-    Comments are lines before it. Refused are a program longer than ``MAX_CHARACTERS``, a name that no table
-    has, and the comparison of a text that is a floating-point number of another text in the database.
+    What is used twice is a named column: of a common table expression, or of a subquery of the row. Comments
+    are lines before it. Refused are programs beyond the limits of the database, names that no table has, and
+    the comparison of a text that is a floating-point number of another text in the database.
     """
-    least = sum(_least_characters(output.value, {}) for output in formula.outputs)
-    if least > MAX_CHARACTERS:
-        raise _too_long(f"more than {least:,}")
+    _refuse_names(formula, dialect)
     _refuse_floating_texts(formula, dialect)
+    _refuse_size(formula, dialect, is_query=table is not None)
     writer = _Writer(dialect, formula)
-    values = [writer.output(output) for output in formula.outputs]
-    generator = writer.generator
-    named = [
-        exp.alias_(value, writer.identifier(output.name), copy=False)
-        for value, output in zip(values, formula.outputs, strict=True)
-    ]
-    if table is not None:
-        query = exp.select(exp.Star(), *named, copy=False).from_(writer.table(table))
-        text = query.sql(dialect=generator, pretty=True, copy=False)
-    elif len(values) == 1:
-        text = values[0].sql(dialect=generator, pretty=True, copy=False)
-    else:
-        text = ",\n".join(value.sql(dialect=generator, pretty=True, copy=False) for value in named)
-    if len(text) > MAX_CHARACTERS:
-        raise _too_long(f"{len(text):,}")
-    lines = [f"-- {line}" for comment in comments for line in comment.splitlines()]
-    return "\n".join([*lines, text]) + "\n"
+    lines = writer.expressions() if table is None else writer.query(table)
+    text = "\n".join([*(f"-- {comment}" for comment in comments), *lines]) + "\n"
+    if len(text) > MAX_CHARACTERS[dialect]:
+        raise _too_long(f"{len(text):,}", MAX_CHARACTERS[dialect], dialect)
+    return text
 
 
-def _too_long(characters: str) -> UsageError:
+def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
+    """Refuse names of columns and groups that the database cannot have."""
+    texts = {text for part in formula.parts() for text in _texts_of(part)}
+    columns = [column.name for column in formula.inputs]
+    names = [*columns, *(output.name for output in formula.outputs)]
+    if any("\0" in text for text in (*names, *texts)):
+        raise UsageError(
+            "a name of a column, a class or a group has the character NUL",
+            expected="names that a database can hold",
+            remedy="export it --to python",
+        )
+    if "" in columns:
+        raise UsageError("a column without a name", expected="a name of each column, for SQL")
+    longest = max(names, key=lambda name: len(name.encode()))
+    limit = _LONGEST_NAME.get(dialect)
+    if limit is not None and len(longest.encode()) > limit:
+        raise UsageError(
+            f"the name of a column has {len(longest.encode()):,} bytes",
+            expected=f"at most {limit}, as in {dialect}",
+            remedy="rename the column",
+        )
+    known: dict[str, str] = {}
+    for column in columns:
+        other = known.setdefault(_CASES.get(dialect, str)(column), column)
+        if other != column:
+            raise UsageError(
+                f"columns '{other}' and '{column}', which are one in {dialect}",
+                expected="names that differ in more than case",
+            )
+    most = _MOST_COLUMNS.get(dialect)
+    if most is not None and len(names) > most:
+        raise UsageError(
+            f"the rule reads {len(columns):,} columns and adds {len(formula.outputs):,}",
+            expected=f"at most {most:,} together, as in {dialect}",
+            remedy="export it --to python or onnx, or for another dialect",
+        )
+
+
+def _texts_of(part: Expression) -> Iterable[str]:
+    """Return the texts in a part itself."""
+    match part:
+        case Constant(str(value)):
+            return (value,)
+        case TextIn(_, texts):
+            return texts
+        case Lookup(_, groups):
+            return [text for group in groups for texts in group for text in texts or ()]
+        case _:
+            return ()
+
+
+def _refuse_size(formula: Formula, dialect: SqlDialect, *, is_query: bool) -> None:
+    """Refuse a program that is too long before it is written."""
+    is_named = is_query or dialect in _NAMING
+    names: dict[str, int] = {}
+    sizes: list[int] = []
+    column = len('CAST("" AS REAL), >= 0')
+    for name, value in (*formula.named, *((output.name, output.value) for output in formula.outputs)):
+        sizes.append(_least_characters(value, names, is_named=is_named))
+        names[name] = 1 if is_named else sizes[-1]
+    shared = sum(sizes[: len(formula.named)]) if is_named else 0
+    shared += len(formula.named) * len(" AS uqcli_") if is_named else 0
+    shared += sum(len(own.name) + column for own in formula.inputs)
+    copies = 1 if is_query and dialect is not SqlDialect.SQLITE else len(formula.outputs)
+    least = sum(sizes[len(formula.named) :]) + copies * shared
+    most = MAX_CHARACTERS[dialect]
+    if formula.named and copies > 1:
+        most = min(most, _MOST_REPEATED)
+    if least > most:
+        raise _too_long(f"more than {least:,}", most, dialect)
+
+
+def _too_long(characters: str, most: int, dialect: SqlDialect) -> UsageError:
     return UsageError(
         f"the rule takes {characters} characters of SQL",
-        expected=f"at most {MAX_CHARACTERS:,}",
-        remedy="export it --to python or onnx, or fit fewer bins or trees",
+        expected=f"at most {most:,} for {dialect}",
+        remedy="write a query with --table, export it --to python or onnx, or fit fewer bins or trees",
     )
 
 
-def _least_characters(expression: Expression, names: Mapping[str, int]) -> int:  # noqa: PLR0911
-    """Return fewer characters than an expression takes, named values written out wherever they are used."""
+def _least_characters(expression: Expression, names: Mapping[str, int], *, is_named: bool) -> int:
+    """Return fewer characters than an expression takes; names are written out, or have one character."""
+    known = dict(names)
 
-    def least(part: Expression) -> int:
-        return _least_characters(part, names)
+    def least(part: Expression) -> Generator[Expression, int, int]:
+        match part:
+            case Name(name):
+                return known.get(name, 1)
+            case Let(name, value, body):
+                size = yield value
+                known[name] = 1 if is_named else size
+                return (size if is_named else 0) + (yield body)
+            case Column():
+                return 1
+            case Constant(value):
+                return len(repr(value)) if isinstance(value, float | int) and abs(value) < _SHORT else 1
+            case Steps(argument, edges, leaves):
+                size = len(edges) * ((yield argument) + len("CASE WHEN  <  THEN  ELSE  END"))
+                for leaf in leaves:
+                    size += yield leaf
+                return size
+            case _:
+                size = 1
+                for inner in direct_parts(part):
+                    size += yield inner
+                if isinstance(part, Lookup):
+                    size += sum(map(len, _texts_of(part))) + len(part.values) * len("WHEN = '' THEN ")
+                return size
 
-    match expression:
-        case Name(name):
-            return names[name]
-        case Let(name, value, body):
-            return _least_characters(body, {**names, name: least(value)})
-        case Column(name=name):
-            return len(name) + len('CAST("" AS REAL)')
-        case Constant(value):
-            return len(repr(value))
-        case Line(argument):
-            return least(argument) + len(repr((expression.start, expression.slope, expression.value)))
-        case Steps(argument, edges, leaves):
-            tests = len(edges) * (least(argument) + len("CASE WHEN  <  THEN  ELSE  END"))
-            return tests + sum(len(repr(edge)) for edge in edges) + sum(map(least, leaves))
-        case _:
-            parts = (getattr(expression, part.name) for part in fields(expression))
-            return 1 + sum(least(part) for value in parts for part in direct_parts(value))
+    return write(expression, least)
+
+
+_SHORT: Final = 1e16
+"""Numbers below are written in at least as many characters as their shortest form."""
 
 
 def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
     """Refuse texts of floating-point numbers that databases write in different ways."""
-    comparisons = (
-        part for output in formula.outputs for part in parts_of(output.value) if isinstance(part, TextIn)
-    )
-    for comparison in comparisons:
-        for text in comparison.texts:
-            is_exact = text.removesuffix(".0") in comparison.texts if WHOLE_NUMBER.fullmatch(text) else False
+    for column, texts in compared_with_texts(formula):
+        for text in texts:
+            is_exact = text.removesuffix(".0") in texts if WHOLE_NUMBER.fullmatch(text) else False
             if _FLOATING.fullmatch(text) and not is_exact and not _is_common(text, dialect):
                 raise UsageError(
-                    f"'{comparison.column.name}' is compared with {text}, "
+                    f"'{column.name}' is compared with {text}, "
                     "a number that databases write in different ways",
                     expected="texts or integers",
                     remedy="make groups of texts or integers, or export it --to python",
@@ -179,228 +309,543 @@ class _SqliteInBackticks(SQLite):
         IDENTIFIERS: ClassVar = ["`", '"', ("[", "]")]
 
 
-class _Writer:
-    """Writer of expressions in a dialect."""
+class _Quoting:
+    """A dialect's own words, quotes and literals."""
 
-    def __init__(self, dialect: SqlDialect, formula: Formula) -> None:
-        self._dialect = dialect
-        self._formula = formula
-        self.generator: Any = _SqliteInBackticks if dialect is SqlDialect.SQLITE else dialect
-        generator = Dialect.get_or_raise(dialect)
-        self._reserved = {word.lower() for word in generator.tokenizer_class.KEYWORDS} | {
-            word.lower() for word in generator.generator_class.RESERVED_KEYWORDS
+    def __init__(self, dialect: SqlDialect) -> None:
+        self.dialect = dialect
+        rules = Dialect.get_or_raise(_SqliteInBackticks if dialect is SqlDialect.SQLITE else dialect)
+        self._generator = rules.generator()
+        self._reserved = {word.lower() for word in rules.tokenizer_class.KEYWORDS} | {
+            word.lower() for word in rules.generator_class.RESERVED_KEYWORDS
         }
+        self.double = self._generated(exp.DataType.build("double"))
+        self.text_type = self._generated(exp.DataType.build("text"))
 
-    def identifier(self, name: str) -> exp.Identifier:
+    def _generated(self, part: exp.Expression) -> str:
+        written: str = self._generator.generate(part, copy=False)
+        return written
+
+    def identifier(self, name: str) -> str:
         """Write a name in quotes, since every database reserves other words.
 
         Snowflake folds names without quotes to upper case, so a name that needs none is that name.
         """
-        if self._dialect is SqlDialect.SNOWFLAKE and _SIMPLE.fullmatch(name.lower()):
+        if self.dialect is SqlDialect.SNOWFLAKE and _SIMPLE.fullmatch(name.lower()):
             name = name if name.lower() in self._reserved else name.upper()
-        return exp.to_identifier(name, quoted=True)
+        return self._generated(exp.to_identifier(name, quoted=True))
 
-    def table(self, name: str) -> Sql:
-        """Parse the name of a table; what is no name becomes a quoted one."""
-        if not name.strip():
+    def table(self, name: str) -> tuple[str, list[str]]:
+        """Write the name of a table, with its parts; what is no name becomes a quoted one."""
+        if not name.strip() or "\0" in name:
             raise UsageError(f"--table '{name}'", expected="the name of a table")
-        table = exp.to_table(name, dialect=self._dialect)
+        table = exp.to_table(name, dialect=self.dialect)
         for part in table.parts:
             if isinstance(part, exp.Identifier) and not part.quoted:
                 fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(
-                    self._dialect, str
+                    self.dialect, str
                 )
                 part.replace(exp.to_identifier(fold(part.name), quoted=True))
-        return table
+        return self._generated(table), [part.name for part in table.parts]
 
-    def output(self, output: Output) -> Sql:
-        """Write an output: null unless all required numbers are usable."""
-        value = self._written(output.value, {})
-        value = _cast(value, _DOUBLE) if output.kind == "double" else value
-        conditions = [self._is_usable(column) for column in self._formula.inputs if column.kind == "number"]
-        return exp.Case(ifs=[exp.If(this=_and(*conditions), true=value)])
+    def text(self, text: str) -> str:
+        """Write a text in quotes."""
+        return f"'{text}'" if _PLAIN.fullmatch(text) else self._generated(exp.Literal.string(text))
 
-    def _is_usable(self, column: Column) -> Sql:
-        """Write whether a number is finite and in its range; one that may be missing must not be infinite."""
-        number = self._number(column)
-        if column.name not in self._formula.required:
-            infinite = [exp.EQ(this=number.copy(), expression=self._infinity(sign)) for sign in ("", "-")]
-            return _or(self._is_missing(column), _not(_or(*infinite)))
-        usable = self._is_finite(number)
-        if column.name in self._formula.ranges:
-            low, high = self._formula.ranges[column.name]
-            bounds = [
-                exp.GTE(this=number.copy(), expression=self._literal(low)),
-                exp.LTE(this=number.copy(), expression=self._literal(high)),
-            ]
-            usable = _and(usable, *bounds)
-        return usable
+    def cast(self, value: str, kind: str) -> str:
+        """Write a conversion."""
+        return f"CAST({value} AS {kind})"
 
-    def _is_finite(self, number: Sql) -> Sql:
-        """Write whether a number is neither NaN nor infinite, by the dialect's own means; null for null."""
-        match self._dialect:
-            case SqlDialect.DUCKDB:
-                return exp.Anonymous(this="ISFINITE", expressions=[number])
-            case SqlDialect.SQLITE:  # which has no NaN
-                return exp.LT(this=exp.Abs(this=number), expression=self._infinity(""))
-            case SqlDialect.BIGQUERY:
-                tests = [
-                    exp.Anonymous(this=name, expressions=[number.copy()]) for name in ("IS_NAN", "IS_INF")
-                ]
-                return _not(_or(*tests))
-            case SqlDialect.SPARK:
-                is_nan = exp.Anonymous(this="ISNAN", expressions=[number.copy()])
-                is_infinite = exp.EQ(this=exp.Abs(this=number), expression=self._infinity(""))
-                return _and(
-                    exp.Is(this=number.copy(), expression=exp.Not(this=exp.Null())),
-                    _not(is_nan),
-                    _not(is_infinite),
-                )
-            case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:  # where NaN equals itself
-                special = [self._special("NaN"), self._infinity(""), self._infinity("-")]
-                return _not(exp.In(this=number, expressions=special))
+    def special(self, text: str) -> str:
+        """Write a double by its text."""
+        return self.cast(f"'{text}'", self.double)
 
-    def _special(self, text: str) -> Sql:
-        return _cast(exp.Literal.string(text), _DOUBLE)
-
-    def _infinity(self, sign: str) -> Sql:
-        match self._dialect:
+    def infinity(self, sign: str) -> str:
+        """Write positive or negative infinity."""
+        match self.dialect:
             case SqlDialect.SQLITE:
-                number: Sql = exp.Literal.number("9e999")
-                return exp.Neg(this=number) if sign else number
+                return f"{sign}9e999"
             case SqlDialect.POSTGRES | SqlDialect.SPARK:
-                return self._special(f"{sign}Infinity")
+                return self.special(f"{sign}Infinity")
             case _:
-                return self._special(f"{sign}inf")
+                return self.special(f"{sign}inf")
 
-    def _is_missing(self, column: Column) -> Sql:
-        if column.kind == "text":
-            text = self._text(column)
-            return _or(
-                exp.Is(this=text, expression=exp.Null()),
-                exp.EQ(this=text.copy(), expression=exp.Literal.string("")),
-            )
-        number = self._number(column)
-        is_null = exp.Is(this=number, expression=exp.Null())
-        match self._dialect:
-            case SqlDialect.SQLITE:
-                return is_null
-            case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:
-                return _or(is_null, exp.EQ(this=number.copy(), expression=self._special("NaN")))
-            case SqlDialect.BIGQUERY:
-                return _or(is_null, exp.Anonymous(this="IS_NAN", expressions=[number.copy()]))
-            case _:
-                return _or(is_null, exp.Anonymous(this="ISNAN", expressions=[number.copy()]))
-
-    def _number(self, column: Column) -> Sql:
-        return _cast(exp.Column(this=self.identifier(column.name)), _DOUBLE)
-
-    def _text(self, column: Column) -> Sql:
-        """Write a text without white space at its ends; by default most databases strip blanks only."""
-        text = _cast(exp.Column(this=self.identifier(column.name)), _TEXT)
-        if self._dialect is SqlDialect.BIGQUERY:
-            return exp.Anonymous(this="TRIM", expressions=[text])
-        function = "BTRIM" if self._dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
-        return exp.Anonymous(this=function, expressions=[text, exp.var(_white_space(self._dialect))])
-
-    def _literal(self, value: float | bool | int | str | None) -> Sql:
+    def literal(self, value: float | bool | int | str | None) -> str:
         """Write a constant; doubles by their shortest decimal form, read as doubles without an error."""
-        if value is None:
-            return exp.Null()
-        if isinstance(value, bool):
-            return exp.Boolean(this=value)
+        if value is None or isinstance(value, bool):
+            return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
         if isinstance(value, str):
-            return exp.Literal.string(value)
+            return self.text(value)
         if isinstance(value, int):
-            return exp.Literal.number(value)
-        literal = self._double(abs(value))
-        return exp.Neg(this=literal) if str(value).startswith("-") and value != 0 else literal
+            return str(value)
+        sign = "-" if str(value).startswith("-") and value != 0 else ""
+        return self.infinity(sign) if abs(value) == float("inf") else f"{sign}{self._double(abs(value))}"
 
-    def _double(self, value: float) -> Sql:
+    def _double(self, value: float) -> str:
         text = repr(value)
-        if self._dialect is SqlDialect.SNOWFLAKE:
-            return self._special(text)
+        if self.dialect is SqlDialect.SNOWFLAKE:
+            return self.special(text)
         digits = text.partition("e")[0].replace(".", "").strip("0")
-        if self._dialect is SqlDialect.SQLITE and len(digits) > _EXACT_DIGITS:
+        if self.dialect is SqlDialect.SQLITE and len(digits) > _EXACT_DIGITS:
             return _fraction(value)
-        return exp.Literal.number(text if "e" in text else f"{text}e0")
+        return text if "e" in text else f"{text}e0"
 
-    def _written(self, expression: Expression, names: Mapping[str, Sql]) -> Sql:  # noqa: PLR0911, PLR0912
-        """Write an expression; named values are written out wherever they are used."""
+    def is_finite(self, number: str) -> str:
+        """Write whether a number is neither NaN nor infinite, by the dialect's own means; null for null."""
+        match self.dialect:
+            case SqlDialect.DUCKDB:
+                return f"ISFINITE({number})"
+            case SqlDialect.SQLITE:  # which has no NaN
+                return f"ABS({number}) < {self.infinity('')}"
+            case SqlDialect.BIGQUERY:
+                return f"NOT (IS_NAN({number}) OR IS_INF({number}))"
+            case SqlDialect.SPARK:
+                infinite = f"ABS({number}) = {self.infinity('')}"
+                return f"{number} IS NOT NULL AND NOT ISNAN({number}) AND NOT {infinite}"
+            case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:  # where NaN equals itself
+                special = [self.special("NaN"), self.infinity(""), self.infinity("-")]
+                return f"NOT {number} IN ({', '.join(special)})"
 
-        def written(part: Expression) -> Sql:
-            return self._written(part, names)
+    def is_missing(self, number: str) -> str:
+        """Write whether a number is null or NaN."""
+        match self.dialect:
+            case SqlDialect.SQLITE:
+                return f"{number} IS NULL"
+            case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:
+                return f"({number} IS NULL OR {number} = {self.special('NaN')})"
+            case SqlDialect.BIGQUERY:
+                return f"({number} IS NULL OR IS_NAN({number}))"
+            case _:
+                return f"({number} IS NULL OR ISNAN({number}))"
 
+    def stripped(self, text: str) -> str:
+        """Write a text without white space at its ends; by default most databases strip blanks only."""
+        if self.dialect is SqlDialect.BIGQUERY:
+            return f"TRIM({text})"
+        function = "BTRIM" if self.dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
+        return f"{function}({text}, {_white_space(self.dialect)})"
+
+
+class _Writer:
+    """Writer of the outputs of a formula in a dialect.
+
+    A converted column or a value that is used several times is a named column. A value is computed one step
+    after those that it uses, and is null in rows without the required numbers.
+    """
+
+    def __init__(self, dialect: SqlDialect, formula: Formula) -> None:
+        self._formula = formula
+        self._quoting = _Quoting(dialect)
+        self._dialect = dialect
+        self._inputs: dict[Column, str] = {}
+        self._usable = ""
+        self._values: dict[str, _Sql] = {}
+        self._levels: dict[str, int] = {}
+        self._step_names: list[str] = []
+        self._row = ""
+
+    def query(self, table: str) -> Lines:
+        """Write a query of a table: its columns and the outputs."""
+        source, parts = self._quoting.table(table)
+        if self._dialect is SqlDialect.SQLITE:  # where no column of a query can be left out
+            return _selected(["*", *self._each()], source)
+        names = self._allocator(parts)
+        steps, outputs = self._steps_and_values(self._formula.outputs, names)
+        if self._dialect is SqlDialect.POSTGRES:  # which leaves no column out, but has a row as a column
+            row = names.new("uqcli_row")
+            first, every, source = row, f"({row}).*", f"{source} AS {row}"
+        else:
+            hidden = ", ".join(name for step in steps for name, _ in step)
+            first, every = "*", f"* {_WITHOUT[self._dialect]} ({hidden})"
+        return self._with(steps, first, source, [[every], *self._named(outputs)])
+
+    def expressions(self) -> Lines:
+        """Write the expression of each output; several have their names."""
+        if len(self._formula.outputs) == 1:
+            return self._expression(self._formula.outputs[0])
+        return _listed(self._each())
+
+    def _each(self) -> list[Lines]:
+        return self._named([self._expression(output) for output in self._formula.outputs])
+
+    def _named(self, values: Sequence[Lines]) -> list[Lines]:
+        return [
+            _joined(value, f" AS {self._quoting.identifier(output.name)}")
+            for value, output in zip(values, self._formula.outputs, strict=True)
+        ]
+
+    def _expression(self, output: Output) -> Lines:
+        """Write an output as an expression: what is used several times is named in a subquery of the row."""
+        texts = sum(
+            len(part.groups) if isinstance(part, Lookup) else isinstance(part, TextIn | IsMissing)
+            for part in parts_of(output.value)
+        )
+        if self._dialect not in _NAMING or (texts < 2 and not self._has_values(output)):
+            self._values = {}
+            self._inputs = {column: self._converted(column) for column in self._formula.inputs}
+            self._usable = self._all_usable()
+            for name, value in self._formula.named:
+                self._values[name] = self._written(value)
+            return self._guarded(self._output(output, self._written(output.value)))
+        names = self._allocator(())
+        self._row = names.new("uqcli_row") if self._dialect is SqlDialect.DUCKDB else ""
+        steps, values = self._steps_and_values([output], names)
+        if self._row:
+            return self._with_lambdas(steps, *values)
+        return _joined("(", self._with(steps, "", "", values), ")")
+
+    def _has_values(self, output: Output) -> bool:
+        return bool(self._formula.named) or len(self._hoisted(output.value)[0]) > 0
+
+    def _allocator(self, others: Iterable[str]) -> Names:
+        columns = [column.name for column in self._formula.inputs]
+        taken = [*columns, *(output.name for output in self._formula.outputs)]
+        return Names([*taken, *others], str.lower)
+
+    def _steps_and_values(
+        self, outputs: Sequence[Output], names: Names
+    ) -> tuple[list[list[tuple[str, Lines]]], list[Lines]]:
+        """Return the named columns of each step, and the outputs, which use them."""
+        formula, steps = self._formula, list[list[tuple[str, Lines]]]()
+        self._values, self._levels, self._step_names = {}, {}, [names.new("uqcli_step")]
+        columns = {
+            column: names.new(f"uqcli_{formula.roles.get(column.name, column.kind)}")
+            for column in formula.inputs
+        }
+        steps.append([(name, [self._converted(column)]) for column, name in columns.items()])
+        self._inputs = {column: self._reference(name) for column, name in columns.items()}
+        order: list[tuple[str, Expression]] = []
+        values: list[Expression] = []
+        for name, value in formula.named:
+            hoisted, body = self._hoisted(value)
+            order += [*hoisted, (name, body)]
+        for output in outputs:
+            hoisted, body = self._hoisted(output.value)
+            order += hoisted
+            values.append(body)
+        self._usable = self._all_usable()
+        if self._usable and (order or len(outputs) > 1):
+            name = names.new("uqcli_usable")
+            steps.append([(name, [self._usable])])
+            self._step_names.append(names.new("uqcli_step"))
+            self._usable = self._reference(name)
+        first = len(steps)
+        for name, value in order:
+            used = [part.name for part in parts_of(value) if isinstance(part, Name)]
+            level = max((self._levels[other] + 1 for other in used if other in self._levels), default=first)
+            column = names.new(f"uqcli_{name.partition(' ')[0]}")
+            text = self._written(value).lines
+            if any(isinstance(part, Column) for part in parts_of(value)):  # others use guarded values
+                text = self._guarded(text)
+            if self._is_decimal(value):
+                text = _joined("CAST(", text, f" AS {self._quoting.double})")
+            if level == len(steps):
+                steps.append([])
+                self._step_names.append(names.new("uqcli_step"))
+            self._values[name], self._levels[name] = _Sql([self._reference(column)]), level
+            steps[level].append((column, text))
+        self._refuse_steps(steps)
+        return steps, [
+            self._guarded(self._output(output, self._written(value)))
+            for output, value in zip(outputs, values, strict=True)
+        ]
+
+    def _reference(self, name: str) -> str:
+        """Write a named column, which is a field of the argument if functions name it."""
+        return f"{self._row}.{name}" if self._row else name
+
+    def _refuse_steps(self, steps: Sequence[Sequence[tuple[str, Lines]]]) -> None:
+        """Refuse more steps or named columns than the database has."""
+        columns, most = sum(map(len, steps)), _MOST_COLUMNS.get(self._dialect)
+        if len(steps) > _MOST_STEPS or (most is not None and columns > most):
+            raise UsageError(
+                f"the rule computes {columns:,} values in {len(steps):,} steps",
+                expected=f"at most {_MOST_STEPS} steps" + (f" and {most:,} values" if most else ""),
+                remedy="export it --to python or onnx",
+            )
+
+    def _with(
+        self, steps: Sequence[Sequence[tuple[str, Lines]]], every: str, source: str, last: Sequence[Lines]
+    ) -> Lines:
+        """Write common table expressions, one for each step, and a query of the last one."""
+        # written out again by these two otherwise, and values of many classes would be computed many times
+        keeps = self._formula.named and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
+        lines: Lines = []
+        for step_name, step in zip(self._step_names, steps, strict=True):
+            items = [_joined(value, f" AS {name}") for name, value in step]
+            lines = _joined(
+                lines or ["WITH "],
+                ", " if lines else "",
+                f"{step_name} AS {'MATERIALIZED ' if keeps else ''}(",
+            )
+            lines += [*_indented(_selected([*([every] if every else []), *items], source)), ")"]
+            every, source = "*", step_name
+        return [*lines, *_selected(last, source)]
+
+    def _with_lambdas(self, steps: Sequence[Sequence[tuple[str, Lines]]], value: Lines) -> Lines:
+        """Write functions, one for each step, of a list of one structure, to which it adds the named columns.
+
+        They are not nested, since the time to read nested ones doubles with each.
+        """
+        first, *others = steps
+        lines = _joined("[{", _listed([_joined(f"'{name}': ", text) for name, text in first]), "}]")
+        for step in others:
+            fields = _listed([_joined(f"{name} := ", text) for name, text in step])
+            lines = [
+                *_joined(lines, f", LAMBDA {self._row}:"),
+                *_joined(f"STRUCT_INSERT({self._row}, ", fields, "))"),
+            ]
+        lines = [*_joined(lines, f", LAMBDA {self._row}:"), *_joined(value, ")[1]")]
+        return _joined("LIST_TRANSFORM(" * len(steps), lines)
+
+    def _converted(self, column: Column) -> str:
+        """Write a column as a double, or as a text without white space at its ends."""
+        name, quoting = self._quoting.identifier(column.name), self._quoting
+        if column.kind == "number":
+            return quoting.cast(name, quoting.double)
+        return quoting.stripped(quoting.cast(name, quoting.text_type))
+
+    def _all_usable(self) -> str:
+        """Write whether all numbers are usable; empty if there are none."""
+        numbers = [column for column in self._formula.inputs if column.kind == "number"]
+        return _chained(" AND ", [test for column in numbers for test in self._usable_tests(column)])
+
+    def _usable_tests(self, column: Column) -> list[str]:
+        """Write that a number is finite and in its range; one that may be missing must not be infinite."""
+        number, quoting = self._inputs[column], self._quoting
+        if column.name not in self._formula.required:
+            infinite = " OR ".join(f"{number} = {quoting.infinity(sign)}" for sign in ("", "-"))
+            return [f"({quoting.is_missing(number)} OR NOT ({infinite}))"]
+        if column.name not in self._formula.ranges:
+            return [quoting.is_finite(number)]
+        low, high = map(quoting.literal, self._formula.ranges[column.name])
+        # no other dialect takes NaN for a number in a range, as DuckDB does by the statistics of a file
+        is_finite = [quoting.is_finite(number)] if self._dialect is SqlDialect.DUCKDB else []
+        return [*is_finite, f"{number} >= {low}", f"{number} <= {high}"]
+
+    def _guarded(self, value: Lines) -> Lines:
+        """Write a value that is null unless all required numbers are usable."""
+        if not self._usable:
+            return value
+        start = f"CASE WHEN {self._usable}"
+        if len(value) == 1 and len(start) + len(value[0]) > _LONGEST_LINE:
+            return [start, f"  THEN {value[0]} END"]
+        return _joined(f"{start} THEN ", value, " END")
+
+    def _output(self, output: Output, value: _Sql) -> Lines:
+        if output.kind != "double":
+            return value.lines
+        return _joined("CAST(", value.lines, f" AS {self._quoting.double})")
+
+    def _hoisted(self, expression: Expression) -> tuple[list[tuple[str, Expression]], Expression]:
+        """Take named values out of an expression if they are computed in every row.
+
+        Those in a branch are not: they are written out where they are used.
+        """
+        values: list[tuple[str, Expression]] = []
+
+        def taken(part: Expression) -> Generator[Expression, Expression, Expression]:
+            match part:
+                case Let(name, value, body):
+                    values.append((name, (yield value)))
+                    return (yield body)
+                case Arithmetic(_, left, right) | Comparison(_, left, right):
+                    first = yield left
+                    return replace(part, left=first, right=(yield right))
+                case Function(_, argument) | Line(argument) | Steps(argument):
+                    return replace(part, argument=(yield argument))
+                case Maximum(arguments):
+                    inner = []
+                    for argument in arguments:
+                        inner.append((yield argument))
+                    return Maximum(tuple(inner))
+                case _:
+                    return part
+
+        body = write(expression, taken)
+        return values, body
+
+    def _written(self, expression: Expression) -> _Sql:
+        return write(expression, self._step)
+
+    def _step(self, expression: Expression) -> _Writing:  # noqa: PLR0911, PLR0912
+        """Write an expression; a named value is written out where it is used, unless it is a column."""
         match expression:
             case Column():
-                return self._number(expression)
+                return _Sql([self._inputs[expression]])
             case Constant(value):
-                return self._literal(value)
+                is_negative = isinstance(value, float) and value < 0
+                return _Sql([self._quoting.literal(value)], _SUM if is_negative else _ATOM)
             case Name(name):
-                return names[name].copy()
+                return self._values[name]
             case Let(name, value, body):
-                return self._written(body, {**names, name: written(value)})
-            case Arithmetic(operator, left, right):
-                return _OPERATORS[operator](this=_operand(written(left)), expression=_operand(written(right)))
+                self._values[name] = yield value
+                return (yield body)
             case Comparison(operator, left, right):
-                return _OPERATORS[operator](this=_operand(written(left)), expression=_operand(written(right)))
+                first = yield left
+                return _Sql(_joined(first.lines, f" {operator} ", (yield right).lines), _SUM)
+            case Arithmetic(operator, left, right):
+                strength = _SUM if operator in "+-" else _PRODUCT
+                start = (yield left).operand(strength)
+                if self._is_decimal(left) and self._is_decimal(right):
+                    start = _joined("CAST(", start, f" AS {self._quoting.double})")
+                return _Sql(_joined(start, f" {operator} ", (yield right).operand(strength + 1)), strength)
             case Function(name, argument):
-                return (exp.Ln if name == "ln" else exp.Exp)(this=written(argument))
+                return _Sql(_joined(f"{name.upper()}(", (yield argument).lines, ")"))
             case Maximum(arguments):
-                first, *others = map(written, arguments)
-                return exp.Greatest(this=first, expressions=others, ignore_nulls=False)
+                texts = []
+                for argument in arguments:
+                    texts.append("\n".join((yield argument).lines))
+                return _Sql([self._greatest(texts)])
             case AllOf(conditions):
-                return _and(*map(written, conditions))
+                tests = []
+                for condition in conditions:
+                    tests.append("\n".join((yield condition).lines))
+                return _Sql([_chained(" AND ", tests) or "TRUE"], _SUM)
             case IsMissing(column):
-                return _paren(self._is_missing(column))
-            case TextIn(column, texts):
-                return self._is_in(column, texts)
+                return _Sql([self._is_missing(column)])
+            case TextIn(column, texts_in):
+                return _Sql([self._is_in(column, texts_in)])
             case Case(branches, default):
-                ifs = [exp.If(this=written(condition), true=written(value)) for condition, value in branches]
-                return exp.Case(ifs=ifs, default=written(default)) if ifs else written(default)
+                written = []
+                for condition, value in branches:
+                    test = yield condition
+                    written.append((test.lines, (yield value).lines))
+                return _Sql(_case(written, (yield default).lines))
+            case Lookup(_, _, values, default):
+                written = []
+                for condition, value in zip(expression.conditions(), values, strict=True):
+                    test = yield condition
+                    written.append((test.lines, (yield value).lines))
+                last = yield default
+                return _Sql(_case(written, last.lines)) if written else last
             case Line(argument, start, slope, value):
-                difference = exp.Sub(
-                    this=_operand(written(argument)), expression=_operand(self._literal(start))
+                written_out = Arithmetic(
+                    "+",
+                    Arithmetic("*", Constant(slope), Arithmetic("-", argument, Constant(start))),
+                    Constant(value),
                 )
-                product = exp.Mul(this=self._literal(slope), expression=_paren(difference))
-                return exp.Add(this=product, expression=_operand(self._literal(value)))
+                return (yield written_out)
             case Steps(argument):
-                return self._steps(written(argument), expression, names)
+                return (yield from self._steps((yield argument).operand(_SUM), expression))
 
-    def _steps(self, argument: Sql, steps: Steps, names: Mapping[str, Sql]) -> Sql:
+    def _is_decimal(self, expression: Expression) -> bool:
+        """Whether a value is an exact decimal in PostgreSQL: one of some constants."""
+        if self._dialect is not SqlDialect.POSTGRES:
+            return False
+        values = [expression]
+        while values:
+            match values.pop():
+                case Constant(float()):
+                    pass
+                case Case(branches, default):
+                    values += [default, *(value for _, value in branches)]
+                case Lookup(_, _, leaves, default):
+                    values += [default, *leaves]
+                case Steps(_, _, leaves):
+                    values += leaves
+                case _:
+                    return False
+        return True
+
+    def _steps(self, argument: Lines, steps: Steps) -> _Writing:
         """Write steps as nested comparisons of logarithmic depth."""
         if not steps.edges:
-            return self._written(steps.leaves[0], names)
+            return (yield steps.leaves[0])
         low, edge, high = steps.halves()
-        below = exp.LT(this=argument.copy(), expression=self._literal(edge))
-        return exp.Case(
-            ifs=[exp.If(this=below, true=self._steps(argument, low, names))],
-            default=self._steps(argument, high, names),
+        below = _joined(argument, f" < {self._quoting.literal(edge)}")
+        first = yield from self._steps(argument, low)
+        other = yield from self._steps(argument, high)
+        return _Sql(_case([(below, first.lines)], other.lines))
+
+    def _greatest(self, numbers: Sequence[str]) -> str:
+        """Write the largest of some numbers, none of which is null."""
+        while len(numbers) > 1:
+            parts = [numbers[start : start + _CHAIN] for start in range(0, len(numbers), _CHAIN)]
+            function = "MAX" if self._dialect is SqlDialect.SQLITE else "GREATEST"
+            numbers = [f"{function}({', '.join(part)})" if len(part) > 1 else part[0] for part in parts]
+        return numbers[0]
+
+    def _is_missing(self, column: Column) -> str:
+        value = self._inputs[column]
+        return (
+            f"({value} IS NULL OR {value} = '')" if column.kind == "text" else self._quoting.is_missing(value)
         )
 
-    def _is_in(self, column: Column, texts: Sequence[str]) -> Sql:
-        """Write whether a text is one of some; truth values are compared in lower case."""
+    def _is_in(self, column: Column, texts: Sequence[str]) -> str:
+        """Write whether a text is one of some, as a condition; truth values are compared in lower case."""
         truths = [text for text in texts if text in TRUTHS]
         others = [text for text in texts if text not in TRUTHS]
         if self._dialect is SqlDialect.SPARK:
             others += [_with_exponent(text) for text in others if _is_large_whole_number(text)]
-        tests: list[Sql] = []
+        value = self._inputs[column]
+
+        def listed(name: str, words: Iterable[str]) -> str:
+            written = list(words)
+            return f"{name} = {written[0]}" if len(written) == 1 else f"{name} IN ({', '.join(written)})"
+
+        tests: list[str] = []
         if others:
-            tests.append(exp.In(this=self._text(column), expressions=list(map(exp.Literal.string, others))))
+            tests.append(listed(value, map(self._quoting.text, others)))
         if truths:
-            lower = exp.Lower(this=self._text(column))
-            tests.append(exp.In(this=lower, expressions=list(map(exp.Literal.string, truths))))
+            tests.append(listed(f"LOWER({value})", map(self._quoting.text, truths)))
         if truths and self._dialect is SqlDialect.SQLITE:  # whose truth values are 0 and 1
-            value = exp.Column(this=self.identifier(column.name))
-            is_integer = exp.EQ(
-                this=exp.Anonymous(this="TYPEOF", expressions=[value]),
-                expression=exp.Literal.string("integer"),
-            )
-            numbers = [exp.Literal.number(int(text == "true")) for text in truths]
-            tests.append(_and(is_integer, exp.In(this=value.copy(), expressions=numbers)))
-        if not tests:
-            return exp.false()
-        return exp.Coalesce(this=_or(*tests), expressions=[exp.false()])
+            name = self._quoting.identifier(column.name)
+            numbers = listed(name, (str(int(text == "true")) for text in truths))
+            tests.append(f"TYPEOF({name}) = 'integer' AND {numbers}")
+        return f"({' OR '.join(tests)})" if len(tests) > 1 else (tests or ["FALSE"])[0]
+
+
+def _joined(*parts: str | Sequence[str]) -> Lines:
+    """Put parts one after the other; the next goes on in the last line of a part of several lines."""
+    lines = [""]
+    for part in parts:
+        first, *others = [part] if isinstance(part, str) else part
+        lines[-1] += first
+        lines += others
+    return lines
+
+
+def _indented(lines: Iterable[str]) -> Lines:
+    return [f"  {line}" for line in lines]
+
+
+def _listed(items: Sequence[Sequence[str]]) -> Lines:
+    """Write items with commas, each on lines of its own."""
+    return [line for item in items[:-1] for line in _joined(item, ",")] + [*chain(*items[-1:])]
+
+
+def _selected(items: Sequence[str | Lines], source: str) -> Lines:
+    """Write a query of a table, or of the row if there is none; on one line if it is short."""
+    first, *others = [[item] if isinstance(item, str) else item for item in items]
+    end = f" FROM {source}" if source else ""
+    if len(first) == 1 and all(len(item) == 1 for item in others):
+        line = f"SELECT {', '.join(item[0] for item in (first, *others))}{end}"
+        if len(line) <= _LONGEST_LINE:
+            return [line]
+    lines = _joined("SELECT ", first, "," if others else "") + _indented(_listed(others))
+    if end and len(lines[-1]) + len(end) <= _LONGEST_LINE:
+        return _joined(lines, end)
+    return [*lines, end.strip()] if end else lines
+
+
+def _case(branches: Sequence[tuple[Lines, Lines]], default: Lines) -> Lines:
+    """Write a choice; on one line if it is short."""
+    parts = [_joined("WHEN ", condition, " THEN ", value) for condition, value in branches]
+    parts.append(_joined("ELSE ", default))
+    if all(len(part) == 1 for part in parts):
+        line = " ".join(["CASE", *(part[0] for part in parts), "END"])
+        if len(line) <= _LONGEST_LINE:
+            return [line]
+    return ["CASE", *_indented(line for part in parts for line in part), "END"]
+
+
+def _chained(operator: str, conditions: Sequence[str]) -> str:
+    """Combine conditions; many in groups of groups, so that no database meets a long chain of operators."""
+    while len(conditions) > _CHAIN:
+        parts = [conditions[start : start + _CHAIN] for start in range(0, len(conditions), _CHAIN)]
+        conditions = [f"({operator.join(part)})" for part in parts]
+    return operator.join(conditions)
 
 
 def _is_large_whole_number(text: str) -> bool:
@@ -426,29 +871,17 @@ def _white_space(dialect: SqlDialect) -> str:
     return f"E'{escaped}'" if dialect is SqlDialect.POSTGRES else f"'{escaped}'"
 
 
-def _operand(part: Sql) -> Sql:
-    """Put an operand in parentheses if it needs them."""
-    return _paren(part) if isinstance(part, exp.Binary | exp.Neg) else part
-
-
-def _fraction(value: float) -> Sql:
+def _fraction(value: float) -> str:
     """Write a double as an integer times or divided by a power of two, which is exact."""
     numerator, denominator = value.as_integer_ratio()
-    scaled: Sql = exp.Literal.number(f"{numerator}e0")
-    if numerator.bit_length() > sys.float_info.mant_dig:  # trailing zeros of a large number
-        shift = numerator.bit_length() - sys.float_info.mant_dig
-        scaled = exp.Literal.number(f"{numerator >> shift}e0")
-        for power in _powers(shift):
-            scaled = exp.Mul(this=scaled, expression=exp.Literal.number(power))
+    shift = max(numerator.bit_length() - sys.float_info.mant_dig, 0)  # trailing zeros of a large number
+    text = " * ".join([f"{numerator >> shift}e0", *_powers(shift)])
     shift = denominator.bit_length() - 1
     for part in (min(shift, _LARGEST_SHIFT), shift - _LARGEST_SHIFT):
-        if part > 0:  # one division each: sqlglot nests casts in a chain of them, too deep for SQLite
-            first, *others = map(exp.Literal.number, _powers(part))
-            product: Sql = first
-            for factor in others:
-                product = exp.Mul(this=product, expression=factor)
-            scaled = exp.Div(this=scaled, expression=_operand(product))
-    return _paren(scaled)
+        if part > 0:
+            powers = _powers(part)
+            text += f" / ({' * '.join(powers)})" if len(powers) > 1 else f" / {powers[0]}"
+    return f"({text})"
 
 
 def _powers(exponent: int) -> list[str]:

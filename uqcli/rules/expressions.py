@@ -6,11 +6,12 @@ meets a missing value only in columns that it asks about (``IsMissing``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from functools import reduce
 from itertools import count
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from uqcli.base.records import dataclass
 
@@ -108,6 +109,42 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Lookup:
+    """Value of the group whose texts some columns have, or the default.
+
+    A group has the texts of each column; None is a missing one. No two groups have the same texts.
+    """
+
+    columns: tuple[Column, ...]
+    groups: tuple[tuple[tuple[str, ...] | None, ...], ...]
+    values: tuple[Expression, ...]
+    default: Expression
+
+    def conditions(self) -> list[Expression]:
+        """Return for each group whether a row is in it."""
+        conditions: list[Expression] = []
+        for texts_of_columns in self.groups:
+            tests = tuple(
+                IsMissing(column) if texts is None else TextIn(column, texts)
+                for column, texts in zip(self.columns, texts_of_columns, strict=True)
+            )
+            conditions.append(tests[0] if len(tests) == 1 else AllOf(tests))
+        return conditions
+
+    def argument_of_steps(self) -> Expression | None:
+        """Return the argument if all values are steps of it between constants, or constants; else None."""
+        tables = [value for value in (*self.values, self.default) if isinstance(value, Steps)]
+        others = [value for value in (*self.values, self.default) if not isinstance(value, Steps)]
+        is_table = (
+            tables
+            and all(isinstance(value, Constant) for value in others)
+            and all(isinstance(leaf, Constant) for table in tables for leaf in table.leaves)
+            and all(table.argument == tables[0].argument for table in tables)
+        )
+        return tables[0].argument if is_table else None
+
+
+@dataclass(frozen=True)
 class Line:
     """``slope * (argument - start) + value``, rounded at each step as in numpy.interp."""
 
@@ -150,7 +187,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Let:
-    """A value that the body uses several times, by name."""
+    """A value that the body uses several times, by a name that no other value has."""
 
     name: str
     value: Expression
@@ -159,7 +196,7 @@ class Let:
 
 @dataclass(frozen=True)
 class Name:
-    """The value of a surrounding ``Let``."""
+    """The value of a surrounding ``Let``, or of ``Formula.named``."""
 
     name: str
 
@@ -175,6 +212,7 @@ Expression: TypeAlias = (
     | IsMissing
     | TextIn
     | Case
+    | Lookup
     | Line
     | Steps
     | Let
@@ -214,6 +252,8 @@ class Formula:
         Roles of columns by name: the arguments of a function. Others have the names of their columns.
     unused
         Role that a function accepts after the first and does not need; empty for none.
+    named
+        Values that several outputs use, by name; each may use those before.
     """
 
     inputs: tuple[Column, ...]
@@ -224,38 +264,101 @@ class Formula:
     shares: tuple[str, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
     unused: str = ""
+    named: tuple[tuple[str, Expression], ...] = ()
+
+    def parts(self) -> Iterator[Expression]:
+        """Iterate over all parts of all values."""
+        for value in (*(value for _, value in self.named), *(output.value for output in self.outputs)):
+            yield from parts_of(value)
 
 
 def parts_of(expression: Expression) -> Iterator[Expression]:
-    """Iterate over an expression and all of its parts."""
-    yield expression
-    for member in fields(expression):
-        for part in direct_parts(getattr(expression, member.name)):
-            yield from parts_of(part)
+    """Iterate over an expression and all of its parts, however deep they are."""
+    left = [expression]
+    while left:
+        part = left.pop()
+        yield part
+        left += reversed(direct_parts(part))
 
 
-def direct_parts(value: object) -> Iterator[Expression]:
-    """Iterate over the expressions in a field of an expression, without their parts."""
-    if isinstance(value, tuple):
-        for part in value:
-            yield from direct_parts(part)
-    elif isinstance(value, Expression):
-        yield value
+def direct_parts(expression: Expression) -> list[Expression]:  # noqa: PLR0911
+    """Return the parts of an expression, without theirs."""
+    match expression:
+        case Column() | Constant() | IsMissing() | TextIn() | Name():
+            return []
+        case Lookup(_, _, values, default):
+            return [*values, default]
+        case Case(branches, default):
+            return [*(part for branch in branches for part in branch), default]
+        case Steps(argument, _, leaves):
+            return [argument, *leaves]
+        case Maximum(parts) | AllOf(parts):
+            return list(parts)
+        case Let(_, value, body):
+            return [value, body]
+        case Arithmetic(_, left, right) | Comparison(_, left, right):
+            return [left, right]
+        case Function(_, argument) | Line(argument):
+            return [argument]
+
+
+Written = TypeVar("Written")
+
+
+def write(
+    expression: Expression, step: Callable[[Expression], Generator[Expression, Written, Written]]
+) -> Written:
+    """Write an expression without recursion, however deep it is.
+
+    ``step`` writes one expression. It yields the parts that it needs, one after the other, and is sent what
+    they are written as.
+    """
+    stack = [step(expression)]
+    result: Any = None
+    while stack:
+        try:
+            part = stack[-1].send(result)
+        except StopIteration as end:
+            stack.pop()
+            result = end.value
+        else:
+            stack.append(step(part))
+            result = None
+    written: Written = result
+    return written
+
+
+def is_truth(expression: Expression) -> bool:
+    """Whether the value of an expression is a truth value."""
+    while True:
+        match expression:
+            case Constant(value):
+                return isinstance(value, bool)
+            case Comparison() | AllOf() | IsMissing() | TextIn():
+                return True
+            case Case(_, default) | Lookup(_, _, _, default):
+                expression = default
+            case Steps(_, _, leaves):
+                expression = leaves[0]
+            case Let(_, _, body):
+                expression = body
+            case _:
+                return False
 
 
 def compared_numbers(formula: Formula, column: str) -> list[float]:
     """Return the numbers that are compared with a column, directly or after a computation; ascending."""
     numbers: set[float] = set()
-    for output in formula.outputs:
-        for part in parts_of(output.value):
-            match part:
-                case Steps(argument, edges, _) if _reads(argument, column):
-                    numbers.update(edges)
-                case Comparison(_, left, Constant(value)) if _reads(left, column):
-                    numbers.add(float(value or 0.0))
-                case _:
-                    pass
-    return sorted(numbers)
+    for part in formula.parts():
+        match part:
+            case Steps(argument, edges, _) if _reads(argument, column):
+                numbers.update(edges)
+            case Comparison(_, left, right) if _reads(left, column):
+                constants = [part.value for part in parts_of(right) if isinstance(part, Constant)]
+                numbers.update(float(value) for value in constants if isinstance(value, float))
+            case _:
+                pass
+    return sorted(filter(math.isfinite, numbers))
 
 
 def _reads(expression: Expression, column: str) -> bool:
@@ -266,23 +369,114 @@ def _reads(expression: Expression, column: str) -> bool:
 def compared_texts(formula: Formula, column: str) -> list[str]:
     """Return the texts that are compared with a column; sorted."""
     return sorted(
-        {
-            text
-            for output in formula.outputs
-            for part in parts_of(output.value)
-            if isinstance(part, TextIn) and part.column.name == column
-            for text in part.texts
-        }
+        {text for own, texts in compared_with_texts(formula) if own.name == column for text in texts}
     )
+
+
+def compared_with_texts(formula: Formula) -> Iterator[tuple[Column, tuple[str, ...]]]:
+    """Iterate over columns and the texts with which they are compared."""
+    for part in formula.parts():
+        if isinstance(part, TextIn):
+            yield part.column, part.texts
+        elif isinstance(part, Lookup):
+            for group in part.groups:
+                yield from ((column, texts or ()) for column, texts in zip(part.columns, group, strict=True))
 
 
 _NAMES: Final = count(1)
 
 
-def let(value: Expression, body: Callable[[Name], Expression]) -> Expression:
-    """Name a value that ``body``, a function of its name, uses several times."""
-    name = Name(f"v{next(_NAMES)}")
-    return Let(name.name, value, body(name))
+def let(value: Expression, body: Callable[[Expression], Expression], name: str = "value") -> Expression:
+    """Name a value that ``body``, a function of its name, uses several times; programs call it alike."""
+    if isinstance(value, Column | Constant | Name):
+        return body(value)
+    unique = f"{name} {next(_NAMES)}"
+    return Let(unique, value, body(Name(unique)))
+
+
+class NamedValues:
+    """Values that several outputs use, in the order in which they are computed (``Formula.named``)."""
+
+    def __init__(self) -> None:
+        self.values: list[tuple[str, Expression]] = []
+
+    def name(self, value: Expression, name: str) -> Expression:
+        """Add a value, and return its name; programs call it alike."""
+        if isinstance(value, Column | Constant | Name):
+            return value
+        unique = f"{name} {next(_NAMES)}"
+        self.values.append((unique, value))
+        return Name(unique)
+
+
+def lookup(
+    columns: Sequence[Column],
+    groups: Sequence[tuple[tuple[str, ...] | None, ...]],
+    values: Sequence[Expression],
+    default: Expression,
+) -> Expression:
+    """Return the value of a row's group; of values of one form, only the constants are looked up."""
+
+    def choose(parts: Sequence[Expression]) -> Expression:
+        *own, other = parts
+        return Lookup(tuple(columns), tuple(groups), tuple(own), other)
+
+    return _merged([*values, default], choose, {}) or choose([*values, default])
+
+
+def _merged(  # noqa: PLR0911
+    parts: Sequence[Expression],
+    choose: Callable[[Sequence[Expression]], Expression],
+    names: Mapping[tuple[str, ...], str],
+) -> Expression | None:
+    """Merge expressions that differ in constants only; None if they differ in more.
+
+    ``names`` has the name that stands for those of each expression.
+    """
+    first, *others = parts
+    if isinstance(first, Name) and all(isinstance(part, Name) for part in parts):
+        known = tuple(part.name for part in parts if isinstance(part, Name))
+        return Name(names[known]) if known in names else first if len(set(known)) == 1 else None
+    if all(part == first for part in others):
+        return first
+    if all(isinstance(part, Constant | Steps) for part in parts):
+        chosen = choose(parts)
+        kinds = {type(part.value) for part in parts if isinstance(part, Constant)}
+        are_constants = len(kinds) == 1 and not any(isinstance(part, Steps) for part in parts)
+        if are_constants or (isinstance(chosen, Lookup) and chosen.argument_of_steps() is not None):
+            return chosen
+    if len({type(part) for part in parts}) > 1:
+        return None
+    if isinstance(first, Column | Constant | IsMissing | TextIn | Lookup | Line | Name):
+        return None
+    if isinstance(first, Let):
+        lets = [part for part in parts if isinstance(part, Let)]
+        value = _merged([part.value for part in lets], choose, names)
+        within = {**names, tuple(part.name for part in lets): first.name}
+        body = _merged([part.body for part in lets], choose, within)
+        return None if value is None or body is None else Let(first.name, value, body)
+    members: list[Any] = []
+    for member in fields(first):
+        merged = _merged_member([getattr(part, member.name) for part in parts], choose, names)
+        if merged is None:
+            return None
+        members.append(merged)
+    return type(first)(*members)
+
+
+def _merged_member(
+    values: Sequence[Any],
+    choose: Callable[[Sequence[Expression]], Expression],
+    names: Mapping[tuple[str, ...], str],
+) -> Any:
+    """Merge the values of a field: expressions, tuples of them, or equal ones; None if they differ."""
+    first = values[0]
+    if isinstance(first, Expression):
+        return _merged(values, choose, names)
+    if isinstance(first, tuple) and all(len(value) == len(first) for value in values):
+        merged = tuple(_merged_member(list(part), choose, names) for part in zip(*values, strict=True))
+        return None if any(part is None for part in merged) else merged
+    return first if all(value == first for value in values) else None
 
 
 def minus(left: Expression, right: Expression) -> Expression:
@@ -290,8 +484,15 @@ def minus(left: Expression, right: Expression) -> Expression:
     return Arithmetic("-", left, right)
 
 
+_FEW_TERMS: Final = 8
+"""Terms up to which sums are taken in order, as numpy does."""
+
+
 def total(values: Sequence[Expression]) -> Expression:
-    """Add up values in order; at least one."""
+    """Add up values, at least one: few in order, many by halves, so that neither depth nor rounding grows."""
+    if len(values) > _FEW_TERMS:
+        middle = len(values) // 2
+        return Arithmetic("+", total(values[:middle]), total(values[middle:]))
     return reduce(lambda left, right: Arithmetic("+", left, right), values)
 
 
@@ -306,6 +507,7 @@ def clipped(value: Expression, low: float, high: float) -> Expression:
             ),
             name,
         ),
+        "unclipped",
     )
 
 
@@ -335,4 +537,4 @@ def sigmoid(log_odds: Expression) -> Expression:
             Constant(0.0),
         )
 
-    return let(log_odds, body)
+    return let(log_odds, body, "log_odds")

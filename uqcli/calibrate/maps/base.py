@@ -20,7 +20,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import number
 from uqcli.calibrate.scale import Scale
 from uqcli.reports.document import Table
-from uqcli.rules.expressions import Expression
+from uqcli.rules.expressions import Expression, NamedValues
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -320,8 +320,13 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
 class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
     """Map from class probabilities to calibrated class probabilities."""
 
-    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
-        """Return the probability of each class as an expression, times its weight, divided by their sum."""
+    def exported(
+        self, probability: Sequence[Expression], weights: Sequence[float], named: NamedValues
+    ) -> Sequence[Expression]:
+        """Return the probability of each class as an expression, times its weight, divided by their sum.
+
+        What several of them use is added to the named values.
+        """
         raise NotImplementedError
 
     @property
@@ -343,11 +348,11 @@ class BaseClassMap(BaseMap, frozen=True, kw_only=True, tag_field="map"):
         raise NotImplementedError
 
     def exported_intervals(
-        self, probability: Sequence[Expression], weights: Sequence[float] | None
+        self, probability: Sequence[Expression], weights: Sequence[float] | None, named: NamedValues
     ) -> Sequence[tuple[Expression, Expression]]:
         """Return the ends of the interval of each class as expressions, for maps that have them.
 
-        The classes may have weights in target data.
+        The classes may have weights in target data. What several of them use is added to the named values.
         """
         raise NotImplementedError
 

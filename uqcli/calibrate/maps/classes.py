@@ -40,6 +40,8 @@ from uqcli.rules.expressions import (
     Constant,
     Expression,
     Function,
+    Maximum,
+    NamedValues,
     clipped,
     let,
     minus,
@@ -62,10 +64,11 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
         """See BaseClassMap."""
         return softmax(self.slope * class_logits(probability))
 
-    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+    def exported(
+        self, probability: Sequence[Expression], weights: Sequence[float], named: NamedValues
+    ) -> Sequence[Expression]:
         """See BaseClassMap."""
-        logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
-        return shares_of_logits(logarithms, weights, self.slope)
+        return shares_of_logits(_logarithms(probability, named), weights, named, self.slope)
 
     @property
     def terms(self) -> tuple[float, float]:
@@ -82,25 +85,26 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
         return [formula_table(f"softmax({self.slope:.6g} * ln p)")]
 
 
-def shares_of_logits(
-    logits: Sequence[Expression], weights: Sequence[float], slope: float = 1.0
-) -> Sequence[Expression]:
-    """Return the softmax of ``slope * logits``, times the weights, divided by the sum.
+def _logarithms(probability: Sequence[Expression], named: NamedValues) -> list[Expression]:
+    return [named.name(Function("ln", clipped(value, CLIP, 1.0)), "logarithm") for value in probability]
 
-    It is taken relative to each class, so that no largest logit is needed.
-    """
-    shares: list[Expression] = []
-    for own, own_weight in zip(logits, weights, strict=True):
-        total: Expression = Constant(1.0)
-        for other, weight in zip(logits, weights, strict=True):
-            if other is not own:
-                difference = minus(other, own)
-                if slope != 1:
-                    difference = Arithmetic("*", Constant(slope), difference)
-                growth = Function("exp", clipped(difference, -LARGEST_EXPONENT, LARGEST_EXPONENT))
-                total = Arithmetic("+", total, Arithmetic("*", Constant(weight / own_weight), growth))
-        shares.append(Arithmetic("/", Constant(1.0), total))
-    return shares
+
+def shares_of_logits(
+    logits: Sequence[Expression], weights: Sequence[float], named: NamedValues, slope: float = 1.0
+) -> Sequence[Expression]:
+    """Return the softmax of ``slope * logits``, times the weights, divided by the sum."""
+    largest = named.name(Maximum(tuple(logits)), "largest")
+    growths: list[Expression] = []
+    for logit, weight in zip(logits, weights, strict=True):
+        difference = minus(logit, largest)
+        if slope != 1:
+            difference = Arithmetic("*", Constant(slope), difference)
+        growth: Expression = Function("exp", clipped(difference, -LARGEST_EXPONENT, 0.0))
+        if weight != 1:
+            growth = Arithmetic("*", Constant(weight), growth)
+        growths.append(named.name(growth, "growth"))
+    sums = named.name(total(growths), "sum")
+    return [Arithmetic("/", growth, sums) for growth in growths]
 
 
 class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="class-linear"):
@@ -132,10 +136,13 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
         """See BaseClassMap."""
         return scaled(np.array(self.coefficients), probability)
 
-    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+    def exported(
+        self, probability: Sequence[Expression], weights: Sequence[float], named: NamedValues
+    ) -> Sequence[Expression]:
         """See BaseClassMap."""
-        logarithms = [Function("ln", clipped(value, CLIP, 1.0)) for value in probability]
-        mean = total([Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms])
+        logarithms = _logarithms(probability, named)
+        parts = [Arithmetic("*", Constant(1 / len(logarithms)), value) for value in logarithms]
+        mean = named.name(total(parts), "mean")
         logits = []
         for index, (*slopes, intercept) in enumerate(self.coefficients):
             used = [logarithms[index]] if len(slopes) == 1 else logarithms
@@ -143,8 +150,9 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
                 Arithmetic("*", Constant(slope), value) for slope, value in zip(slopes, used, strict=True)
             ]
             shift = Arithmetic("*", Constant(sum(slopes)), mean)
-            logits.append(Arithmetic("+", minus(total(terms), shift), Constant(intercept)))
-        return shares_of_logits(logits, weights)
+            logit = Arithmetic("+", minus(total(terms), shift), Constant(intercept))
+            logits.append(named.name(logit, "logit"))
+        return shares_of_logits(logits, weights, named)
 
     @property
     def terms(self) -> tuple[float, float]:
@@ -174,18 +182,18 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
         ]
 
 
-def _named(values: Sequence[Expression], body: Callable[[list[Expression]], Expression]) -> Expression:
-    """Name several values that ``body``, a function of their names, uses several times."""
-    if not values:
-        return body([])
-    first_value, *others = values
-    return let(first_value, lambda name: _named(others, lambda names: body([name, *names])))
+def _sums_of_others(values: Sequence[Expression], named: NamedValues) -> list[Expression]:
+    """Add up, for each value, those before and those after, from the ends, as the calibrator does."""
 
+    def running(ordered: Sequence[Expression]) -> list[Expression]:
+        sums = [ordered[0]]
+        for value in ordered[1:]:
+            sums.append(named.name(Arithmetic("+", sums[-1], value), "sum"))
+        return sums
 
-def _sum_of_others(values: Sequence[Expression], index: int) -> Expression:
-    """Add up the values before and after one, from the ends, as the calibrator does."""
-    sums = [total(part) for part in (values[:index], values[:index:-1]) if part]
-    return total(sums)
+    before, after = running(values[:-1]), running(values[:0:-1])[::-1]
+    middle = [Arithmetic("+", *pair) for pair in zip(before, after[1:], strict=False)]
+    return [after[0], *middle, before[-1]]
 
 
 def _in_target(share: Expression, weight: float, rest: Expression) -> Expression:
@@ -196,7 +204,7 @@ def _in_target(share: Expression, weight: float, rest: Expression) -> Expression
         other = Arithmetic("*", rest, minus(Constant(1.0), name))
         return Arithmetic("/", own, Arithmetic("+", own, other))
 
-    return let(share, moved)
+    return let(share, moved, "share")
 
 
 class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag="one-vs-rest"):
@@ -238,13 +246,15 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
         low, high = (np.stack(ends, axis=1) for ends in zip(*intervals, strict=True))
         return low, high
 
-    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+    def exported(
+        self, probability: Sequence[Expression], weights: Sequence[float], named: NamedValues
+    ) -> Sequence[Expression]:
         """See BaseClassMap."""
         mapped = [
-            Arithmetic("*", Constant(weight), part.exported(column, Scale()))
+            named.name(Arithmetic("*", Constant(weight), part.exported(column, Scale())), "mapped")
             for part, column, weight in zip(self.maps, probability, weights, strict=True)
         ]
-        sums = total(mapped)
+        sums = named.name(total(mapped), "sum")
         shares: list[Expression] = [Arithmetic("/", value, sums) for value in mapped]
         if not all(self._may_be_zero(part) for part in self.maps):
             return shares
@@ -252,37 +262,37 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
             Arithmetic("*", Constant(weight), column)
             for column, weight in zip(probability, weights, strict=True)
         ]
-        is_positive = Comparison(">", sums, Constant(0.0))
+        is_positive, sum_of_kept = Comparison(">", sums, Constant(0.0)), named.name(total(kept), "sum")
         return [
-            Case(((is_positive, share),), Arithmetic("/", value, total(kept)))
+            Case(((is_positive, share),), Arithmetic("/", value, sum_of_kept))
             for share, value in zip(shares, kept, strict=True)
         ]
 
     def exported_intervals(
-        self, probability: Sequence[Expression], weights: Sequence[float] | None
+        self, probability: Sequence[Expression], weights: Sequence[float] | None, named: NamedValues
     ) -> Sequence[tuple[Expression, Expression]]:
         """See BaseClassMap."""
         parts = list(zip(self.maps, probability, strict=True))
         ends = [part.exported_interval(column) for part, column in parts if isinstance(part, VennAbersMap)]
         if weights is None:
             return ends
-        mapped = [part.exported(column, Scale()) for part, column in parts]
-
-        def moved(end: Expression, index: int) -> Expression:
-            def of_mapped(values: list[Expression]) -> Expression:
-                return _named([Arithmetic("/", value, total(values)) for value in values], of_shares)
-
-            def of_shares(shares: list[Expression]) -> Expression:
-                weighted = [
-                    Arithmetic("*", share, Constant(weight))
-                    for share, weight in zip(shares, weights, strict=True)
-                ]
-                rest = Arithmetic("/", _sum_of_others(weighted, index), _sum_of_others(shares, index))
-                return _in_target(end, weights[index], rest)
-
-            return _named(mapped, of_mapped)
-
-        return [(moved(low, index), moved(high, index)) for index, (low, high) in enumerate(ends)]
+        mapped = [named.name(part.exported(column, Scale()), "mapped") for part, column in parts]
+        sums = named.name(total(mapped), "sum")
+        shares = [named.name(Arithmetic("/", value, sums), "share") for value in mapped]
+        weighted = [
+            named.name(Arithmetic("*", share, Constant(weight)), "weighted")
+            for share, weight in zip(shares, weights, strict=True)
+        ]
+        rests = [
+            named.name(Arithmetic("/", own, all_), "rest")
+            for own, all_ in zip(
+                _sums_of_others(weighted, named), _sums_of_others(shares, named), strict=True
+            )
+        ]
+        return [
+            (_in_target(low, weight, rest), _in_target(high, weight, rest))
+            for (low, high), weight, rest in zip(ends, weights, rests, strict=True)
+        ]
 
     @staticmethod
     def _may_be_zero(part: IsotonicMap | VennAbersMap) -> bool:

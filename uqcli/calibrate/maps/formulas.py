@@ -53,9 +53,9 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
 
     def expression(self, corrected: Expression, scale: Scale) -> Expression:
         """See BaseScoreMap."""
-        slope = Arithmetic("*", Constant(self.slope), scale.exported_log_odds(corrected))
-        probability = sigmoid(Arithmetic("+", Constant(self.intercept), slope))
-        return scale.exported_beyond(corrected, probability, slopes=(self.slope, self.slope))
+        within = scale.exported_within(corrected, slopes=(self.slope, self.slope))
+        slope = Arithmetic("*", Constant(self.slope), scale.exported_log_odds(within))
+        return sigmoid(Arithmetic("+", Constant(self.intercept), slope))
 
     @property
     def terms(self) -> tuple[float, float]:
@@ -188,7 +188,7 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
             return Arithmetic("+", difference, Constant(self.c))
 
         clipped_score = clipped(scale.exported_probability(corrected), CLIP, 1 - CLIP)
-        return sigmoid(let(clipped_score, log_odds))
+        return sigmoid(let(clipped_score, log_odds, "clipped"))
 
     @property
     def terms(self) -> tuple[float, float]:

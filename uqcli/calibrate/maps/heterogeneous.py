@@ -35,7 +35,6 @@ from uqcli.calibrate.scale import Scale
 from uqcli.kernels.logistic import sigmoid
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import (
-    AllOf,
     Arithmetic,
     Case,
     Column,
@@ -44,6 +43,7 @@ from uqcli.rules.expressions import (
     Expression,
     IsMissing,
     TextIn,
+    lookup,
 )
 
 _MAX_ROWS = 40
@@ -186,17 +186,15 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
 
     def _by_group(self, values: Sequence[Expression]) -> Expression:
         """Return the value of a row's group; the last one if it is in none."""
-        branches = []
         texts_of_features = [texts_by_level(feature.levels or ()) for feature in self.features]
-        for group, value in zip(self.groups, values, strict=False):
-            conditions = [
-                IsMissing(text_column(feature))
-                if level is None
-                else TextIn(text_column(feature), texts[level])
-                for feature, texts, level in zip(self.features, texts_of_features, group, strict=True)
-            ]
-            branches.append((AllOf(tuple(conditions)), value))
-        return Case(tuple(branches), values[-1])
+        groups = [
+            tuple(
+                None if level is None else texts[level]
+                for texts, level in zip(texts_of_features, group, strict=True)
+            )
+            for group in self.groups
+        ]
+        return lookup(list(map(text_column, self.features)), groups, values[: len(groups)], values[-1])
 
     @property
     def terms(self) -> tuple[float, float]:
@@ -216,6 +214,23 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         """Tabulate its groups."""
         del undersampled
         return [leaves_table("Groups", self.leaves)]
+
+
+def _asked(node: Node, feature: FeatureColumn, left: Expression, right: Expression) -> Expression:
+    """Return the value on the side of a question to which a row goes."""
+    if feature.levels is None:
+        column = Column(name=feature.name)
+        goes_left: Expression = Comparison("<=", column, Constant(float(node.threshold or 0.0)))
+        sides = (left, right)
+    else:
+        column = text_column(feature)
+        chosen = set(node.levels or ())
+        texts = texts_by_level(feature.levels)
+        inside = [texts[level] for level in feature.levels if (level in chosen) != node.other_left]
+        goes_left = TextIn(column, tuple(chain.from_iterable(inside)))
+        sides = (right, left) if node.other_left else (left, right)
+    missing = left if node.missing_left else right
+    return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
 
 
 _MAX_TREES = 3
@@ -274,33 +289,24 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         total: Expression = Constant(0.0)
         for tree in self.trees:
             leaves = [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]
-            total = Arithmetic("+", total, self._by_leaf(tree, 0, leaves))
+            total = Arithmetic("+", total, self._by_leaf(tree, leaves))
         return Arithmetic("/", total, Constant(float(len(self.trees))))
 
     def exported_leaf(self) -> Expression:
         """See BaseRowMap."""
-        return self._by_leaf(self.trees[0], 0, [Constant(leaf) for leaf in range(len(self.trees[0].leaves))])
+        return self._by_leaf(self.trees[0], [Constant(leaf) for leaf in range(len(self.trees[0].leaves))])
 
-    def _by_leaf(self, tree: Tree, index: int, values: Sequence[Expression]) -> Expression:
-        """Return the value of a row's leaf below a node."""
-        node = tree.nodes[index]
-        if node.leaf is not None:
-            return values[node.leaf]
-        left, right = (self._by_leaf(tree, child or 0, values) for child in (node.left, node.right))
-        feature = next(feature for feature in self.features if feature.name == node.feature)
-        if feature.levels is None:
-            column = Column(name=feature.name)
-            goes_left: Expression = Comparison("<=", column, Constant(float(node.threshold or 0.0)))
-            sides = (left, right)
-        else:
-            column = text_column(feature)
-            chosen = set(node.levels or ())
-            texts = texts_by_level(feature.levels)
-            inside = [texts[level] for level in feature.levels if (level in chosen) != node.other_left]
-            goes_left = TextIn(column, tuple(chain.from_iterable(inside)))
-            sides = (right, left) if node.other_left else (left, right)
-        missing = left if node.missing_left else right
-        return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
+    def _by_leaf(self, tree: Tree, values: Sequence[Expression]) -> Expression:
+        """Return the value of a row's leaf; a node comes before those below it."""
+        features = {feature.name: feature for feature in self.features}
+        below: list[Expression] = []  # values below the nodes, the last node first
+        for node in reversed(tree.nodes):
+            if node.leaf is not None:
+                below.append(values[node.leaf])
+                continue
+            left, right = (below[len(tree.nodes) - 1 - (child or 0)] for child in (node.left, node.right))
+            below.append(_asked(node, features[node.feature or ""], left, right))
+        return below[-1]
 
     @property
     def terms(self) -> tuple[float, float]:

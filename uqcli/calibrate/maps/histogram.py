@@ -26,7 +26,7 @@ from uqcli.calibrate.maps.base import (
 )
 from uqcli.calibrate.scale import Scale
 from uqcli.reports.document import Table
-from uqcli.rules.expressions import Case, Comparison, Constant, Expression, Maximum, Steps, let
+from uqcli.rules.expressions import Case, Comparison, Constant, Expression, Maximum, NamedValues, Steps
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -234,28 +234,22 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
             result[inside] = np.array(part.rate)[bins]
         return result
 
-    def exported(self, probability: Sequence[Expression], weights: Sequence[float]) -> Sequence[Expression]:
+    def exported(
+        self, probability: Sequence[Expression], weights: Sequence[float], named: NamedValues
+    ) -> Sequence[Expression]:
         """See BaseClassMap."""
-        return [self._exported_class(probability, weights, index) for index in range(len(self.bins))]
-
-    def _exported_class(
-        self, probability: Sequence[Expression], weights: Sequence[float], class_index: int
-    ) -> Expression:
-        def shares(largest: Expression) -> Expression:
-            values = []
-            for part in self.bins:
-                leaves = []
-                for rate in part.rate:
-                    weighted = [weight * value for weight, value in zip(weights, rate, strict=True)]
-                    leaves.append(Constant(weighted[class_index] / sum(weighted)))
-                values.append(Steps(largest, tuple(part.edges), tuple(leaves)))
-            branches = [
-                (Comparison(">=", column, largest), value)
-                for column, value in zip(probability[:-1], values[:-1], strict=True)
-            ]
-            return Case(tuple(branches), values[-1])
-
-        return let(Maximum(tuple(probability)), shares)
+        largest = named.name(Maximum(tuple(probability)), "largest")
+        numbers = map(float, range(sum(len(part.rate) for part in self.bins)))
+        cells = [
+            Steps(largest, tuple(part.edges), tuple(Constant(next(numbers)) for _ in part.rate))
+            for part in self.bins
+        ]
+        reached = [Comparison(">=", column, largest) for column in probability[:-1]]
+        cell = named.name(Case(tuple(zip(reached, cells[:-1], strict=True)), cells[-1]), "cell")
+        weighted = np.array(weights) * [rate for part in self.bins for rate in part.rate]
+        rates = weighted.T / [sum(row) for row in weighted.tolist()]
+        edges = tuple(map(float, range(1, rates.shape[1])))
+        return [Steps(cell, edges, tuple(map(Constant, of_class))) for of_class in rates.tolist()]
 
     def steps(self) -> Sequence[float]:
         """See BaseMap."""

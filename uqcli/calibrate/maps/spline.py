@@ -81,9 +81,9 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
             )
             return Steps(x, tuple(self.knots), polynomials)
 
-        probability = sigmoid(let(scale.exported_log_odds(corrected), value))
         below, above = self._pieces[[0, -1], 1, 0].tolist()
-        return scale.exported_beyond(corrected, probability, slopes=(below, above))
+        within = scale.exported_within(corrected, slopes=(below, above))
+        return sigmoid(let(scale.exported_log_odds(within), value, "log_odds"))
 
     @property
     def terms(self) -> tuple[float, float]:

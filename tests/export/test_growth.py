@@ -1,0 +1,178 @@
+"""Programs of many groups and classes grow linearly, in size and in steps of the writer, or are refused."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from uqcli.base.choices import SqlDialect
+from uqcli.base.errors import UsageError
+from uqcli.calibrate.maps import LogisticMap
+from uqcli.calibrate.maps.classes import ClassTemperatureMap
+from uqcli.calibrate.maps.isotonic import interpolated
+from uqcli.calibrate.scale import Scale
+from uqcli.export.onnx import to_onnx
+from uqcli.export.python import to_python
+from uqcli.export.sql import to_sql
+from uqcli.rules.expressions import (
+    Arithmetic,
+    Case,
+    Column,
+    Comparison,
+    Constant,
+    Formula,
+    Maximum,
+    Name,
+    NamedValues,
+    Output,
+    Steps,
+    lookup,
+)
+
+SCORE, UNCERTAINTY, GROUP = Column(name="score"), Column(name="u"), Column(name="g", kind="text")
+GROWTH = 2.4
+"""More than twice the size: numbers have more digits."""
+
+
+def formula_of(value, kind="double", inputs=(SCORE,), **more):
+    required = tuple(column.name for column in inputs if column.kind == "number")
+    return Formula(
+        inputs=inputs, required=required, outputs=(Output(name="out", kind=kind, value=value),), **more
+    )
+
+
+def thresholds_by_group(size):
+    tables = [Steps(UNCERTAINTY, (0.1, 0.2 + index), (Constant(0.3),) * 3) for index in range(size)]
+    values = [Comparison(">=", SCORE, table) for table in tables]
+    groups = [((f"g{index}",),) for index in range(size)]
+    return formula_of(lookup((GROUP,), groups, values, values[0]), "bool", (SCORE, UNCERTAINTY, GROUP))
+
+
+def maps_by_group(size):
+    values = [
+        LogisticMap(intercept=index / 8, slope=1 + index / 8).exported(SCORE, Scale())
+        for index in range(size)
+    ]
+    groups = [((f"g{index}",),) for index in range(size)]
+    return formula_of(lookup((GROUP,), groups, values, values[0]), "double", (SCORE, GROUP))
+
+
+def different_maps_by_group(size):
+    values = [interpolated(SCORE, [0.0, 0.5, 1.0], [0.0, 1 / (2 + index % 7), 1.0]) for index in range(size)]
+    groups = [((f"g{index}",),) for index in range(size)]
+    return formula_of(lookup((GROUP,), groups, values, SCORE), "double", (SCORE, GROUP))
+
+
+def long_sum(size):
+    value = SCORE
+    for _ in range(size):
+        value = Arithmetic("+", value, Case(((Comparison("<", SCORE, Constant(0.5)), Constant(0.1)),), SCORE))
+    return formula_of(value)
+
+
+def predicted_class(size):
+    columns = tuple(Column(name=f"p{index}") for index in range(size))
+    reached = [Comparison(">=", column, Name("largest")) for column in columns]
+    branches = tuple((test, Constant(f"c{index}")) for index, test in enumerate(reached))
+    value = Case(branches, Constant(None))
+    return formula_of(value, "text", columns, named=(("largest", Maximum(columns)),))
+
+
+def calibrated_classes(size):
+    columns = tuple(Column(name=f"p{index}") for index in range(size))
+    named = NamedValues()
+    values = ClassTemperatureMap(slope=1.5).exported(columns, [1.0] * size, named)
+    return Formula(
+        inputs=columns,
+        required=tuple(column.name for column in columns),
+        named=tuple(named.values),
+        outputs=tuple(
+            Output(name=f"c{index}", kind="double", value=value) for index, value in enumerate(values)
+        ),
+    )
+
+
+SIZES = {
+    thresholds_by_group: 200,
+    maps_by_group: 200,
+    different_maps_by_group: 100,
+    long_sum: 200,
+    predicted_class: 100,
+    calibrated_classes: 60,
+}
+TARGETS = {
+    "python": lambda formula: to_python(formula, {}),
+    "onnx": lambda formula: to_onnx(formula, {}),
+    **{
+        f"{dialect} {table}": lambda formula, dialect=dialect, table=table: to_sql(
+            formula, dialect, [], table
+        )
+        for dialect in SqlDialect
+        for table in (None, "t")
+    },
+}
+WRITTEN_OUT = ["bigquery None", "snowflake None"]
+REPEATED = {
+    **dict.fromkeys(SIZES, ()),
+    predicted_class: WRITTEN_OUT,
+    calibrated_classes: [*(f"{dialect} None" for dialect in SqlDialect), "sqlite t"],
+}
+"""Statements that write again what is used again: in a dialect without names, or in each of many outputs."""
+
+
+def steps_of(function, *arguments):
+    """Count the calls of functions."""
+    count = 0
+
+    def called(frame, event, argument):
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(called)
+    try:
+        result = function(*arguments)
+    finally:
+        sys.setprofile(None)
+    return len(result), count
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("make", SIZES)
+def test_a_program_grows_linearly(make, target):
+    if target in REPEATED[make]:
+        return  # refused beyond a limit, as below
+    size = SIZES[make]
+    small, large = (np.array(steps_of(TARGETS[target], make(size * factor))) for factor in (1, 2))
+    assert (large < GROWTH * small).all(), (small, large)
+
+
+def test_outputs_that_compute_the_same_values_again_are_refused_beyond_a_limit():
+    formula = calibrated_classes(1000)
+    for dialect in SqlDialect:
+        with pytest.raises(UsageError, match=r"characters of SQL; expected at most|as in (sqlite|postgres)"):
+            to_sql(formula, dialect, [])
+    for dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES):
+        with pytest.raises(UsageError, match=r"characters of SQL; expected at most|at most 1,600 together"):
+            to_sql(formula, dialect, [], "t")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("make", "size"), [(thresholds_by_group, 10_000), (predicted_class, 1000)])
+def test_many_groups_and_classes_have_programs(make, size, target):
+    try:
+        program = TARGETS[target](make(size))
+    except UsageError as error:
+        assert "expected at most 1,000,000 for" in str(error)  # noqa: PT017
+        assert target in WRITTEN_OUT or target == "snowflake t"
+    else:
+        assert len(program) < 400 * size
+
+
+def test_the_logistic_map_has_at_most_25_lines():
+    value = LogisticMap(intercept=0.123456789012345, slope=1.2345678901234567).exported(SCORE, Scale())
+    formula = formula_of(value, ranges={"score": (0.0, 1.0)}, roles={"score": "score"})
+    for dialect in SqlDialect:
+        text = to_sql(formula, dialect, ["kind, version and digest", "what is null"], "scored")
+        assert len(text.splitlines()) <= 25
+        assert text.count("AS uqcli_log_odds") == 1
