@@ -244,5 +244,7 @@ def test_a_text_of_a_megabyte_in_thousands_of_rows_takes_little_memory(tmp_path,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (8 << 30, 8 << 30)),
     )
     code, peak = map(int, outcome.stderr.split()[-2:])
-    assert code == 0, outcome.stderr[-500:]
+    is_saved = line in {"boundary by", "calibrate"}  # with the names of its groups, which are too long
+    assert code == (3 if is_saved else 0), outcome.stderr[-500:]
+    assert ("4,096" in outcome.stderr) is is_saved
     assert peak < 1_200_000
