@@ -58,7 +58,7 @@ NAMES = [
     "__name__",
     "\x1b[31m",
 ]
-VALUES = [*NAMES, "A", "a", "true", "2", "x\0y", "z" * 5000]
+VALUES = [*NAMES, "A", "a", "true", "2", "x\0y", "z" * 4000]
 CLASSES = [*NAMES[:4], "max", "_", "a b", "a_b", "猫", "犬", "魚", "\ufb01", "fi", "1"]
 ROWS = 1400
 TARGETS = (("python",), ("onnx",), ("sql",), ("sql", "--table", "t"), ("sql", "--dialect", "sqlite"))

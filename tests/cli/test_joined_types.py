@@ -62,7 +62,7 @@ def folder(tmp_path_factory):
 
 
 @given(
-    pair=st.sampled_from(list(itertools.product(COLUMNS, repeat=2))),
+    pair=st.sampled_from(list(itertools.permutations(COLUMNS, 2))),  # a file named twice is read once
     suffix=st.sampled_from(["parquet", "arrow"]),
 )
 def test_all_formats_join_the_same_types_without_loss(folder, pair, suffix):

@@ -8,7 +8,7 @@ from uqcli.cli.app import run
 
 
 def test_mutated_inputs_cause_no_fault(tmp_path):
-    tally = fuzz(40, 11, tmp_path)
+    tally = fuzz(48, 11, tmp_path)
     assert not tally.failures, "\n".join(tally.failures)
     assert {kind for kind, _ in tally.outcomes} == set(KINDS)
     assert sum(count for (_, code), count in tally.outcomes.items() if code == 0) > 10

@@ -58,6 +58,9 @@ _CONTINUES, _NEXT_NUMBER = 0x80, 0x15
 _BATCHES_OF_GROUP: Final = 4
 """Batches, by their bytes, of a row group up to which a thread reads it whole."""
 
+_TRAILER_BYTES, _LENGTH_BYTES = 8, 4
+"""Last bytes of a Parquet file: the length of the footer, and four letters."""
+
 _LONG_BYTES: Final = 1 << 10
 """Bytes of a text from which it stays in the dictionary of its row group until its rows are needed."""
 
@@ -172,7 +175,15 @@ class ColumnarSource:
         import pyarrow.parquet as pq
 
         with self._parquet_input() as source:
-            return pq.read_metadata(source)
+            metadata = pq.read_metadata(source)
+        # a signature follows a footer that can be read though columns are encrypted, and pyarrow would
+        # abort the process where it is asked about such a column
+        with self._content.mapped() as handle:
+            handle.seek(handle.size() - _TRAILER_BYTES)
+            footer_bytes = int.from_bytes(handle.read(_LENGTH_BYTES), "little")
+        if footer_bytes != metadata.serialized_size:
+            raise OSError("it has encrypted metadata")
+        return metadata
 
     @property
     def row_bytes(self) -> float:
