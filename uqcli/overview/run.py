@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.running.concurrency import Threads
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
@@ -59,7 +59,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 remedy="audit a rule: uqcli evaluate RULE.json INPUT --audit COL",
             )
         calibration = None
-        with ThreadPoolExecutor(1) as thread:  # it ranks while this one measures
+        with Threads(1) as thread:  # it ranks while this one measures
             ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)

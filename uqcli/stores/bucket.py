@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Hashable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from fnmatch import translate
 from glob import has_magic
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import Threads
 from uqcli.stores import limits
 from uqcli.stores.address import Address
 from uqcli.stores.failures import no_object, replaced, store_errors
@@ -174,7 +174,7 @@ class StoreTree:
         """List folders in parallel, since each listing waits for the store."""
         folder_list = list(folders)
         if len(folder_list) > 1:
-            with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
+            with Threads(limits.MAX_PARALLEL) as pool:
                 list(pool.map(self.inside, folder_list))
 
     def matches(self, pattern: str) -> list[Entry]:
@@ -222,7 +222,7 @@ class StoreTree:
         addresses = [Address.parse(f"{folder.name}/{part}") for folder in folders]
         if not last:
             return [_folder(address) for address in addresses]  # listing them later shows whether they exist
-        with ThreadPoolExecutor(limits.MAX_PARALLEL) as pool:
+        with Threads(limits.MAX_PARALLEL) as pool:
             return [entry for entry in pool.map(self.entry, map(str, addresses)) if entry is not None]
 
     def _below(self, folders: list[Entry], *, files: bool) -> list[Entry]:

@@ -17,13 +17,13 @@ from __future__ import annotations
 import mimetypes
 import secrets
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.interruption import Temporary, changing, register_cleanup, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address
@@ -106,7 +106,7 @@ def _upload(path: Path, address: Address, target: str) -> None:
     if address.scheme == "s3" and size <= limits.MAX_PUT_BYTES:
         # in a thread of its own, so that no signal interrupts between its two calls; this thread takes the
         # lock, since it may hold it already
-        with changing, ThreadPoolExecutor(1) as executor:
+        with changing, Threads(1) as executor:
             executor.submit(_put, path.read_bytes(), store, address, target).result()
     else:
         _send_and_copy(path, store, address, target)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.machine import threads
 from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.calibration_error import (
@@ -85,7 +85,7 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
         The bounds of pava-bc contradict each other or the number of rows.
     """
     work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
-    with ThreadPoolExecutor(threads()) as pool:
+    with Threads(threads()) as pool:
         # to begin threads takes longer than few values, and one thread is no help to this one
         mapped = map if len(counts.value) <= VALUES_PER_PART or threads() == 1 else pool.map
         results = mapped(lambda error: error(counts), work)

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from queue import Empty, Full, Queue
 from threading import Condition, Event, Thread
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from uqcli.base.running.machine import threads
 
@@ -73,7 +73,7 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
                 if failed is not None and failed.is_set():
                     return None
 
-    thread = Thread(target=make, daemon=True)
+    thread = Thread(target=copy_context().run, args=(make,), daemon=True)
     thread.start()
     try:
         while (entry := take()) is not None:
@@ -84,6 +84,14 @@ def ahead(items: Iterable[T]) -> Iterator[T]:
     finally:
         closed.set()
         thread.join()
+
+
+class Threads(ThreadPoolExecutor):
+    """A pool whose threads work in the context of who submits, so that what they say belongs to the run."""
+
+    def submit(self, fn: Callable[..., R], /, *args: Any, **kwargs: Any) -> Future[R]:
+        """Submit work, which runs in a copy of this context."""
+        return super().submit(copy_context().run, fn, *args, **kwargs)
 
 
 class Turns:
@@ -114,7 +122,7 @@ class Turns:
                 self._changed.notify_all()
 
 
-_idle: dict[int, list[ThreadPoolExecutor]] = {}
+_idle: dict[int, list[Threads]] = {}
 """Pools that no map uses, by their number of threads; a child process has none of the threads."""
 
 if hasattr(os, "register_at_fork"):
@@ -122,13 +130,13 @@ if hasattr(os, "register_at_fork"):
 
 
 @contextmanager
-def pool_of(workers: int) -> Iterator[ThreadPoolExecutor]:
+def pool_of(workers: int) -> Iterator[Threads]:
     """Lend a pool of threads, which take longer to start than many maps; a map inside a map gets another."""
     idle = _idle.setdefault(workers, [])
     try:
         pool = idle.pop()
     except IndexError:
-        pool = ThreadPoolExecutor(workers)
+        pool = Threads(workers)
     try:
         yield pool
     finally:

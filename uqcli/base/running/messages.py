@@ -4,59 +4,88 @@ Remarks concern the file format. Only the readable report has them, not JSON or 
 the same bytes for every format. Cautions concern the rows; JSON has them as well. A caution on the rows that
 a rule is fitted on is a doubt about the rule: the rule file keeps it, and whatever uses the rule repeats it.
 Progress is shown only on a terminal.
+
+All of it belongs to the context of the run (``contextvars``), which the threads that work for it share
+(``uqcli.base.running.concurrency``): rules that are fitted in several threads at once keep their own doubts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import field
 from typing import Final, TypeVar
 
+from uqcli.base.records import dataclass
 from uqcli.base.wording import in_one_line
 
-_remarks: Final[dict[str, None]] = {}
-_cautions: Final[dict[str, None]] = {}
-_suspicions: Final[dict[str, None]] = {}
-_doubts: Final[dict[str, Sequence[str]]] = {}
-_collecting: Final[list[dict[str, None]]] = []
+Receiver = Callable[[str, int, str, float | None], None]
+"""Receives progress events; called often."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """What a run has said: sentences in order, doubts by rule file, and the rows of each input."""
+
+    remarks: dict[str, None] = field(default_factory=dict)
+    cautions: dict[str, None] = field(default_factory=dict)
+    suspicions: dict[str, None] = field(default_factory=dict)
+    doubts: dict[str, Sequence[str]] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    receivers: list[Receiver] = field(default_factory=list)
+
+
+_run: Final[ContextVar[_Said]] = ContextVar("run")
+_collecting: Final[ContextVar[dict[str, None] | None]] = ContextVar("collecting", default=None)
+
+
+def _said() -> _Said:
+    """Return what this run has said; a thread without a run begins one."""
+    try:
+        return _run.get()
+    except LookupError:
+        clear()
+        return _run.get()
 
 
 def remark(sentence: str) -> None:
     """Add a remark, once."""
-    _remarks[in_one_line(sentence)] = None
+    _said().remarks[in_one_line(sentence)] = None
 
 
 def remarks() -> list[str]:
     """Return the remarks of this run, in order."""
-    return list(_remarks)
+    return list(_said().remarks)
 
 
 def caution(sentence: str) -> None:
     """Add a caution on something that can make results wrong, once."""
-    _cautions[in_one_line(sentence)] = None
+    _said().cautions[in_one_line(sentence)] = None
     doubt(sentence)
 
 
 def cautions() -> list[str]:
     """Return the cautions of this run, in order."""
-    return list(_cautions)
+    return list(_said().cautions)
 
 
 def suspect(sentence: str) -> None:
     """Add a caution on what the rows may be, once; cautions on what they are come before it."""
-    _suspicions[in_one_line(sentence)] = None
+    _said().suspicions[in_one_line(sentence)] = None
     doubt(sentence)
 
 
 def suspicions() -> list[str]:
     """Return the suspicions of this run, in order."""
-    return list(_suspicions)
+    return list(_said().suspicions)
 
 
 def doubt(sentence: str) -> None:
     """Add a doubt about the rule that is being fitted, if one is, once."""
-    if _collecting:
-        _collecting[-1][in_one_line(sentence)] = None
+    collected = _collecting.get()
+    if collected is not None:
+        collected[in_one_line(sentence)] = None
 
 
 @contextmanager
@@ -66,22 +95,22 @@ def collected_doubts() -> Iterator[dict[str, None]]:
     Those of a block inside, such as one that reads a test set, are not among them.
     """
     doubts_of_fit: dict[str, None] = {}
-    _collecting.append(doubts_of_fit)
+    token = _collecting.set(doubts_of_fit)
     try:
         yield doubts_of_fit
     finally:
-        _collecting.pop()
+        _collecting.reset(token)
 
 
 def repeat_doubts(name: str, sentences: Sequence[str]) -> None:
     """Let the report repeat the doubts about a rule that is used; ``name`` is that of its file."""
     if sentences:
-        _doubts[in_one_line(name)] = tuple(map(in_one_line, sentences))
+        _said().doubts[in_one_line(name)] = tuple(map(in_one_line, sentences))
 
 
 def doubts() -> dict[str, Sequence[str]]:
     """Return the doubts about the rules that this run uses, by the name of the rule file."""
-    return dict(_doubts)
+    return dict(_said().doubts)
 
 
 def repeated_doubts() -> list[str]:
@@ -94,27 +123,22 @@ def repeated_doubts() -> list[str]:
 
 
 def clear() -> None:
-    """Forget what was said, and the rows that were read, for a new run."""
-    for forgotten in (_remarks, _cautions, _suspicions, _doubts, _rows):
-        forgotten.clear()
+    """Begin a new run, which has said nothing and read no rows; its progress goes where it went before."""
+    before = _run.get(None)
+    _run.set(_Said(receivers=[] if before is None else before.receivers))
 
 
 T = TypeVar("T")
 
-Receiver = Callable[[str, int, str, float | None], None]
-"""Receives progress events; called often."""
-
-_receivers: list[Receiver] = []
-
 
 def set_receiver(receiver: Receiver | None) -> None:
     """Register the receiver of progress events; None for none."""
-    _receivers[:] = [] if receiver is None else [receiver]
+    _said().receivers[:] = [] if receiver is None else [receiver]
 
 
 def report_progress(task: str, done: int, unit: str, share: float | None) -> None:
     """Report the progress of a task: what is done, and its share from 0 to 1, or None if unknown."""
-    for receiver in _receivers:
+    for receiver in _said().receivers:
         receiver(task, done, unit, share)
 
 
@@ -131,14 +155,11 @@ def with_progress(items: Iterable[T], task: str, total: int) -> Iterator[T]:
         report_progress(task, done, "draws", done / max(total, 1))
 
 
-_rows: Final[dict[str, int]] = {}
-
-
 def rows_read(name: str, rows: int) -> None:
     """Record the rows of a completely read input."""
-    _rows[name] = rows
+    _said().rows[name] = rows
 
 
 def rows_by_input() -> dict[str, int]:
     """Return the rows of each input read so far, unusable ones included."""
-    return dict(_rows)
+    return dict(_said().rows)

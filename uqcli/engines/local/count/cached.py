@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import field, replace
 from itertools import count
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ import numpy as np
 
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
+from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.machine import kept_bytes, note_read_again, rows_per_part, threads
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
@@ -43,7 +44,7 @@ class _Store:
 
     def __init__(self) -> None:
         self._free: dict[int, np.ndarray[Any, Any]] = {}
-        self._threads = ThreadPoolExecutor(threads())
+        self._threads = Threads(threads())
         self._copies: deque[Future[None]] = deque()
 
     def part(self, part: Part) -> Part:

@@ -7,7 +7,6 @@ text for CSV and JSON lines, Arrow record batches otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import MappingProxyType
@@ -17,7 +16,7 @@ import pyarrow as pa
 
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
-from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.concurrency import Threads, ahead
 from uqcli.base.running.messages import report_progress
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.batch import Batch
@@ -92,7 +91,7 @@ def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
         opened for opened in sources if isinstance(opened.origin, InputFile) and opened.origin.is_remote
     ]
     if len(remote_sources) > 1:
-        with ThreadPoolExecutor(MAX_PARALLEL) as pool:
+        with Threads(MAX_PARALLEL) as pool:
             list(pool.map(lambda source: source.columns, remote_sources))
 
 

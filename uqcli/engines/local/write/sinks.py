@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from itertools import compress
 from typing import BinaryIO, Final, TypeAlias, cast
@@ -21,6 +21,7 @@ from uqcli.base.counts import Bools
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.base.files import OutputQueue
+from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import printable
 from uqcli.engines.inputs import inferred_format
@@ -196,7 +197,7 @@ class ColumnarSink:
         self._writer = writer
         self._waiting: list[pa.RecordBatch] = []
         self._rows = self._bytes = 0
-        self._thread = ThreadPoolExecutor(max_workers=1)
+        self._thread = Threads(max_workers=1)
         self._writing: Future[None] | None = None
 
     def write(self, table: pa.Table) -> None:
