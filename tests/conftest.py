@@ -63,7 +63,7 @@ _TESTS_OF_POSIX = (
     "test_a_found_file_of_another_user_is_left_unread test_hostile_file_names_are_quoted "
     "test_a_found_file_that_others_can_write_is_left_unread test_a_kill_leaves_the_old_state_or_the_new_one "
     "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo "
-    "test_a_fifo_in_place_of_a_configuration_stops_nothing"
+    "test_what_is_no_file_in_place_of_a_configuration_stops_nothing"
 )
 collect_ignore = _MODULES_OF_POSIX.split() if IS_WINDOWS else []
 

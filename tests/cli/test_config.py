@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 import typer.main
 
+from tests.cli.cases import CASES
 from tests.cli.conftest import fit, sample_frame
 from uqcli.cli.app import program
 from uqcli.cli.config import COMMANDS, MAX_BYTES
@@ -128,7 +129,18 @@ GUARDED = frozenset(
     {
         *("output", "report", "plot", "frontier", "grid", "edges", "labels", "unlabelled", "target", "pilot"),
         *("test", "tree_data", "calibrator", "shift", "state", "check", "on_of_show"),
-        *("engine", "spark", "fail_if", "acknowledge", "forget", "replace", "bound", "delta", "run_length"),
+        *(
+            "engine",
+            "spark",
+            "fail_if",
+            "acknowledge",
+            "forget",
+            "replace",
+            "bound",
+            "delta",
+            "run_length",
+            "matured",
+        ),
     }
 )
 """Options that a found file may not set: files, addresses, and what decides whether a run fails or rings."""
@@ -243,19 +255,59 @@ def test_a_found_file_of_another_user_is_left_unread(uqcli, tmp_path, monkeypatc
 
 
 @pytest.mark.usefixtures("data")
-def test_a_fifo_in_place_of_a_configuration_stops_nothing(uqcli, tmp_path, monkeypatch):
-    os.mkfifo(tmp_path / "uqcli.toml")
-    assert uqcli(*COMMAND, "--precision", "0.5").code == 0
-    monkeypatch.setattr(Path, "is_file", lambda path: path.name == "uqcli.toml")  # replaced after the look
-    (caution,) = uqcli(*COMMAND, "--precision", "0.5").json["cautions"]
-    assert "which is no regular file, is not used" in caution
+def test_what_is_no_file_in_place_of_a_configuration_stops_nothing(uqcli, tmp_path):
+    file = tmp_path / "uqcli.toml"
+    others = {
+        os.mkfifo: "which is no regular file",
+        Path.mkdir: "which is no regular file",
+        lambda path: path.symlink_to("uqcli.toml"): "which cannot be read",
+        lambda path: path.symlink_to("x" * 300): "which cannot be read",
+        lambda path: path.symlink_to("nothing"): "which cannot be read",
+        lambda path: path.symlink_to("/dev/zero"): "which is no regular file",
+    }
+    for make, reason in others.items():
+        make(file)
+        (caution,) = uqcli(*COMMAND, "--precision", "0.5").json["cautions"]
+        assert f"{reason}, is not used" in caution
+        file.rmdir() if os.path.isdir(file) else file.unlink()  # noqa: PTH112 - of any link
+
+
+@pytest.mark.usefixtures("data")
+def test_what_is_set_for_all_commands_breaks_none(uqcli, tmp_path, artifact):
+    rows = pl.read_parquet("data.parquet").with_columns(day=pl.lit("2026-01-01"), region=pl.lit("x"))
+    rows.write_parquet("data.parquet")
+    assert uqcli("bin", "data.parquet", "-o", "grid.json", "-q").code == 0
+    lines = [case.arguments("data.parquet", str(artifact)) for case in CASES]
+    lines += [
+        ["boundary", "--grid", "grid.json", "--precision", "0.5"],
+        ["bin", "--merge", "grid.json", "grid.json"],
+    ]
+    settings = {
+        *("decimal = '.'", "delimiter = ','", "null-value = 'x'", "on-invalid = 'drop'", "format = 'csv'"),
+        *(
+            "day = 'day'",
+            "cluster = 'region'",
+            "score = 'score'",
+            "label = 'label'",
+            "uncertainty = 'uncertainty'",
+        ),
+    }
+    for line in lines:
+        plain = uqcli(*line, "-q", "--no-config") if line[0] != "schema" else uqcli(*line)
+        for setting in settings:
+            (tmp_path / "uqcli.toml").write_text(f"{setting}\n")
+            configured = uqcli(*line, "-q") if line[0] != "schema" else uqcli(*line)
+            assert configured.code == plain.code, (line, setting, configured.err)
+        (tmp_path / "uqcli.toml").unlink()
 
 
 @pytest.mark.parametrize(
     ("name", "stops"),
     [("uqcli.toml", True), ("../uqcli.toml", True), ("pyproject.toml", True), ("../pyproject.toml", False)],
 )
-@pytest.mark.parametrize("content", ["[tool.uqcli\n", "x = [" * 2000, "\ud800", f"# {'x' * MAX_BYTES}"])
+@pytest.mark.parametrize(
+    "content", ["[tool.uqcli\n", "x = [" * 2000, "\ud800", f"# {'x' * MAX_BYTES}", "a." * 20_000 + "b = 1"]
+)
 def test_a_broken_file_stops_the_run_where_it_is_meant(
     uqcli, tmp_path, monkeypatch, data, name, stops, content
 ):

@@ -83,13 +83,13 @@ MAX_LOOKED_AT: Final = 1_000
 MAX_TABLE_BYTES: Final = 2 << 30
 """Maximum size in bytes of an algorithm's table."""
 
-ALPHA: Final = 0.05
 MAX_RULE_BYTES: Final = 64 << 20
 """Largest rule file. States of watch have no limit, since they name the customers that they count."""
 
 MAX_NAME: Final = 4096
 """Most characters of a name in a rule file: of a column, a class or a group."""
 
+ALPHA: Final = 0.05
 MAX_DEPTH: Final = 3
 MIN_LEAF: Final = 500
 BOOTSTRAP: Final = 200

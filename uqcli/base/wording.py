@@ -248,7 +248,7 @@ def visible(text: str) -> str:
 RUNNER_COMMAND: Final = re.compile(r"##(?=(?:vso|teamcity)?\[)")
 """Signs that make the rest of a line, wherever they stand, a command for a CI runner."""
 
-_LONGEST_RUN: Final = 500
+_LONGEST_RUN: Final = 1000
 """Characters of a name or a path in a text; of longer ones the middle is left out."""
 
 _LONGEST_TEXT: Final = 4000
@@ -261,7 +261,7 @@ def shortened(text: str) -> str:
     Examples
     --------
     >>> len(shortened("column " + "x" * 10**6 + " is empty")), len(shortened("x " * 10**6))
-    (516, 4000)
+    (1016, 4000)
     """
     if len(text) <= _LONGEST_RUN:
         return text

@@ -21,7 +21,7 @@ from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import join
 from uqcli.base.options import RUN
-from uqcli.base.wording import printable, visible
+from uqcli.base.wording import visible
 from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options, texts_of
 from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
@@ -33,7 +33,7 @@ _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
     "*": ((("weight",), ("no_weight",)), (("proba", "classes"), ("positive",))),
     "bin": ((("edges",), ("merge",), ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max")),),
-    "boundary": ((("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins")),),
+    "boundary": ((("grid",), ("inputs", "binning", "uncertainty_bins", "score_bins", "day", "cluster")),),
     "calibrate": ((_TREES, ("partition",)),),
     "conformal": ((("shift",), ("target",)),),
     "shift": ((("day",), ("cluster",)),),
@@ -114,7 +114,7 @@ def _show_settings(context: typer.Context, typed_values: Mapping[str, Any], sett
             continue
         else:
             value, place = parameter.default, "default"
-        words = "true" if value is True else ", ".join(map(printable, _words_of(value)))
+        words = "true" if value is True else ", ".join(map(visible, _words_of(value)))
         lines.append((parameter.opts[0].removeprefix("--"), words, place))
     if typed_values.get("json"):
         content = {"command": context.info_name, "uqcli_version": VERSION, "settings": [

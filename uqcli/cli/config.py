@@ -17,6 +17,7 @@ A variable ``UQCLI_...`` that names no option gives a caution: it may be meant f
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -42,7 +43,12 @@ _FILE_OPTIONS: Final = frozenset({"config", "no_config"})
 _NOT_CONFIGURED: Final = _FILE_OPTIONS | {"help", "show_settings"}
 
 MAX_BYTES: Final = 1 << 20
-"""Largest configuration file; the parser needs quadratic time for what no person writes."""
+"""Largest configuration file."""
+
+_MOST_PARTS: Final = 50
+_TOML_TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
+_LONG_KEY: Final = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*[.][ \t]*){{{_MOST_PARTS}}}")
+"""Key of many dotted parts, for which the parser needs memory and time by the square of their number."""
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
@@ -188,7 +194,7 @@ def configuration_files() -> Iterator[Path]:
     for directory in (folder, *folder.parents):
         for name in ("uqcli.toml", "pyproject.toml"):
             path = directory / name
-            if path.is_file():
+            if os.path.lexists(path):
                 yield path
 
 
@@ -201,8 +207,6 @@ def _section_found(path: Path) -> dict[str, Any] | None:
     must_be_read = path.name == "uqcli.toml" or path.parent == Path.cwd()
     try:
         content, reason = _trusted_content(path)
-    except FileNotFoundError:  # removed since it was found
-        return None
     except OSError as error:
         with suppress(OSError):
             if must_be_read and not _distrust(path.stat()):
@@ -222,12 +226,15 @@ def _section_found(path: Path) -> dict[str, Any] | None:
 def _trusted_content(path: Path) -> tuple[bytes, str]:
     """Return the content of a file, and why it is not to be trusted; then it is not read."""
     descriptor = os.open(path, os.O_RDONLY | NO_WAIT)  # a FIFO would wait for a writer
-    with os.fdopen(descriptor, "rb") as stream:
+    try:
         status = os.fstat(descriptor)  # of the open file: the name may be another file's by now
-        if not stat.S_ISREG(status.st_mode):
-            return b"", "which is no regular file"
-        reason = _distrust(status)
-        return b"" if reason else stream.read(MAX_BYTES + 1), reason
+        reason = _distrust(status) if stat.S_ISREG(status.st_mode) else "which is no regular file"
+        if reason:
+            return b"", reason
+        with open(os.dup(descriptor), "rb") as stream:  # noqa: PTH123
+            return stream.read(MAX_BYTES + 1), ""
+    finally:
+        os.close(descriptor)
 
 
 def _distrust(status: os.stat_result) -> str:
@@ -247,7 +254,12 @@ def _section(path: Path, content: bytes) -> dict[str, Any] | None:
     if len(content) > MAX_BYTES:
         raise UsageError(f"configuration '{path}' is larger than {MAX_BYTES >> 20} MB", expected="options")
     try:
-        parsed: dict[str, Any] = tomllib.loads(content.decode("utf-8-sig"), parse_float=str)
+        text = content.decode("utf-8-sig")
+        if _LONG_KEY.search(_TOML_TEXT.sub("q", text)):
+            raise UsageError(
+                f"configuration '{path}' has a key of more than {_MOST_PARTS} parts", expected="options"
+            )
+        parsed: dict[str, Any] = tomllib.loads(text, parse_float=str)
     except (ValueError, RecursionError) as error:  # ValueError: also integers of thousands of digits
         raise UsageError(f"configuration '{path}' is not TOML: {error}") from error
     tool = parsed.get("tool")

@@ -54,10 +54,8 @@ def encode(artifact: Saved) -> bytes:
         content = encode_object(fields)
         if artifact.kind is not ArtifactKind.WATCH:
             _require_short_names(fields)
-            if len(content) > MAX_RULE_BYTES:
-                raise _ContradictionError(
-                    f"a file of {len(content) >> 20} MB, of {MAX_RULE_BYTES >> 20} allowed"
-                )
+            if not _is_moderate(content):
+                raise _ContradictionError(_TOO_LARGE)
         _checked(content, artifact.kind)
     except ValueError as error:  # from json, msgspec, or a contradiction
         raise DataError(
@@ -92,6 +90,36 @@ def _without_digest(content: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in content.items() if name not in ("digest", "seal")}
 
 
+def _is_moderate(content: bytes) -> bool:
+    """Whether a rule is small enough to be parsed, in bytes and values: an array takes 30 times its bytes."""
+    containers, values = content.count(b"[") + content.count(b"{"), content.count(b",")
+    return len(content) <= MAX_RULE_BYTES and containers <= _MAX_CONTAINERS and values <= _MAX_VALUES
+
+
+_TOO_LARGE: Final = f"more than {MAX_RULE_BYTES >> 20} MB, or millions of values"
+_MAX_CONTAINERS, _MAX_VALUES = 1_500_000, 6_000_000
+"""Arrays and objects, and values, of a rule; 100,000 groups have a third of the first."""
+
+
+def _require_few_digits(header: Any) -> None:
+    """Refuse many whole numbers beyond all counts, whose digests take sixty times their bytes."""
+    values, large = [header], 0
+    while values:
+        value = values.pop()
+        if isinstance(value, dict):
+            values.extend(value.values())
+        elif isinstance(value, list):
+            values.extend(value)
+        elif isinstance(value, float):
+            large += abs(value) >= _LARGE
+    if large > _MAX_LARGE:
+        raise _ContradictionError(f"{large:,} numbers beyond {_LARGE:.0e}")
+
+
+_LARGE, _MAX_LARGE = 1e30, 100_000
+"""Numbers of many digits, and how many of them a rule may have: some thresholds are the lowest number."""
+
+
 def _plain(value: Any) -> Any:
     """Convert whole floats to integers, recursively."""
     if isinstance(value, dict):
@@ -119,15 +147,17 @@ def load_unedited(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Save
     return artifact
 
 
-def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
+def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY, *, may_be_state: bool = False) -> Saved:
     """Load a rule from a file, an address, or standard input if the name is ``-``.
 
     Errors advise for the kind that is expected, but any kind is loaded. A file that cannot be read is a
-    DataError; one that is no rule, or has a newer format, an ArtifactError.
+    DataError; one that is no rule, or has a newer format, an ArtifactError. One that ``may_be_state`` of a
+    watch may be larger than rules are, if it begins as one.
     """
     try:
         content = stdin_bytes().read(_READ) if is_stdin(name) else read_bytes(name, _READ)
-        if len(content) == _READ and _STATE.match(content):
+        is_state = may_be_state and _STATE.match(content) is not None
+        if len(content) == _READ and is_state:
             content = content + stdin_bytes().read() if is_stdin(name) else read_bytes(name)
     except OSError as error:
         raise DataError(
@@ -135,11 +165,9 @@ def load(name: str, kind: ArtifactKind = ArtifactKind.BOUNDARY) -> Saved:
             expected="an existing file",
             remedy="check the path",
         ) from error
-    if len(content) > MAX_RULE_BYTES and not _STATE.match(content):
+    if not is_state and not _is_moderate(content):
         raise DataError(
-            f"'{name}' is larger than {MAX_RULE_BYTES >> 20} MB",
-            expected="a rule file, as uqcli writes it",
-            remedy="check its name",
+            f"'{name}' has {_TOO_LARGE}", expected="a rule file, as uqcli writes it", remedy="check its name"
         )
     artifact = decode(content, name, kind)
     repeat_doubts(name, artifact.known_doubts)
@@ -190,6 +218,7 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
     try:
         if kind is not ArtifactKind.WATCH:
             _require_short_names(header)
+        _require_few_digits(header)
         return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
     except msgspec.ValidationError as error:
         raise ArtifactError(
@@ -208,14 +237,14 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
 
 def _require_short_names(header: dict[str, Any]) -> None:
     """Refuse texts that are longer than any name; doubts and conditions of leaves are no names."""
-    values: list[Any] = [header]
+    values: list[Any] = [{name: value for name, value in header.items() if name != "doubts"}]
     while values:
         value = values.pop()
         if isinstance(value, str) and len(value) > MAX_NAME:
             raise _ContradictionError(f"a name of {len(value):,} characters, where {MAX_NAME:,} are allowed")
         if isinstance(value, dict):
             values.extend(value)
-            values.extend(item for key, item in value.items() if key not in {"doubts", "rule"})
+            values.extend(item for key, item in value.items() if key != "rule")
         elif isinstance(value, list):
             values.extend(value)
 

@@ -232,7 +232,7 @@ class ShowReport(OneResult):
 
 def show_one(artifact: str) -> Result[ShowReport, None]:
     """Load a rule file."""
-    return Result(report=ShowReport(rule=load(artifact)), artifact=None)
+    return Result(report=ShowReport(rule=load(artifact, may_be_state=True)), artifact=None)
 
 
 def show_two(

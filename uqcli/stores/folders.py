@@ -11,8 +11,8 @@ from uqcli.base.running.messages import caution
 from uqcli.stores.content import Content
 from uqcli.stores.view import Entry
 
-MAX_FOLDERS: Final = 100_000
-"""Folders below one that are entered; a few links between folders make any number of paths."""
+MAX_AGAIN: Final = 1_000
+"""Times that folders are entered again by other paths, of which a few links make any number."""
 
 
 class Tree(Protocol):
@@ -46,7 +46,8 @@ class Descent:
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._above: list[Hashable] = []
-        self._entered = 0
+        self._known: set[Hashable] = set()
+        self._again = 0
 
     @contextmanager
     def into(self, folder: Entry) -> Iterator[Sequence[Entry]]:
@@ -56,13 +57,16 @@ class Descent:
             caution(f"'{folder.name}' leads back to a folder above it, whose files are read once.")
             yield ()
             return
-        self._entered += 1
-        if self._entered > MAX_FOLDERS:
+        self._again += identity in self._known
+        if self._again > MAX_AGAIN:
             raise DataError(
-                f"more than {MAX_FOLDERS:,} folders lead to '{folder.name}'",
-                expected="fewer folders",
-                remedy="name the folders, without links between them",
+                f"more than {MAX_AGAIN:,} further paths lead to folders such as '{folder.name}'",
+                expected="folders without links between them",
+                remedy="name the folders",
             )
+        self._known.add(identity)
         self._above.append(identity)
-        yield self.tree.inside(folder)
-        self._above.pop()
+        try:
+            yield self.tree.inside(folder)
+        finally:
+            self._above.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import time
@@ -108,7 +109,9 @@ def _opened(path: str) -> tuple[int, str]:
     if not IS_WINDOWS:
         with suppress(FileNotFoundError):
             return os.open(path, os.O_RDWR | NO_WAIT), path
-    beside = f"{path}.lock"
+    folder, name = os.path.split(path)
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    beside = os.path.join(folder, f".uqcli-{digest}.lock")  # noqa: PTH118  no file of anybody's
     return os.open(beside, os.O_RDWR | os.O_CREAT | NO_LINK | NO_WAIT, 0o666), beside
 
 

@@ -67,7 +67,7 @@ def expanded(pattern: str) -> Iterator[str]:
 
     A link to a folder above is not followed, unlike in ``glob``, which would find its files forty times.
     """
-    parts = pattern.replace(os.sep, "/").split("/")
+    parts = _without_repeats(pattern.replace(os.sep, "/").split("/"))
     if _ANY_FOLDERS not in parts:
         yield from glob.glob(pattern)  # noqa: PTH207
         return
@@ -77,6 +77,13 @@ def expanded(pattern: str) -> Iterator[str]:
         for folder in _folders(Descent(LocalTree()), _local(Path(start))):
             prefix = "" if folder.name == "." and not before else f"{folder.name}/"
             yield from expanded(f"{glob.escape(prefix)}{after or '*'}")
+
+
+def _without_repeats(parts: list[str]) -> list[str]:
+    """Write several ``**`` after each other as one, which means the same."""
+    return [
+        part for before, part in zip(["", *parts], parts, strict=False) if not before == part == _ANY_FOLDERS
+    ]
 
 
 def _folders(descent: Descent, folder: Entry) -> Iterator[Entry]:

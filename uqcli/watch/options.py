@@ -32,7 +32,9 @@ class WatchRequest:
         "FILE", "Keep the counts of all batches in this file, from run to run.", guarded=True
     )
     day: str | None = option("COL", "Count each day, week or number of this column once.")
-    matured: int | None = option("N", "Count a day only N days later, when its labels are complete.", min=0)
+    matured: int | None = option(
+        "N", "Count a day only N days later, when its labels are complete.", min=0, guarded=True
+    )
     replace: bool = flag("Count a day or batch again if its labels have changed.", guarded=True)
     strict: bool = flag("End with exit code 2 if a batch was counted before.")
     forget: str | None = option("BATCH", "Take a batch out of the counts: its digest or day.", guarded=True)

@@ -216,8 +216,9 @@ LINES = {
     "apply to JSON": ("apply", "rule.json", "{}", "-o", "/dev/null", "--output-format", "jsonl"),
     "apply per": ("apply", "rule.json", "{}", "--top", "3", "--per", "group", "-o", "out.parquet"),
 }
-PEAK = "import resource, sys; from uqcli.cli.app import run; code = run(sys.argv[1:]); " + (
-    "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+PEAK = "import sys; from uqcli.cli.app import run; code = run(sys.argv[1:]); " + (
+    "lines = open('/proc/self/status'); "  # the peak that resource knows is also that of the parent
+    "print(code, *[line.split()[1] for line in lines if line[:5] == 'VmHWM'], file=sys.stderr)"
 )
 
 

@@ -12,7 +12,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Intervals, RowOutput
 from uqcli.cli import options
-from uqcli.cli.command_line import is_typed, refuse_typed
+from uqcli.cli.command_line import fills_only_gaps, is_typed, refuse_typed
 from uqcli.cli.deliver import check_outputs, deliver_rows
 from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
 from uqcli.sample.options import SampleRequest
@@ -51,7 +51,9 @@ def sample(
         refuse_swapped(artifact, inputs)
         own = ("precision", "max_omission", "pilot", "positive")
         refuse_typed(own, f"with --for {request.for_}", "--for certificate")
-        request = replace(request, precision=None, max_omission=None, pilot=None, positive=None)
+        # what is set for all commands does not say that rows with a label are not to be drawn
+        label = None if fills_only_gaps("label") else request.label
+        request = replace(request, precision=None, max_omission=None, pilot=None, positive=None, label=label)
     if request.plan is not None:
         refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
     context = check_outputs(

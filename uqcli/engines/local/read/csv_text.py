@@ -35,7 +35,9 @@ NumberKind: TypeAlias = "type[pl.Float64 | pl.Int8]"
 LABEL_KIND: Final = pl.Int8
 """Type of labels 0 and 1; numbers are of 64 bits."""
 
-MAX_RECORD_BYTES: Final = 256 << 20
+MAX_RECORD_BYTES: Final = 32 << 20
+"""Longest record; of compressed text a few kilobytes give any length, which is kept until the record ends."""
+
 _MAX_HEADER_BYTES: Final = 4 << 20
 
 
@@ -411,6 +413,10 @@ def _complete_records(
 def _open_quote(text: bytes, name: str) -> DataError:
     if b"\0" in text:
         return _no_text(name)
+    if b'"' not in text:
+        return DataError(
+            f"'{name}' has a record of more than {MAX_RECORD_BYTES >> 20} MiB", expected="rows in lines"
+        )
     begin = text[:60].decode("utf-8", "replace").splitlines()[0]
     return DataError(
         f"a quote is not closed in '{name}', in or after the record that begins {begin!r}",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from functools import cached_property
@@ -37,6 +38,9 @@ from uqcli.engines.local.read.csv_text import BOM, MAX_RECORD_BYTES, require_utf
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.streams import bytes_of, filled, lines_expected, size_of
 from uqcli.engines.request import ReadOptions
+
+_FEW_KEYS: Final = 20
+"""Keys up to which the text is searched for each, which takes less time than to parse it."""
 
 _ESCAPED_KEY: Final = re.compile(rb'\\[^"\n\\]*"[ \t\r]*:')
 """Possible key spelled with escapes."""
@@ -139,12 +143,13 @@ class JsonBlock:
     def _require_single(self, frame: pl.DataFrame) -> None:
         """Refuse duplicate keys among these columns, since programs differ in which one they use."""
         key_spellings = [_encoded_key(key) for key in frame.columns]
+        is_wide = len(key_spellings) > _FEW_KEYS  # to count each would read the text as often
         suspects = [
             spelling
-            for spelling, column in zip(key_spellings, frame, strict=True)
+            for spelling, column in zip([] if is_wide else key_spellings, frame, strict=False)
             if self.text.count(spelling) > len(column) - column.null_count()
         ]
-        if not suspects and not _ESCAPED_KEY.search(self.text):
+        if not is_wide and not suspects and not _ESCAPED_KEY.search(self.text):
             return
         items: list[tuple[str, Any]] = []
 
@@ -153,16 +158,19 @@ class JsonBlock:
             return {}
 
         for row, line in enumerate(self.text.split(b"\n")[:-1], start=self.first_row + 1):
-            if not any(line.count(suspect) > 1 for suspect in suspects) and not _ESCAPED_KEY.search(line):
+            is_suspect = is_wide or any(line.count(suspect) > 1 for suspect in suspects)
+            if not is_suspect and not _ESCAPED_KEY.search(line):
                 continue
             with suppress(ValueError):  # invalid JSON is reported where it is read
                 json.loads(line, object_pairs_hook=keep)
-            names = [name for name, _ in items]
-            for key in frame.columns:
-                if names.count(key) > 1:
-                    raise DataError(
-                        f"data row {row} of '{self.name}' has the key '{key}' twice", expected="each key once"
-                    )
+            if len(dict(items)) == len(items):
+                continue
+            times = Counter(name for name, _ in items)
+            key = next((key for key in frame.columns if times[key] > 1), None)
+            if key is not None:
+                raise DataError(
+                    f"data row {row} of '{self.name}' has the key '{key}' twice", expected="each key once"
+                )
 
     def require_without(self, keys: Sequence[str]) -> None:
         """Refuse records that have one of these keys."""
