@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -568,8 +569,12 @@ class _Writer:
         self, steps: Sequence[Sequence[tuple[str, Lines]]], every: str, source: str, last: Sequence[Lines]
     ) -> Lines:
         """Write common table expressions, one for each step, and a query of the last one."""
-        # written out again by these two otherwise, and values of many classes would be computed many times
-        keeps = self._formula.named and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
+        # written out again by these two otherwise: values of many classes and groups would be computed, and
+        # read, many times
+        is_long = self._formula.named or any(
+            isinstance(part, Lookup) and len(part.groups) > _CHAIN for part in self._formula.parts()
+        )
+        keeps = is_long and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
         lines: Lines = []
         for step_name, step in zip(self._step_names, steps, strict=True):
             items = [_joined(value, f" AS {name}") for name, value in step]
@@ -713,6 +718,9 @@ class _Writer:
                     written.append((test.lines, (yield value).lines))
                 return _Sql(_case(written, (yield default).lines))
             case Lookup(_, _, values, default):
+                in_parts = _in_parts(expression)
+                if in_parts is not None:
+                    return (yield in_parts)
                 written = []
                 for condition, value in zip(expression.conditions(), values, strict=True):
                     test = yield condition
@@ -846,6 +854,37 @@ def _chained(operator: str, conditions: Sequence[str]) -> str:
         parts = [conditions[start : start + _CHAIN] for start in range(0, len(conditions), _CHAIN)]
         conditions = [f"({operator.join(part)})" for part in parts]
     return operator.join(conditions)
+
+
+def _in_parts(lookup: Lookup) -> Case | None:
+    """Divide a search among many groups by the texts of the first column; None if there are few.
+
+    Databases try one condition after the other: so they try the square root of their number, twice.
+    """
+    first, *others = lookup.columns
+    is_alone = not others
+    if len(lookup.groups) <= _CHAIN or not (is_alone or isinstance(lookup.default, Constant)):
+        return None
+    by_text: dict[tuple[str, ...] | None, list[int]] = {}
+    for index, group in enumerate(lookup.groups):
+        by_text.setdefault(group[0], []).append(index)
+    missing = by_text.pop(None, [])
+    parts: list[tuple[Expression, list[int]]] = [(IsMissing(first), missing)] if missing else []
+    size = math.isqrt(len(by_text)) + 1
+    texts = list(by_text)
+    for start in range(0, len(texts), size):
+        own = [text for text in texts[start : start + size] if text is not None]
+        inside = TextIn(first, tuple(chain.from_iterable(own)))
+        parts.append((inside, [index for text in own for index in by_text[text]]))
+
+    def within(indices: Sequence[int]) -> Expression:
+        # a row with one of the texts of the only column is in one of the groups
+        chosen = indices[:-1] if is_alone else indices
+        default = lookup.values[indices[-1]] if is_alone else lookup.default
+        groups, values = ([of_all[index] for index in chosen] for of_all in (lookup.groups, lookup.values))
+        return Lookup(lookup.columns, tuple(groups), tuple(values), default)
+
+    return Case(tuple((condition, within(indices)) for condition, indices in parts), lookup.default)
 
 
 def _is_large_whole_number(text: str) -> bool:
