@@ -4,7 +4,6 @@ import sqlite3
 from contextlib import closing
 
 import duckdb
-import numpy as np
 import polars as pl
 import pytest
 import sqlglot
@@ -182,15 +181,3 @@ def test_a_statement_that_is_too_long_is_refused_before_it_is_written():
             to_sql(formula, dialect, [])
     for dialect in SqlDialect:
         assert len(to_sql(formula, dialect, [], "t")) < 10_000
-
-
-@given(edges=st.lists(st.floats(0, 1), min_size=1, max_size=50, unique=True).map(sorted))
-def test_the_least_length_is_no_more_than_the_length(edges):
-    from uqcli.export.sql import _least_characters
-
-    value = Steps(Column(name="s"), tuple(edges), tuple(map(Constant, np.arange(len(edges) + 1.0).tolist())))
-    formula = Formula(
-        inputs=(Column(name="s"),), required=("s",), outputs=(Output(name="out", kind="double", value=value),)
-    )
-    for dialect in SqlDialect:
-        assert _least_characters(value, {}, is_named=False) <= len(to_sql(formula, dialect, []))
