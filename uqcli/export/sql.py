@@ -360,7 +360,14 @@ class _Quoting:
 
     def text(self, text: str) -> str:
         """Write a text in quotes."""
-        return f"'{text}'" if _PLAIN.fullmatch(text) else self._generated(exp.Literal.string(text))
+        if _PLAIN.fullmatch(text):
+            return f"'{text}'"
+        written = self._generated(exp.Literal.string(text))
+        if self.dialect is SqlDialect.POSTGRES and "\\" in text:  # an escape by an old setting of the server
+            return "E" + written.replace("\\", "\\\\")
+        if self.dialect is SqlDialect.SPARK:  # which replaces variables, ${env:HOME}, before it reads a text
+            return written.replace("$", "\\u0024")
+        return written
 
     def cast(self, value: str, kind: str) -> str:
         """Write a conversion."""
@@ -433,7 +440,10 @@ class _Quoting:
         if self.dialect is SqlDialect.BIGQUERY:
             return f"TRIM({text})"
         function = "BTRIM" if self.dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
-        return f"{function}({text}, {_white_space(self.dialect)})"
+        # a column may have another collation, in which texts that differ are equal
+        is_collated = self.dialect in (SqlDialect.POSTGRES, SqlDialect.DUCKDB)
+        collation = ' COLLATE "C"' if is_collated else ""
+        return f"{function}({text}, {_white_space(self.dialect)}){collation}"
 
     def converted(self, column: Column) -> str:
         """Write a column as a double, or as a text without white space at its ends."""
