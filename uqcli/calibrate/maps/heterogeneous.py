@@ -44,6 +44,7 @@ from uqcli.rules.expressions import (
     IsMissing,
     TextIn,
     lookup,
+    total,
 )
 
 _MAX_ROWS = 40
@@ -229,8 +230,9 @@ def _asked(node: Node, feature: FeatureColumn, left: Expression, right: Expressi
         inside = [texts[level] for level in feature.levels if (level in chosen) != node.other_left]
         goes_left = TextIn(column, tuple(chain.from_iterable(inside)))
         sides = (right, left) if node.other_left else (left, right)
-    missing = left if node.missing_left else right
-    return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
+    # each side stands once: written twice, for missing values, a tree would double with each level
+    missing = Constant(node.missing_left != (column.kind == "text" and node.other_left))
+    return Case(((Case(((IsMissing(column), missing),), goes_left), sides[0]),), sides[1])
 
 
 _MAX_TREES = 3
@@ -271,10 +273,10 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         leaves = [leaf_of(tree.nodes, self.features, features or {}) for tree in self.trees]
         if self.combine == "sequence":
             return Calibrated(probability=self._in_sequence(corrected, scale, leaves))
-        total = np.zeros(len(corrected))
+        summed = np.zeros(len(corrected))
         for tree, leaf in zip(self.trees, leaves, strict=True):
-            total += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
-        return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
+            summed += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
+        return Calibrated(probability=summed / len(leaves), leaf=leaves[0] if self.has_leaves else None)
 
     def exported(
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
@@ -286,11 +288,11 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
                 "a sequence of boosted trees, in which each tree magnifies the rounding of the last",
                 expected="a calibrator with --partitioner tree or forest",
             )
-        total: Expression = Constant(0.0)
-        for tree in self.trees:
-            leaves = [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]
-            total = Arithmetic("+", total, self._by_leaf(tree, leaves))
-        return Arithmetic("/", total, Constant(float(len(self.trees))))
+        probabilities = [
+            self._by_leaf(tree, [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves])
+            for tree in self.trees
+        ]
+        return Arithmetic("/", total(probabilities), Constant(float(len(self.trees))))
 
     def exported_leaf(self) -> Expression:
         """See BaseRowMap."""
