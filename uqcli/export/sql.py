@@ -105,6 +105,9 @@ _LONGEST_LINE: Final = 120
 _CHAIN: Final = 100
 """Conditions or arguments in a row: SQLite has at most 127 arguments, and 1,000 levels of operators."""
 
+_MANY_PARTS: Final = 300
+"""Parts of expressions from which a database computes a step once, not wherever it is used."""
+
 _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 _.-]*")
 _FLOATING: Final = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
@@ -595,11 +598,8 @@ class _Writer:
         self, steps: Sequence[Sequence[tuple[str, Lines]]], every: str, source: str, last: Sequence[Lines]
     ) -> Lines:
         """Write common table expressions, one for each step, and a query of the last one."""
-        # written out again by these two otherwise: values of many classes and groups would be computed, and
-        # read, many times
-        is_long = self._formula.named or any(
-            isinstance(part, Lookup) and len(part.groups) > _CHAIN for part in self._formula.parts()
-        )
+        # written out again by these two otherwise: long values would be computed, and read, many times
+        is_long = self._formula.named or sum(1 for _ in self._formula.parts()) > _MANY_PARTS
         keeps = is_long and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
         lines: Lines = []
         for step_name, step in zip(self._step_names, steps, strict=True):

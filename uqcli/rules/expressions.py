@@ -429,6 +429,16 @@ def lookup(
     return _merged([*values, default], choose, {}) or choose([*values, default])
 
 
+def numbered(values: Sequence[Expression], number: Expression) -> Expression:
+    """Return the value with a number from 0 on; of values of one form, only the constants are chosen."""
+    edges = tuple(map(float, range(1, len(values))))
+
+    def choose(parts: Sequence[Expression]) -> Expression:
+        return Steps(number, edges, tuple(parts))
+
+    return _merged(values, choose, {}) or choose(values)
+
+
 def _merged(  # noqa: PLR0911
     parts: Sequence[Expression],
     choose: Callable[[Sequence[Expression]], Expression],

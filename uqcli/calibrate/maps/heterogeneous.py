@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
@@ -43,7 +44,9 @@ from uqcli.rules.expressions import (
     Expression,
     IsMissing,
     TextIn,
+    let,
     lookup,
+    numbered,
     total,
 )
 
@@ -289,7 +292,11 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
                 expected="a calibrator with --partitioner tree or forest",
             )
         probabilities = [
-            self._by_leaf(tree, [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves])
+            let(
+                self._by_leaf(tree, [Constant(float(index)) for index in range(len(tree.leaves))]),
+                partial(numbered, [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]),
+                "leaf",
+            )
             for tree in self.trees
         ]
         return Arithmetic("/", total(probabilities), Constant(float(len(self.trees))))
