@@ -385,13 +385,14 @@ def test_texts_are_compared_as_in_apply(folder, database):
         "\u200ba",
         "TRUE\r",
         "true",
+        "${env:HOME}",
     ]
     column = Column(name="user", kind="text")
-    value = Case(
-        ((TextIn(column, ("a",)), Constant(1.0)), (TextIn(column, ("true",)), Constant(2.0))), Constant(0.0)
-    )
+    groups = ("a", "true", "${env:HOME}")
+    branches = [(TextIn(column, (text,)), Constant(float(index))) for index, text in enumerate(groups, 1)]
+    value = Case(tuple(branches), Constant(0.0))
     output = Output(name="out", kind="double", value=value)
     formula = Formula(inputs=(Column(name="s"), column), required=("s",), outputs=(output,))
     frame = pl.DataFrame({"s": [0.5] * len(texts), "user": texts}).with_row_index("id")
     result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
-    assert list(map(float, result["out"])) == [*[1.0] * len(WHITE_SPACE), 0, 0, 0, 2, 2]
+    assert list(map(float, result["out"])) == [*[1.0] * len(WHITE_SPACE), 0, 0, 0, 2, 2, 3]

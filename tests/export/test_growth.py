@@ -10,7 +10,9 @@ from tests.export.test_names import ENGINES
 from uqcli.base.choices import SqlDialect
 from uqcli.base.errors import UsageError
 from uqcli.calibrate.maps import LogisticMap
+from uqcli.calibrate.maps.base import FeatureColumn, Node
 from uqcli.calibrate.maps.classes import ClassTemperatureMap
+from uqcli.calibrate.maps.heterogeneous import Leaf, Tree, TreesMap
 from uqcli.calibrate.maps.isotonic import interpolated
 from uqcli.calibrate.scale import Scale
 from uqcli.export import sql
@@ -42,10 +44,8 @@ GROWTH = 2.4
 
 
 def formula_of(value, kind="double", inputs=(SCORE,), **more):
-    required = tuple(column.name for column in inputs if column.kind == "number")
-    return Formula(
-        inputs=inputs, required=required, outputs=(Output(name="out", kind=kind, value=value),), **more
-    )
+    more.setdefault("required", tuple(column.name for column in inputs if column.kind == "number"))
+    return Formula(inputs=inputs, outputs=(Output(name="out", kind=kind, value=value),), **more)
 
 
 def thresholds_by_group(size):
@@ -226,6 +226,59 @@ def test_a_row_meets_few_of_many_conditions():
 
     assert most_tried(10_000) <= 210
     assert most_tried(40_000) <= 410
+
+
+def tree(depth):
+    """Return a tree that asks for a column which may be missing, and for one of texts."""
+    size = 2**depth
+    questions = [
+        Node(
+            feature="x",
+            threshold=index / size,
+            left=2 * index + 1,
+            right=2 * index + 2,
+            missing_left=index % 2 > 0,
+        )
+        if index % 3
+        else Node(
+            feature="g",
+            levels=[f"g{index}"],
+            left=2 * index + 1,
+            right=2 * index + 2,
+            other_left=index % 2 > 0,
+        )
+        for index in range(size - 1)
+    ]
+    leaves = [
+        Leaf(
+            rule="", rows=1, positives=1, own=True, calibration=LogisticMap(intercept=index / size, slope=1.0)
+        )
+        for index in range(size)
+    ]
+    levels = [f"g{index}" for index in range(0, size - 1, 3)]
+    features = [FeatureColumn(name="x"), FeatureColumn(name="g", levels=levels)]
+    own = Tree(nodes=[*questions, *(Node(leaf=index) for index in range(size))], leaves=leaves)
+    fitted = TreesMap(features=features, combine="mean", trees=[own])
+    assert fitted.contradiction() is None
+    return formula_of(
+        fitted.exported(SCORE, Scale()), "double", (SCORE, Column(name="x"), GROUP), required=("score",)
+    )
+
+
+@pytest.mark.parametrize("target", [target for target in TARGETS if target not in WRITTEN_OUT])
+def test_a_tree_grows_with_its_leaves(target):
+    small, large = (np.array(steps_of(TARGETS[target], tree(depth))) for depth in (5, 6))
+    assert (large < GROWTH * small).all(), (small, large)
+
+
+def test_the_deepest_tree_runs_in_databases():
+    frame = pl.DataFrame({"score": [0.5, 0.5], "x": [0.3, None], "g": ["g0", "other"]})
+    formula = tree(12)
+    module = {}
+    exec(to_python(formula, {}), module)
+    for dialect, run in ENGINES.items():
+        values = run(frame, to_sql(formula, dialect, [], "t"), "t")
+        assert np.allclose(values, [module["out"](*row) for row in frame.iter_rows()], rtol=1e-12, atol=0)
 
 
 def test_rows_are_made_in_steps_that_grow_linearly():

@@ -173,6 +173,12 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
         )
     if "" in columns:
         raise UsageError("a column without a name", expected="a name of each column, for SQL")
+    if dialect is SqlDialect.SPARK and any("${" in name for name in names):
+        raise UsageError(
+            "a name of a column with '${', from which Spark reads a variable",
+            expected="other names of the columns",
+            remedy="rename the column",
+        )
     longest = max(names, key=lambda name: len(name.encode()))
     limit = _LONGEST_NAME.get(dialect)
     if limit is not None and len(longest.encode()) > limit:
