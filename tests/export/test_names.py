@@ -92,6 +92,43 @@ def test_reserved_words_are_names_in_every_dialect(dialect, word):
     assert (table.name.lower(), table.this.quoted) == (word, True)
 
 
+TABLES = {
+    "t": ["t"],
+    "s.t": ["s", "t"],
+    '"a.b".t': ["a.b", "t"],
+    **{
+        name: [name]
+        for name in (
+            "read_csv('x')",
+            "t; DROP TABLE x",
+            "(SELECT 1)",
+            "t JOIN u",
+            '"x',
+            "`x",
+            "t(a)",
+            "{{ t }}",
+            "a\nb",
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_is_a_name_whatever_it_contains(dialect, table):
+    if table.startswith('"a') and dialect in (SqlDialect.BIGQUERY, SqlDialect.SPARK):
+        return  # where double quotes enclose a text
+    sql = to_sql(grouped("g", ["a"]), dialect, [], f"{table} /* c */" if table == "t" else table)
+    statement = sqlglot.parse_one(sql, dialect=dialect)
+    tables = [
+        own for own in statement.find_all(sqlglot.exp.Table) if not own.name.lower().startswith("uqcli_")
+    ]
+    assert "/*" not in sql
+    (parts,) = ([part.name for part in own.parts] for own in tables)
+    assert [part.lower() for part in parts] == [part.lower() for part in TABLES[table]]
+    assert all(part.quoted for own in tables for part in own.parts)
+
+
 def test_a_missing_column_is_an_error_in_sqlite():
     """In double quotes its name would be a text."""
     sql = to_sql(grouped("group", ["a"]), SqlDialect.SQLITE, [], "t")

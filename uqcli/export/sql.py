@@ -13,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import SqlglotError
 
 from uqcli.base.choices import SqlDialect
 from uqcli.base.counts import WHOLE_NUMBER
@@ -356,16 +357,18 @@ class _Quoting:
 
     def table(self, name: str) -> tuple[str, list[str]]:
         """Write the name of a table, with its parts; what is no name becomes a quoted one."""
-        if not name.strip() or "\0" in name:
+        if not name.strip() or "\0" in name or (self.dialect is SqlDialect.SPARK and "${" in name):
             raise UsageError(f"--table '{name}'", expected="the name of a table")
-        table = exp.to_table(name, dialect=self.dialect)
-        for part in table.parts:
-            if isinstance(part, exp.Identifier) and not part.quoted:
-                fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(
-                    self.dialect, str
-                )
-                part.replace(exp.to_identifier(fold(part.name), quoted=True))
-        return self._generated(table), [part.name for part in table.parts]
+        try:
+            parsed = exp.to_table(name, dialect=self.dialect).parts
+        except SqlglotError:
+            parsed = []
+        parts = [part for part in parsed if isinstance(part, exp.Identifier)]
+        if not parts or len(parts) < len(parsed):  # a function, say
+            parts = [exp.to_identifier(name, quoted=True)]
+        fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(self.dialect, str)
+        names = [part.name if part.quoted else fold(part.name) for part in parts]
+        return ".".join(self._generated(exp.to_identifier(part, quoted=True)) for part in names), names
 
     def text(self, text: str) -> str:
         """Write a text in quotes."""
