@@ -4,7 +4,6 @@ import sqlite3
 from contextlib import closing
 
 import duckdb
-import numpy as np
 import polars as pl
 import pytest
 import sqlglot
@@ -91,6 +90,43 @@ def test_reserved_words_are_names_in_every_dialect(dialect, word):
         if not table.name.lower().startswith("uqcli_")
     )
     assert (table.name.lower(), table.this.quoted) == (word, True)
+
+
+TABLES = {
+    "t": ["t"],
+    "s.t": ["s", "t"],
+    '"a.b".t': ["a.b", "t"],
+    **{
+        name: [name]
+        for name in (
+            "read_csv('x')",
+            "t; DROP TABLE x",
+            "(SELECT 1)",
+            "t JOIN u",
+            '"x',
+            "`x",
+            "t(a)",
+            "{{ t }}",
+            "a\nb",
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("dialect", SqlDialect)
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_is_a_name_whatever_it_contains(dialect, table):
+    if table.startswith('"a') and dialect in (SqlDialect.BIGQUERY, SqlDialect.SPARK):
+        return  # where double quotes enclose a text
+    sql = to_sql(grouped("g", ["a"]), dialect, [], f"{table} /* c */" if table == "t" else table)
+    statement = sqlglot.parse_one(sql, dialect=dialect)
+    tables = [
+        own for own in statement.find_all(sqlglot.exp.Table) if not own.name.lower().startswith("uqcli_")
+    ]
+    assert "/*" not in sql
+    (parts,) = ([part.name for part in own.parts] for own in tables)
+    assert [part.lower() for part in parts] == [part.lower() for part in TABLES[table]]
+    assert all(part.quoted for own in tables for part in own.parts)
 
 
 def test_a_missing_column_is_an_error_in_sqlite():
@@ -182,15 +218,3 @@ def test_a_statement_that_is_too_long_is_refused_before_it_is_written():
             to_sql(formula, dialect, [])
     for dialect in SqlDialect:
         assert len(to_sql(formula, dialect, [], "t")) < 10_000
-
-
-@given(edges=st.lists(st.floats(0, 1), min_size=1, max_size=50, unique=True).map(sorted))
-def test_the_least_length_is_no_more_than_the_length(edges):
-    from uqcli.export.sql import _least_characters
-
-    value = Steps(Column(name="s"), tuple(edges), tuple(map(Constant, np.arange(len(edges) + 1.0).tolist())))
-    formula = Formula(
-        inputs=(Column(name="s"),), required=("s",), outputs=(Output(name="out", kind="double", value=value),)
-    )
-    for dialect in SqlDialect:
-        assert _least_characters(value, {}, is_named=False) <= len(to_sql(formula, dialect, []))

@@ -162,12 +162,13 @@ def made_rows(formula: Formula) -> pl.DataFrame:
     Probabilities of classes add up to 1.
     """
     values: dict[str, list[Any]] = {}
+    compared, texts_of = compared_numbers(formula), compared_texts(formula)
     for column in formula.inputs:
         if column.kind == "text":
-            texts = [*compared_texts(formula, column.name), "another text", "", None]
+            texts = [*texts_of[column.name], "another text", "", None]
             values[column.name] = [*texts, *(f"\u2003 {text}\t\r" for text in texts[:2] if text)]
             continue
-        numbers = compared_numbers(formula, column.name)
+        numbers = compared[column.name]
         with np.errstate(over="ignore"):  # beside the largest double is infinity
             neighbours = [np.nextafter(numbers, end) for end in (-np.inf, np.inf)]
         beside = np.array([numbers, *neighbours]).ravel()
@@ -177,13 +178,12 @@ def made_rows(formula: Formula) -> pl.DataFrame:
     classes = [column.name for column in formula.inputs if column.name in formula.shares]
     random = generator(0, Purpose.CHECK)
     size = max([_MADE_ROWS, *(2 * len(listed) for listed in values.values())])
-    columns = {}
+    columns = []
     for column in formula.inputs:
         listed = values[column.name]
         index = np.concatenate([np.arange(len(listed)), random.integers(0, len(listed), size - len(listed))])
-        drawn = [listed[position] for position in random.permutation(index).tolist()]
         dtype = pl.String if column.kind == "text" else pl.Float64
-        columns[column.name] = pl.Series(column.name, drawn, dtype=dtype)
+        columns.append(pl.Series(column.name, listed, dtype=dtype).gather(random.permutation(index)))
     frame = pl.DataFrame(columns)
     return _adding_up(frame, classes) if classes else frame
 
@@ -273,17 +273,17 @@ def _in_python(formula: Formula, program: bytes) -> Program:
 
     module: dict[str, Any] = {}
     public = python_names(formula)
-    arguments = list(public.arguments.values())
     exec(compile(program, "exported.py", "exec"), module)  # our own program
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
-        rows = [dict(zip(arguments, row, strict=True)) for row in batch.iter_rows()]
+        # by position: Python takes the square of the number of arguments to find them by name
+        rows = [(row[0], None, *row[1:]) if public.unused else row for row in batch.iter_rows()]
         if public.together:
-            computed = [module[public.together](**row) for row in rows]
+            computed = [module[public.together](*row) for row in rows]
             values = {name: [row[name] for row in computed] for name in public.functions}
         else:
             values = {
-                name: [module[function](**row) for row in rows] for name, function in public.functions.items()
+                name: [module[function](*row) for row in rows] for name, function in public.functions.items()
             }
         return {
             output.name: pl.Series(values[output.name], dtype=_DTYPES[output.kind])

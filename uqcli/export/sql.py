@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -12,6 +13,7 @@ from typing import ClassVar, Final, NamedTuple
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.sqlite import SQLite
+from sqlglot.errors import SqlglotError
 
 from uqcli.base.choices import SqlDialect
 from uqcli.base.counts import WHOLE_NUMBER
@@ -104,6 +106,9 @@ _LONGEST_LINE: Final = 120
 _CHAIN: Final = 100
 """Conditions or arguments in a row: SQLite has at most 127 arguments, and 1,000 levels of operators."""
 
+_MANY_PARTS: Final = 300
+"""Parts of expressions from which a database computes a step once, not wherever it is used."""
+
 _SIMPLE: Final = re.compile(r"[a-z_][a-z0-9_]*")
 _PLAIN: Final = re.compile(r"[A-Za-z0-9 _.-]*")
 _FLOATING: Final = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
@@ -146,12 +151,13 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     """
     _refuse_names(formula, dialect)
     _refuse_floating_texts(formula, dialect)
-    _refuse_size(formula, dialect, is_query=table is not None)
-    writer = _Writer(dialect, formula)
+    quoting = _Quoting(dialect)
+    _refuse_size(formula, quoting, is_query=table is not None)
+    writer = _Writer(quoting, formula)
     lines = writer.expressions() if table is None else writer.query(table)
     text = "\n".join([*(f"-- {comment}" for comment in comments), *lines]) + "\n"
     if len(text) > MAX_CHARACTERS[dialect]:
-        raise _too_long(f"{len(text):,}", MAX_CHARACTERS[dialect], dialect)
+        raise _too_long(f"{len(text):,}", MAX_CHARACTERS[dialect], dialect, is_query=table is not None)
     return text
 
 
@@ -168,6 +174,12 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
         )
     if "" in columns:
         raise UsageError("a column without a name", expected="a name of each column, for SQL")
+    if dialect is SqlDialect.SPARK and any("${" in name for name in names):
+        raise UsageError(
+            "a name of a column with '${', from which Spark reads a variable",
+            expected="other names of the columns",
+            remedy="rename the column",
+        )
     longest = max(names, key=lambda name: len(name.encode()))
     limit = _LONGEST_NAME.get(dialect)
     if limit is not None and len(longest.encode()) > limit:
@@ -206,69 +218,77 @@ def _texts_of(part: Expression) -> Iterable[str]:
             return ()
 
 
-def _refuse_size(formula: Formula, dialect: SqlDialect, *, is_query: bool) -> None:
+def _refuse_size(formula: Formula, quoting: _Quoting, *, is_query: bool) -> None:
     """Refuse a program that is too long before it is written."""
-    is_named = is_query or dialect in _NAMING
-    names: dict[str, int] = {}
-    sizes: list[int] = []
-    column = len('CAST("" AS REAL), >= 0')
-    for name, value in (*formula.named, *((output.name, output.value) for output in formula.outputs)):
-        sizes.append(_least_characters(value, names, is_named=is_named))
-        names[name] = 1 if is_named else sizes[-1]
-    shared = sum(sizes[: len(formula.named)]) if is_named else 0
-    shared += len(formula.named) * len(" AS uqcli_") if is_named else 0
-    shared += sum(len(own.name) + column for own in formula.inputs)
-    copies = 1 if is_query and dialect is not SqlDialect.SQLITE else len(formula.outputs)
-    least = sum(sizes[len(formula.named) :]) + copies * shared
-    most = MAX_CHARACTERS[dialect]
-    if formula.named and copies > 1:
-        most = min(most, _MOST_REPEATED)
+    dialect = quoting.dialect
+    is_repeated = len(formula.named) > 0 and (not is_query or dialect is SqlDialect.SQLITE)
+    most = min(MAX_CHARACTERS[dialect], _MOST_REPEATED if is_repeated else MAX_CHARACTERS[dialect])
+    least = _least_characters(formula, quoting, is_query=is_query)
     if least > most:
-        raise _too_long(f"more than {least:,}", most, dialect)
+        raise _too_long(f"more than {least:,}", most, dialect, is_query=is_query)
 
 
-def _too_long(characters: str, most: int, dialect: SqlDialect) -> UsageError:
+def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool) -> UsageError:
+    has_shorter = not is_query and dialect is not SqlDialect.SQLITE
+    query = "write a query with --table, " if has_shorter else ""
     return UsageError(
         f"the rule takes {characters} characters of SQL",
         expected=f"at most {most:,} for {dialect}",
-        remedy="write a query with --table, export it --to python or onnx, or fit fewer bins or trees",
+        remedy=f"{query}export it --to python or onnx, or fit fewer groups, bins or trees",
     )
 
 
-def _least_characters(expression: Expression, names: Mapping[str, int], *, is_named: bool) -> int:
-    """Return fewer characters than an expression takes; names are written out, or have one character."""
-    known = dict(names)
+def _least_characters(formula: Formula, quoting: _Quoting, *, is_query: bool) -> int:
+    """Return fewer characters than a program has, and seldom fewer than half of them."""
+    is_named = is_query or quoting.dialect in _NAMING
+    converted = {column: len(quoting.converted(column)) for column in formula.inputs}
+    reference = len("uqcli_x")
+    columns = dict.fromkeys(converted, reference) if is_named else converted
+    names: dict[str, int] = {}
 
-    def least(part: Expression) -> Generator[Expression, int, int]:
+    def least(part: Expression) -> Generator[Expression, int, int]:  # noqa: PLR0911
         match part:
             case Name(name):
-                return known.get(name, 1)
+                return names[name]
             case Let(name, value, body):
-                size = yield value
-                known[name] = 1 if is_named else size
-                return (size if is_named else 0) + (yield body)
+                names[name] = yield value
+                return (yield body)
             case Column():
-                return 1
+                return columns[part]
+            case IsMissing(column):
+                return columns[column]
             case Constant(value):
-                return len(repr(value)) if isinstance(value, float | int) and abs(value) < _SHORT else 1
+                return len(quoting.literal(value))
+            case TextIn(column, texts):
+                return columns[column] + sum(len(quoting.text(text)) + len(", ") for text in texts)
             case Steps(argument, edges, leaves):
                 size = len(edges) * ((yield argument) + len("CASE WHEN  <  THEN  ELSE  END"))
+                size += sum(len(quoting.literal(edge)) for edge in edges)
                 for leaf in leaves:
                     size += yield leaf
                 return size
+            case Lookup():
+                return (yield _as_case(part))
             case _:
-                size = 1
+                size = len("WHEN  THEN ") * len(part.branches) if isinstance(part, Case) else 1
                 for inner in direct_parts(part):
                     size += yield inner
-                if isinstance(part, Lookup):
-                    size += sum(map(len, _texts_of(part))) + len(part.values) * len("WHEN = '' THEN ")
                 return size
 
-    return write(expression, least)
+    def written(value: Expression, name: str = "") -> int:
+        values, body = _hoisted(value) if is_named else ([], value)
+        total = 0
+        for own_name, own in [*values, (name, body)]:
+            size = write(own, least)
+            total += size + (len(" AS ") + reference if is_named and own_name else 0)
+            names[own_name] = reference if is_named else size
+        return total
 
-
-_SHORT: Final = 1e16
-"""Numbers below are written in at least as many characters as their shortest form."""
+    shared = sum([written(value, name) for name, value in formula.named]) if formula.named else 0
+    shared = shared if is_named else 0
+    tests = sum(size + len(" >= 0") for size in converted.values())
+    copies = 1 if is_query and quoting.dialect is not SqlDialect.SQLITE else len(formula.outputs)
+    return sum(written(output.value) for output in formula.outputs) + copies * (shared + tests)
 
 
 def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
@@ -337,20 +357,29 @@ class _Quoting:
 
     def table(self, name: str) -> tuple[str, list[str]]:
         """Write the name of a table, with its parts; what is no name becomes a quoted one."""
-        if not name.strip() or "\0" in name:
+        if not name.strip() or "\0" in name or (self.dialect is SqlDialect.SPARK and "${" in name):
             raise UsageError(f"--table '{name}'", expected="the name of a table")
-        table = exp.to_table(name, dialect=self.dialect)
-        for part in table.parts:
-            if isinstance(part, exp.Identifier) and not part.quoted:
-                fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(
-                    self.dialect, str
-                )
-                part.replace(exp.to_identifier(fold(part.name), quoted=True))
-        return self._generated(table), [part.name for part in table.parts]
+        try:
+            parsed = exp.to_table(name, dialect=self.dialect).parts
+        except SqlglotError:
+            parsed = []
+        parts = [part for part in parsed if isinstance(part, exp.Identifier)]
+        if not parts or len(parts) < len(parsed):  # a function, say
+            parts = [exp.to_identifier(name, quoted=True)]
+        fold = {SqlDialect.POSTGRES: str.lower, SqlDialect.SNOWFLAKE: str.upper}.get(self.dialect, str)
+        names = [part.name if part.quoted else fold(part.name) for part in parts]
+        return ".".join(self._generated(exp.to_identifier(part, quoted=True)) for part in names), names
 
     def text(self, text: str) -> str:
         """Write a text in quotes."""
-        return f"'{text}'" if _PLAIN.fullmatch(text) else self._generated(exp.Literal.string(text))
+        if _PLAIN.fullmatch(text):
+            return f"'{text}'"
+        written = self._generated(exp.Literal.string(text))
+        if self.dialect is SqlDialect.POSTGRES and "\\" in text:  # an escape by an old setting of the server
+            return "E" + written.replace("\\", "\\\\")
+        if self.dialect is SqlDialect.SPARK:  # which replaces variables, ${env:HOME}, before it reads a text
+            return written.replace("$", "\\u0024")
+        return written
 
     def cast(self, value: str, kind: str) -> str:
         """Write a conversion."""
@@ -423,7 +452,17 @@ class _Quoting:
         if self.dialect is SqlDialect.BIGQUERY:
             return f"TRIM({text})"
         function = "BTRIM" if self.dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
-        return f"{function}({text}, {_white_space(self.dialect)})"
+        # a column may have another collation, in which texts that differ are equal
+        is_collated = self.dialect in (SqlDialect.POSTGRES, SqlDialect.DUCKDB)
+        collation = ' COLLATE "C"' if is_collated else ""
+        return f"{function}({text}, {_white_space(self.dialect)}){collation}"
+
+    def converted(self, column: Column) -> str:
+        """Write a column as a double, or as a text without white space at its ends."""
+        name = self.identifier(column.name)
+        if column.kind == "number":
+            return self.cast(name, self.double)
+        return self.stripped(self.cast(name, self.text_type))
 
 
 class _Writer:
@@ -433,10 +472,10 @@ class _Writer:
     after those that it uses, and is null in rows without the required numbers.
     """
 
-    def __init__(self, dialect: SqlDialect, formula: Formula) -> None:
+    def __init__(self, quoting: _Quoting, formula: Formula) -> None:
         self._formula = formula
-        self._quoting = _Quoting(dialect)
-        self._dialect = dialect
+        self._quoting = quoting
+        self._dialect = quoting.dialect
         self._inputs: dict[Column, str] = {}
         self._usable = ""
         self._values: dict[str, _Sql] = {}
@@ -482,7 +521,7 @@ class _Writer:
         )
         if self._dialect not in _NAMING or (texts < 2 and not self._has_values(output)):
             self._values = {}
-            self._inputs = {column: self._converted(column) for column in self._formula.inputs}
+            self._inputs = {column: self._quoting.converted(column) for column in self._formula.inputs}
             self._usable = self._all_usable()
             for name, value in self._formula.named:
                 self._values[name] = self._written(value)
@@ -495,7 +534,7 @@ class _Writer:
         return _joined("(", self._with(steps, "", "", values), ")")
 
     def _has_values(self, output: Output) -> bool:
-        return bool(self._formula.named) or len(self._hoisted(output.value)[0]) > 0
+        return bool(self._formula.named) or len(_hoisted(output.value)[0]) > 0
 
     def _allocator(self, others: Iterable[str]) -> Names:
         columns = [column.name for column in self._formula.inputs]
@@ -512,15 +551,15 @@ class _Writer:
             column: names.new(f"uqcli_{formula.roles.get(column.name, column.kind)}")
             for column in formula.inputs
         }
-        steps.append([(name, [self._converted(column)]) for column, name in columns.items()])
+        steps.append([(name, [self._quoting.converted(column)]) for column, name in columns.items()])
         self._inputs = {column: self._reference(name) for column, name in columns.items()}
         order: list[tuple[str, Expression]] = []
         values: list[Expression] = []
         for name, value in formula.named:
-            hoisted, body = self._hoisted(value)
+            hoisted, body = _hoisted(value)
             order += [*hoisted, (name, body)]
         for output in outputs:
-            hoisted, body = self._hoisted(output.value)
+            hoisted, body = _hoisted(output.value)
             order += hoisted
             values.append(body)
         self._usable = self._all_usable()
@@ -568,8 +607,9 @@ class _Writer:
         self, steps: Sequence[Sequence[tuple[str, Lines]]], every: str, source: str, last: Sequence[Lines]
     ) -> Lines:
         """Write common table expressions, one for each step, and a query of the last one."""
-        # written out again by these two otherwise, and values of many classes would be computed many times
-        keeps = self._formula.named and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
+        # written out again by these two otherwise: long values would be computed, and read, many times
+        is_long = self._formula.named or sum(1 for _ in self._formula.parts()) > _MANY_PARTS
+        keeps = is_long and self._dialect in (SqlDialect.SQLITE, SqlDialect.POSTGRES)
         lines: Lines = []
         for step_name, step in zip(self._step_names, steps, strict=True):
             items = [_joined(value, f" AS {name}") for name, value in step]
@@ -597,13 +637,6 @@ class _Writer:
             ]
         lines = [*_joined(lines, f", LAMBDA {self._row}:"), *_joined(value, ")[1]")]
         return _joined("LIST_TRANSFORM(" * len(steps), lines)
-
-    def _converted(self, column: Column) -> str:
-        """Write a column as a double, or as a text without white space at its ends."""
-        name, quoting = self._quoting.identifier(column.name), self._quoting
-        if column.kind == "number":
-            return quoting.cast(name, quoting.double)
-        return quoting.stripped(quoting.cast(name, quoting.text_type))
 
     def _all_usable(self) -> str:
         """Write whether all numbers are usable; empty if there are none."""
@@ -636,34 +669,6 @@ class _Writer:
         if output.kind != "double":
             return value.lines
         return _joined("CAST(", value.lines, f" AS {self._quoting.double})")
-
-    def _hoisted(self, expression: Expression) -> tuple[list[tuple[str, Expression]], Expression]:
-        """Take named values out of an expression if they are computed in every row.
-
-        Those in a branch are not: they are written out where they are used.
-        """
-        values: list[tuple[str, Expression]] = []
-
-        def taken(part: Expression) -> Generator[Expression, Expression, Expression]:
-            match part:
-                case Let(name, value, body):
-                    values.append((name, (yield value)))
-                    return (yield body)
-                case Arithmetic(_, left, right) | Comparison(_, left, right):
-                    first = yield left
-                    return replace(part, left=first, right=(yield right))
-                case Function(_, argument) | Line(argument) | Steps(argument):
-                    return replace(part, argument=(yield argument))
-                case Maximum(arguments):
-                    inner = []
-                    for argument in arguments:
-                        inner.append((yield argument))
-                    return Maximum(tuple(inner))
-                case _:
-                    return part
-
-        body = write(expression, taken)
-        return values, body
 
     def _written(self, expression: Expression) -> _Sql:
         return write(expression, self._step)
@@ -711,14 +716,10 @@ class _Writer:
                 for condition, value in branches:
                     test = yield condition
                     written.append((test.lines, (yield value).lines))
-                return _Sql(_case(written, (yield default).lines))
-            case Lookup(_, _, values, default):
-                written = []
-                for condition, value in zip(expression.conditions(), values, strict=True):
-                    test = yield condition
-                    written.append((test.lines, (yield value).lines))
                 last = yield default
                 return _Sql(_case(written, last.lines)) if written else last
+            case Lookup():
+                return (yield _as_case(expression))
             case Line(argument, start, slope, value):
                 written_out = Arithmetic(
                     "+",
@@ -796,6 +797,35 @@ class _Writer:
         return f"({' OR '.join(tests)})" if len(tests) > 1 else (tests or ["FALSE"])[0]
 
 
+def _hoisted(expression: Expression) -> tuple[list[tuple[str, Expression]], Expression]:
+    """Take named values out of an expression if they are computed in every row.
+
+    Those in a branch are not: they are written out where they are used.
+    """
+    values: list[tuple[str, Expression]] = []
+
+    def taken(part: Expression) -> Generator[Expression, Expression, Expression]:
+        match part:
+            case Let(name, value, body):
+                values.append((name, (yield value)))
+                return (yield body)
+            case Arithmetic(_, left, right) | Comparison(_, left, right):
+                first = yield left
+                return replace(part, left=first, right=(yield right))
+            case Function(_, argument) | Line(argument) | Steps(argument):
+                return replace(part, argument=(yield argument))
+            case Maximum(arguments):
+                inner = []
+                for argument in arguments:
+                    inner.append((yield argument))
+                return Maximum(tuple(inner))
+            case _:
+                return part
+
+    body = write(expression, taken)
+    return values, body
+
+
 def _joined(*parts: str | Sequence[str]) -> Lines:
     """Put parts one after the other; the next goes on in the last line of a part of several lines."""
     lines = [""]
@@ -846,6 +876,37 @@ def _chained(operator: str, conditions: Sequence[str]) -> str:
         parts = [conditions[start : start + _CHAIN] for start in range(0, len(conditions), _CHAIN)]
         conditions = [f"({operator.join(part)})" for part in parts]
     return operator.join(conditions)
+
+
+def _as_case(lookup: Lookup) -> Case:
+    """Return the conditions and values of a search, divided by the texts of the first column if many.
+
+    Databases try one condition after the other: so they try the square root of their number, twice.
+    """
+    first, *others = lookup.columns
+    is_alone = not others
+    if len(lookup.groups) <= _CHAIN or not (is_alone or isinstance(lookup.default, Constant)):
+        return Case(tuple(zip(lookup.conditions(), lookup.values, strict=True)), lookup.default)
+    by_text: dict[tuple[str, ...] | None, list[int]] = {}
+    for index, group in enumerate(lookup.groups):
+        by_text.setdefault(group[0], []).append(index)
+    missing = by_text.pop(None, [])
+    parts: list[tuple[Expression, list[int]]] = [(IsMissing(first), missing)] if missing else []
+    size = math.isqrt(len(by_text)) + 1
+    texts = list(by_text)
+    for start in range(0, len(texts), size):
+        own = [text for text in texts[start : start + size] if text is not None]
+        inside = TextIn(first, tuple(chain.from_iterable(own)))
+        parts.append((inside, [index for text in own for index in by_text[text]]))
+
+    def within(indices: Sequence[int]) -> Expression:
+        # a row with one of the texts of the only column is in one of the groups
+        chosen = indices[:-1] if is_alone else indices
+        default = lookup.values[indices[-1]] if is_alone else lookup.default
+        groups = tuple(lookup.groups[index] for index in chosen)
+        return Lookup(lookup.columns, groups, tuple(lookup.values[index] for index in chosen), default)
+
+    return Case(tuple((condition, within(indices)) for condition, indices in parts), lookup.default)
 
 
 def _is_large_whole_number(text: str) -> bool:

@@ -346,31 +346,36 @@ def is_truth(expression: Expression) -> bool:
                 return False
 
 
-def compared_numbers(formula: Formula, column: str) -> list[float]:
-    """Return the numbers that are compared with a column, directly or after a computation; ascending."""
-    numbers: set[float] = set()
+def compared_numbers(formula: Formula) -> dict[str, list[float]]:
+    """Return the numbers that are compared with each column, directly or after a computation; ascending.
+
+    Those that are compared with a named value are compared with every column, which it may read.
+    """
+    own: dict[str, set[float]] = {column.name: set() for column in formula.inputs}
+    of_named: set[float] = set()
     for part in formula.parts():
         match part:
-            case Steps(argument, edges, _) if _reads(argument, column):
-                numbers.update(edges)
-            case Comparison(_, left, right) if _reads(left, column):
-                constants = [part.value for part in parts_of(right) if isinstance(part, Constant)]
-                numbers.update(float(value) for value in constants if isinstance(value, float))
+            case Steps(argument, edges, _):
+                compared, numbers = argument, edges
+            case Comparison(_, left, right):
+                constants = (inner.value for inner in parts_of(right) if isinstance(inner, Constant))
+                compared, numbers = left, tuple(value for value in constants if isinstance(value, float))
             case _:
-                pass
-    return sorted(filter(math.isfinite, numbers))
+                continue
+        for inner in parts_of(compared):
+            if isinstance(inner, Name):
+                of_named.update(numbers)
+            elif isinstance(inner, Column) and inner.name in own:
+                own[inner.name].update(numbers)
+    return {name: sorted(filter(math.isfinite, numbers | of_named)) for name, numbers in own.items()}
 
 
-def _reads(expression: Expression, column: str) -> bool:
-    """Whether an expression may read a column; named values may."""
-    return any(isinstance(part, Name) or part == Column(name=column) for part in parts_of(expression))
-
-
-def compared_texts(formula: Formula, column: str) -> list[str]:
-    """Return the texts that are compared with a column; sorted."""
-    return sorted(
-        {text for own, texts in compared_with_texts(formula) if own.name == column for text in texts}
-    )
+def compared_texts(formula: Formula) -> dict[str, list[str]]:
+    """Return the texts that are compared with each column; sorted."""
+    texts: dict[str, set[str]] = {column.name: set() for column in formula.inputs}
+    for column, own in compared_with_texts(formula):
+        texts[column.name].update(own)
+    return {name: sorted(own) for name, own in texts.items()}
 
 
 def compared_with_texts(formula: Formula) -> Iterator[tuple[Column, tuple[str, ...]]]:
@@ -422,6 +427,16 @@ def lookup(
         return Lookup(tuple(columns), tuple(groups), tuple(own), other)
 
     return _merged([*values, default], choose, {}) or choose([*values, default])
+
+
+def numbered(values: Sequence[Expression], number: Expression) -> Expression:
+    """Return the value with a number from 0 on; of values of one form, only the constants are chosen."""
+    edges = tuple(map(float, range(1, len(values))))
+
+    def choose(parts: Sequence[Expression]) -> Expression:
+        return Steps(number, edges, tuple(parts))
+
+    return _merged(values, choose, {}) or choose(values)
 
 
 def _merged(  # noqa: PLR0911

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from typing import Annotated, ClassVar, Literal
 
@@ -43,7 +44,10 @@ from uqcli.rules.expressions import (
     Expression,
     IsMissing,
     TextIn,
+    let,
     lookup,
+    numbered,
+    total,
 )
 
 _MAX_ROWS = 40
@@ -229,8 +233,9 @@ def _asked(node: Node, feature: FeatureColumn, left: Expression, right: Expressi
         inside = [texts[level] for level in feature.levels if (level in chosen) != node.other_left]
         goes_left = TextIn(column, tuple(chain.from_iterable(inside)))
         sides = (right, left) if node.other_left else (left, right)
-    missing = left if node.missing_left else right
-    return Case(((IsMissing(column), missing), (goes_left, sides[0])), sides[1])
+    # each side stands once: written twice, for missing values, a tree would double with each level
+    missing = Constant(node.missing_left != (column.kind == "text" and node.other_left))
+    return Case(((Case(((IsMissing(column), missing),), goes_left), sides[0]),), sides[1])
 
 
 _MAX_TREES = 3
@@ -271,10 +276,10 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         leaves = [leaf_of(tree.nodes, self.features, features or {}) for tree in self.trees]
         if self.combine == "sequence":
             return Calibrated(probability=self._in_sequence(corrected, scale, leaves))
-        total = np.zeros(len(corrected))
+        summed = np.zeros(len(corrected))
         for tree, leaf in zip(self.trees, leaves, strict=True):
-            total += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
-        return Calibrated(probability=total / len(leaves), leaf=leaves[0] if self.has_leaves else None)
+            summed += calibrated_in_leaves(tree.leaves, leaf, corrected, scale)
+        return Calibrated(probability=summed / len(leaves), leaf=leaves[0] if self.has_leaves else None)
 
     def exported(
         self, corrected: Expression, scale: Scale, uncertainty: Expression | None = None
@@ -286,11 +291,15 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
                 "a sequence of boosted trees, in which each tree magnifies the rounding of the last",
                 expected="a calibrator with --partitioner tree or forest",
             )
-        total: Expression = Constant(0.0)
-        for tree in self.trees:
-            leaves = [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]
-            total = Arithmetic("+", total, self._by_leaf(tree, leaves))
-        return Arithmetic("/", total, Constant(float(len(self.trees))))
+        probabilities = [
+            let(
+                self._by_leaf(tree, [Constant(float(index)) for index in range(len(tree.leaves))]),
+                partial(numbered, [leaf.calibration.exported(corrected, scale) for leaf in tree.leaves]),
+                "leaf",
+            )
+            for tree in self.trees
+        ]
+        return Arithmetic("/", total(probabilities), Constant(float(len(self.trees))))
 
     def exported_leaf(self) -> Expression:
         """See BaseRowMap."""
