@@ -396,3 +396,19 @@ def test_texts_are_compared_as_in_apply(folder, database):
     frame = pl.DataFrame({"s": [0.5] * len(texts), "user": texts}).with_row_index("id")
     result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
     assert list(map(float, result["out"])) == [*[1.0] * len(WHITE_SPACE), 0, 0, 0, 2, 2, 3]
+
+
+def test_postgres_compares_texts_without_the_collation_of_their_column(postgres):
+    column = Column(name="g", kind="text")
+    branches = [(TextIn(column, (text,)), Constant(float(index))) for index, text in enumerate("aA", 1)]
+    output = Output(name="out", kind="double", value=Case(tuple(branches), Constant(0.0)))
+    formula = Formula(inputs=(Column(name="s"), column), required=("s",), outputs=(output,))
+    sql = to_sql(formula, SqlDialect.POSTGRES, [], "folded")
+    statements = f"""
+        CREATE COLLATION without_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+        CREATE TABLE folded (s float8, g text COLLATE without_case);
+        INSERT INTO folded VALUES (0.5, 'a'), (0.5, 'A'), (0.5, 'b');
+        COPY (SELECT out FROM ({sql}) AS decided ORDER BY out) TO STDOUT;
+    """
+    done = subprocess.run(postgres, check=True, capture_output=True, input=statements.encode())
+    assert done.stdout.split() == [b"0", b"1", b"2"]

@@ -155,6 +155,26 @@ def test_texts_are_compared_as_in_apply(dialect, groups, texts):
     assert [module["out"](0.5, text) for text in texts] == expected
 
 
+@pytest.mark.parametrize(
+    ("dialect", "collation"),
+    [
+        ("duckdb", "NOCASE"),
+        ("duckdb", "NFC"),
+        ("duckdb", "NOACCENT"),
+        ("sqlite", "NOCASE"),
+        ("sqlite", "RTRIM"),
+    ],
+)
+def test_texts_are_compared_without_the_collation_of_their_column(dialect, collation):
+    groups = ["a", "A", "e\u0301", "\u00e9", "e", "1", "1.0", "01", "\uff21"]
+    sql = to_sql(grouped("g", groups), SqlDialect(dialect), [], "t")
+    connect = duckdb.connect if dialect == "duckdb" else sqlite3.connect
+    with closing(connect(":memory:")) as connection:
+        connection.execute(f"CREATE TABLE t (s REAL, g TEXT COLLATE {collation})")
+        connection.executemany("INSERT INTO t VALUES (0.5, ?)", [(group,) for group in groups])
+        assert [row[-1] for row in connection.execute(sql).fetchall()] == [*range(1, len(groups) + 1)]
+
+
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_truth_values_are_groups(dialect):
     frame = pl.DataFrame({"s": [0.5] * 3, "g": [True, False, None]})
