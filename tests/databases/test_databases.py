@@ -1,6 +1,7 @@
 """Exported SQL in real databases: the same decisions as ``apply`` on a million rows, in every column type."""
 
 import os
+import re
 import shutil
 import socket
 import sqlite3
@@ -16,8 +17,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.test_export_names import NAMES, columns_from, write_rows
+from tests.cli.test_export_names import RULES as NAMED_RULES
 from tests.export.reserved_words import WORDS
 from uqcli.base.choices import SqlDialect
+from uqcli.base.errors import UsageError
 from uqcli.export.check import error_bound, made_rows
 from uqcli.export.sql import to_sql
 from uqcli.rules.codec import load
@@ -153,10 +157,14 @@ def in_duckdb(frame, query, folder):
         return pl.from_arrow(connection.sql(sql).to_arrow_table())
 
 
+def quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
 def in_sqlite(frame, query, folder):
     del folder
     numbers = frame.with_columns(pl.col(pl.Decimal).cast(pl.Float64))
-    columns = ", ".join(f'"{name}"' for name in frame.columns)
+    columns = ", ".join(map(quoted, frame.columns))
     marks = ", ".join("?" * len(frame.columns))
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.execute(f"CREATE TABLE rows ({columns})")
@@ -206,7 +214,7 @@ def in_postgres(psql):
             names.get(kind.base_type() if hasattr(kind, "base_type") else kind, "numeric(18, 9)")
             for kind in frame.dtypes
         ]
-        columns = ", ".join(f'"{name}" {kind}' for name, kind in zip(frame.columns, types, strict=True))
+        columns = ", ".join(f"{quoted(name)} {kind}" for name, kind in zip(frame.columns, types, strict=True))
         floats = [name for name, kind in frame.schema.items() if kind.is_float()]
         texts = {
             name: pl.col(name).cast(pl.String).replace({"inf": "Infinity", "-inf": "-Infinity"})
@@ -412,3 +420,37 @@ def test_postgres_compares_texts_without_the_collation_of_their_column(postgres)
     """
     done = subprocess.run(postgres, check=True, capture_output=True, input=statements.encode())
     assert done.stdout.split() == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("offset", range(0, len(NAMES), 6))
+def test_whatever_the_names_a_database_decides_as_apply_does(folder, database, offset):
+    names = dict(zip(("score", "uncertainty", "group", "other"), columns_from(offset), strict=True))
+    write_rows(folder / "named.parquet", offset, classes=False)
+    frame = pl.read_parquet(folder / "named.parquet").with_row_index("id")
+    frame = frame.filter(~pl.col(names["group"]).str.contains("\0", literal=True))  # no database has it
+    frame.write_parquet(folder / "named.parquet")
+    words = [word.format(**names) for word in NAMED_RULES["groups"][1:]]
+    uqcli("boundary", "named.parquet", *words, "-q", "-o", "named.json", cwd=folder)
+    uqcli(
+        "apply",
+        "named.json",
+        "named.parquet",
+        "--on-invalid",
+        "keep",
+        "-q",
+        "-o",
+        "applied.parquet",
+        cwd=folder,
+    )
+    formula = load(str(folder / "named.json")).formula()
+    try:
+        result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
+    except UsageError as error:  # a name that the database cannot have, as the message says
+        if not re.search("name|case|variable", error.found):
+            raise
+        return
+    decided = result["decision"]
+    if decided.dtype == pl.String:
+        decided = decided.replace_strict({"t": True, "f": False, "true": True, "false": False}, default=None)
+    expected = pl.read_parquet(folder / "applied.parquet")["decision"]
+    assert decided.cast(pl.Boolean).to_list() == expected.to_list()
