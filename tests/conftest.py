@@ -64,7 +64,7 @@ _TESTS_OF_POSIX = (
     "test_a_found_file_that_others_can_write_is_left_unread test_a_kill_leaves_the_old_state_or_the_new_one "
     "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo "
     "test_what_is_no_file_in_place_of_a_configuration_stops_nothing "
-    "test_a_signal_leaves_no_temporary_of_any_kind test_a_run_that_ends_before_its_first_state_leaves_none "
+    "test_a_run_that_ends_before_its_first_state_leaves_none "
     "test_names_survive_a_locale_of_ascii test_libraries_read_no_configuration_in_the_working_directory"
 )
 collect_ignore = _MODULES_OF_POSIX.split() if IS_WINDOWS else []
