@@ -64,6 +64,8 @@ def fit_words(words):
 
 
 COLUMNS = ("--score", SCORE, "--uncertainty", UNCERTAINTY, "--label", LABEL)
+SCORED = (ROWS, *COLUMNS[:2], *COLUMNS[4:])
+BY_PARTS = (*SCORED, "--method", "heterogeneous", "--partition", GROUP, "--bootstrap", "0")
 PROBA = ("--proba", "p_*", "--label", "class")
 FITS = (
     ("boundary", ROWS, *COLUMNS, "--precision", "0.5", "--day", DAY, "-o", RULE),
@@ -80,20 +82,7 @@ FITS = (
         "-o",
         "groups.json",
     ),
-    (
-        "calibrate",
-        ROWS,
-        *COLUMNS[:2],
-        *COLUMNS[4:],
-        "--method",
-        "heterogeneous",
-        "--partition",
-        GROUP,
-        "--bootstrap",
-        "0",
-        "-o",
-        "map.json",
-    ),
+    ("calibrate", *BY_PARTS, "-o", "map.json"),
     ("conformal", ROWS, *PROBA, "-o", "sets.json"),
     ("bin", ROWS, *COLUMNS, "--score-bins", "5", "-o", "grid.json"),
     ("watch", RULE, ROWS, "--day", DAY, "--state", "state.json"),
@@ -105,21 +94,8 @@ LINES = {
         (ROWS, *COLUMNS, "--precision", "0.5", "--by", GROUP, "--min-group", "40"),
         (ROWS, *COLUMNS),
     ),
-    "calibrate": (
-        (
-            ROWS,
-            *COLUMNS[:2],
-            *COLUMNS[4:],
-            "--method",
-            "heterogeneous",
-            "--partition",
-            GROUP,
-            "--bootstrap",
-            "0",
-        ),
-        (ROWS, *PROBA, "--bootstrap", "0"),
-    ),
-    "tce": ((ROWS, *COLUMNS[:2], *COLUMNS[4:], "--by", GROUP, "--audit", GROUP), (ROWS, *PROBA)),
+    "calibrate": (BY_PARTS, (ROWS, *PROBA, "--bootstrap", "0")),
+    "tce": ((*SCORED, "--by", GROUP, "--audit", GROUP), (ROWS, *PROBA)),
     "shift": ((ROWS, *PROBA, "--target", ROWS, "--confusion", "soft", "--bootstrap", "0"),),
     "conformal": ((ROWS, *PROBA, "--mode", "label-conditional"), (ROWS, *PROBA, "--by", GROUP)),
     "apply": (("groups.json", ROWS, "-o", "out.parquet"), ("sets.json", ROWS, "-o", "out.parquet")),

@@ -82,6 +82,12 @@ def uqcli(*arguments, cwd):
     subprocess.run([sys.executable, "-m", "uqcli", *arguments], check=True, cwd=cwd, env=with_program())
 
 
+def rows_applied(folder, rule, rows):
+    """Return the rows with what ``apply`` adds to them."""
+    uqcli("apply", rule, rows, "--on-invalid", "keep", "-q", "-o", "applied.parquet", cwd=folder)
+    return pl.read_parquet(folder / "applied.parquet")
+
+
 def with_program():
     return {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
 
@@ -303,18 +309,7 @@ def test_a_database_decides_as_apply_does(folder, database, name, kind):
         return  # rounded, they add up to 1 no longer
     frame = rows_of(formula, kind)
     frame.write_parquet(folder / "given.parquet")
-    uqcli(
-        "apply",
-        f"{name}.json",
-        "given.parquet",
-        "--on-invalid",
-        "keep",
-        "-q",
-        "-o",
-        "applied.parquet",
-        cwd=folder,
-    )
-    expected = pl.read_parquet(folder / "applied.parquet")
+    expected = rows_applied(folder, f"{name}.json", "given.parquet")
     if "set" in expected.columns:  # a list, where programs have a column for each class
         classes = [output.name for output in formula.outputs if output.kind == "bool"]
         inside = [pl.col("set").list.contains(name.removeprefix("in_")).alias(name) for name in classes]
@@ -431,17 +426,7 @@ def test_whatever_the_names_a_database_decides_as_apply_does(folder, database, o
     frame.write_parquet(folder / "named.parquet")
     words = [word.format(**names) for word in NAMED_RULES["groups"][1:]]
     uqcli("boundary", "named.parquet", *words, "-q", "-o", "named.json", cwd=folder)
-    uqcli(
-        "apply",
-        "named.json",
-        "named.parquet",
-        "--on-invalid",
-        "keep",
-        "-q",
-        "-o",
-        "applied.parquet",
-        cwd=folder,
-    )
+    expected = rows_applied(folder, "named.json", "named.parquet")
     formula = load(str(folder / "named.json")).formula()
     try:
         result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
@@ -452,5 +437,4 @@ def test_whatever_the_names_a_database_decides_as_apply_does(folder, database, o
     decided = result["decision"]
     if decided.dtype == pl.String:
         decided = decided.replace_strict({"t": True, "f": False, "true": True, "false": False}, default=None)
-    expected = pl.read_parquet(folder / "applied.parquet")["decision"]
-    assert decided.cast(pl.Boolean).to_list() == expected.to_list()
+    assert decided.cast(pl.Boolean).to_list() == expected["decision"].to_list()

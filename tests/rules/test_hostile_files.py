@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from uqcli.base import defaults
-from uqcli.base.errors import ArtifactError
+from uqcli.base.errors import ArtifactError, DataError
 from uqcli.cli.app import run
 from uqcli.rules import codec, saved
 from uqcli.rules.codec import decode, digest_of, encode_object
@@ -283,3 +283,13 @@ def test_a_rule_of_any_shape_is_refused_or_read_in_moderate_memory(fitted, tmp_p
     *_, code, kilobytes = process.stderr.split()
     assert int(code) in {3, 5}
     assert int(kilobytes) < 700_000
+
+
+@pytest.mark.parametrize(("limit", "value"), [("_MAX_LARGE", -1), ("MAX_NAME", 3), ("_MAX_VALUES", 5)])
+def test_what_could_not_be_read_is_not_written(fitted, monkeypatch, limit, value):
+    content = text_of(fitted["boundary"])
+    rule = decode(content, "rule.json")
+    codec.encode(rule)
+    monkeypatch.setattr(codec, limit, value)
+    with pytest.raises(DataError, match="do not give a boundary that could be used"):
+        codec.encode(rule)

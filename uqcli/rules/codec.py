@@ -52,10 +52,9 @@ def encode(artifact: Saved) -> bytes:
     try:
         fields = content_of(artifact)
         content = encode_object(fields)
-        if artifact.kind is not ArtifactKind.WATCH:
-            _require_short_names(fields)
-            if not _is_moderate(content):
-                raise _ContradictionError(_TOO_LARGE)
+        _require_usual_values(fields, artifact.kind)
+        if artifact.kind is not ArtifactKind.WATCH and not _is_moderate(content):
+            raise _ContradictionError(_TOO_LARGE)
         _checked(content, artifact.kind)
     except ValueError as error:  # from json, msgspec, or a contradiction
         raise DataError(
@@ -101,17 +100,24 @@ _MAX_CONTAINERS, _MAX_VALUES = 1_500_000, 6_000_000
 """Arrays and objects, and values, of a rule; 100,000 groups have a third of the first."""
 
 
-def _require_few_digits(header: Any) -> None:
-    """Refuse many whole numbers beyond all counts, whose digests take sixty times their bytes."""
-    values, large = [header], 0
+def _require_usual_values(fields: dict[str, Any], kind: ArtifactKind) -> None:
+    """Refuse texts longer than any name, and many numbers whose digests take sixty times their bytes.
+
+    Doubts and conditions of leaves are no names, and states may hold any.
+    """
+    values: list[Any] = [{name: value for name, value in fields.items() if name != "doubts"}]
+    large = 0
     while values:
         value = values.pop()
         if isinstance(value, dict):
-            values.extend(value.values())
+            values.extend(value)
+            values.extend(item for key, item in value.items() if key != "rule")
         elif isinstance(value, list):
             values.extend(value)
         elif isinstance(value, float):
             large += abs(value) >= _LARGE
+        elif isinstance(value, str) and len(value) > MAX_NAME and kind is not ArtifactKind.WATCH:
+            raise _ContradictionError(f"a name of {len(value):,} characters, where {MAX_NAME:,} are allowed")
     if large > _MAX_LARGE:
         raise _ContradictionError(f"{large:,} numbers beyond {_LARGE:.0e}")
 
@@ -216,9 +222,7 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
     header = _header(content, name, expected)
     kind = _kind_of(header, name)
     try:
-        if kind is not ArtifactKind.WATCH:
-            _require_short_names(header)
-        _require_few_digits(header)
+        _require_usual_values(header, kind)
         return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
     except msgspec.ValidationError as error:
         raise ArtifactError(
@@ -233,20 +237,6 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
             f"'{name}' is not a valid rule file of kind {kind}: {type(error).__name__}: {error}",
             remedy="make it again",
         ) from error
-
-
-def _require_short_names(header: dict[str, Any]) -> None:
-    """Refuse texts that are longer than any name; doubts and conditions of leaves are no names."""
-    values: list[Any] = [{name: value for name, value in header.items() if name != "doubts"}]
-    while values:
-        value = values.pop()
-        if isinstance(value, str) and len(value) > MAX_NAME:
-            raise _ContradictionError(f"a name of {len(value):,} characters, where {MAX_NAME:,} are allowed")
-        if isinstance(value, dict):
-            values.extend(value)
-            values.extend(item for key, item in value.items() if key != "rule")
-        elif isinstance(value, list):
-            values.extend(value)
 
 
 class _ContradictionError(ValueError):

@@ -306,7 +306,7 @@ def _fitted_clusters(artifacts: Sequence[Saved]) -> dict[str, Any]:
 
 
 def _renamed(classes: dict[str, str], overrides: ColumnOverrides) -> dict[str, str]:
-    """Return the columns of the probabilities by class, which may be called otherwise than in the rule."""
+    """Return the probability column of each class; the rows may use other names than the rule."""
     if overrides.proba is None:
         return classes
     renamed = overrides.proba.renaming(classes)
