@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,9 +35,6 @@ FEW_EDGES = 16
 
 WHOLE_NUMBER: Final = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(\.0)?")
 """Text of a whole number that is written without an exponent, as an integer or a floating-point number."""
-
-_PART: Final = 14
-"""Bits of a part of a number, of which products of three can be summed over 2**21 rows."""
 
 LOWEST_EDGE = np.array([LOWEST])
 """Lower edge of the lowest cell of every row."""
@@ -444,27 +441,3 @@ class PooledScores:
         """Return the rows so far, of which there is at least a part."""
         self.parts, self.unmerged = [merge(self.parts)], 0
         return self.parts[0]
-
-
-def power_sums(values: Ints, *, highest: Literal[2, 3]) -> list[int]:
-    """Add up squares, and cubes, exactly: by parts of few bits, whose products do not overflow.
-
-    Values are int64, of shape (n,) and at least 0; for cubes at most 2**42.
-
-    Examples
-    --------
-    >>> power_sums(np.array([1, 2**40]), highest=3) == [1 + 2**80, 1 + 2**120]
-    True
-    """
-    bits = int(values.max(initial=0)).bit_length()
-    whole = [values >> shift & ((1 << _PART) - 1) for shift in range(0, bits, _PART)]
-    parts = [(place, part) for place, part in enumerate(whole) if part.any()]
-    squares = cubes = 0
-    for first, (i, one) in enumerate(parts):
-        for second, (j, other) in enumerate(parts[first:], first):
-            product = one * other
-            squares += (2 - (i == j)) * int(product.sum()) << _PART * (i + j)
-            for k, third in parts[second:] if highest == 3 else ():
-                orders = (0, 1, 3, 6)[len({i, j, k})]
-                cubes += orders * int(np.dot(product, third)) << _PART * (i + j + k)
-    return [squares, cubes][: highest - 1]
