@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -22,8 +23,11 @@ from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.confusion import Rate
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.rules.labelled import ClassReader, labelled_request, read_labelled
+from uqcli.rules.labelled import labelled_request, read_labelled
 from uqcli.rules.saved import Saved
+
+_STEP: Final = 1 << 16
+"""Rows whose prediction sets are made at a time."""
 
 
 def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
@@ -60,12 +64,9 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
         raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
     data = labelled_request(request.data, request.columns, [rule])
     audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
-    sets = rule.sets(data.roles)
-    covered = [
-        sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
-    ]  # with positions, on which random sets depend
     read, _ = read_labelled(audited)
-    bound, inside, share = 1 - decimal("alpha", rule.parameters.alpha), np.concatenate(covered), 1.0
+    inside = _covered(read.rows, rule.sets(audited.roles))
+    bound, share = 1 - decimal("alpha", rule.parameters.alpha), 1.0
     if request.cluster is not None:
         weight, (_, index) = (
             read.rows.weights(),
@@ -74,6 +75,13 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
         counts = (np.bincount(index, amount).astype(np.int64) for amount in (weight * inside, weight))
         share = independent_share(*counts)
     return _tested(read.rows, inside, request, bound, "covered", chances=rule.chances("", share=share))
+
+
+def _covered(rows: Rows, sets: Callable[[Rows], np.ndarray]) -> Bools:
+    """Return whether the set of each row has its label, shape (n,)."""
+    starts = range(0, len(rows), _STEP)
+    parts = (rows.select(np.arange(first, min(first + _STEP, len(rows)))) for first in starts)
+    return np.concatenate([sets(part)[np.arange(len(part)), label_indices(part)] for part in parts])
 
 
 def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
