@@ -21,7 +21,7 @@ import numpy as np
 from uqcli.base.choices import EngineName
 from uqcli.base.counts import Bools, Floats
 from uqcli.base.defaults import LABEL, SCORE
-from uqcli.base.draws import Purpose, check_seed, uniforms
+from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
@@ -188,7 +188,6 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
 
 def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     """Return the precision, of dropped rows in the mirror, and the budget, after a check of all options."""
-    check_seed(request.intervals.seed)
     refuse_keep(request.data.on_invalid)
     refuse_cluster(request.data.engine)
     if request.precision is None and request.max_omission is None:

@@ -192,7 +192,7 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 
 
 def _by_uncertainty(named: Sequence[tuple[str, BoundaryArtifact]], axis: str) -> list[Table]:
-    """Thresholds of boundaries in the ranges of one uncertainty; those of a review if they differ, too."""
+    """Thresholds of boundaries in the ranges of one uncertainty; also those of a review if they differ."""
     names, saved = zip(*named, strict=True)
     edges = sorted({edge for boundary in saved for edge in boundary.uncertainty_edges})
     starts, tables = [float("-inf"), *edges], []
