@@ -75,14 +75,10 @@ def evaluate(
     calibrator = request.calibrator
     if isinstance(calibrator, str):
         request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
-    by, data = _rows_to_read(request, rules)
+    by, data = rows_to_read(request, rules)
     is_sampled = request.sampling_weight is not None
-    if request.sampling_weight is not None:
-        data = with_sampling_weights(data, request.sampling_weight)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
     utility = utility_of(rules, request.utility)
-    if utility is not None:
-        data = data.with_amounts(utility.amounts)
     tally, batches = _count(data, rules, by, utility, is_sampled=is_sampled)
     summary, cluster = batches.summary, batches.roles.cluster
     if cluster is not None:
@@ -236,10 +232,10 @@ def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
         )
 
 
-def _rows_to_read(
+def rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
-    """Return the key of groups that are measured, and the request for rows."""
+    """Return the key of groups that are measured, and the request for rows, also of an audit."""
     by = request.by or (rules[0].own_key if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
@@ -250,7 +246,11 @@ def _rows_to_read(
     data = data.clustered_by(request.cluster, days=request.days)
     if request.takes_option and request.unlabelled is None:  # that file need not have the column
         data = replace(data, roles=replace(data.roles, adopts=True))
-    return by, rules[0].as_decided(data)
+    data = rules[0].as_decided(data)
+    if request.sampling_weight is not None:
+        data = with_sampling_weights(data, request.sampling_weight)
+    utility = utility_of(rules, request.utility)
+    return by, data if utility is None else data.with_amounts(utility.amounts)
 
 
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:

@@ -73,12 +73,7 @@ def evaluate(
 ) -> EvaluateConformalReport:
     """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns."""
     _check_listed_columns(request, rules)
-    requests = [
-        labelled_request(request.data, request.columns, [artifact])
-        .grouped_by(request.by)
-        .clustered_by(request.cluster, days=request.days)
-        for artifact in rules
-    ]
+    requests = [rows_to_read(request, artifact) for artifact in rules]
     levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
@@ -175,6 +170,12 @@ def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDiff
         disagreements=joint.rows(differ(flags(0), flags(1))),
         mean_set_size=size,
     )
+
+
+def rows_to_read(request: EvaluateRequest, rule: ConformalArtifact) -> DataRequest:
+    """Return the request for rows of a rule, also of an audit."""
+    data = labelled_request(request.data, request.columns, [rule])
+    return data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
 
 
 def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
