@@ -1,0 +1,135 @@
+"""Thresholds that decide alike for 32-bit numbers, their texts and 64-bit numbers.
+
+A score is often a 32-bit number in one file, and its shortest text in another: 0.7 as text is above the
+32-bit number nearest to it. Both round to the same 32-bit number, and so do all numbers from the lowest such
+double on. A comparison with that double therefore decides alike for both.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+_BEYOND: Final = 2.0**128
+"""Magnitude of the number that would follow the largest 32-bit number."""
+
+_FEWEST_DIGITS: Final = 6
+"""Digits of a printed threshold, unless more are needed to decide alike."""
+
+_MOST_DIGITS: Final = 15
+"""Digits of a whole number that every double holds exactly."""
+
+
+def lowest_alike(numbers: Floats) -> Floats:
+    """Return the lowest doubles that round to the same 32-bit numbers, with the sign of zero or more.
+
+    A number beyond all 32-bit numbers stays as it is.
+
+    Examples
+    --------
+    >>> low = lowest_alike(np.array([0.7, 0.0]))
+    >>> low.tolist(), low[0] <= float(np.float32(0.7)) < 0.7
+    ([0.6999999582767487, 0.0], True)
+    """
+    with np.errstate(over="ignore"):
+        nearest = numbers.astype(np.float32)
+        below = np.nextafter(nearest, np.float32(-np.inf)).astype(np.float64)
+        inner = np.where(np.isinf(below), -_BEYOND, below)
+        middle = inner / 2 + nearest / np.float64(2)
+        rounds_up = middle.astype(np.float32) == nearest  # a tie goes to the even one
+        low = np.where(rounds_up, middle, np.nextafter(middle, np.inf))
+    low = np.where(numbers >= 0, np.maximum(low, 0.0), low)  # no 32-bit number between changes its sign
+    alike: Floats = np.where(np.isfinite(nearest), low, numbers)
+    return alike
+
+
+def highest_alike(numbers: Floats) -> Floats:
+    """Return the highest doubles that round to the same 32-bit numbers (see ``lowest_alike``)."""
+    return 0.0 - lowest_alike(0.0 - numbers)
+
+
+def lowered(edges: Floats, values: Floats) -> Floats:
+    """Move edges to the lowest doubles alike, unless another of the ascending values lies in between.
+
+    A value reaches a moved edge if and only if it reaches the edge.
+    """
+    low = lowest_alike(edges)
+    alone: Floats = np.where(np.searchsorted(values, low) == np.searchsorted(values, edges), low, edges)
+    return alone
+
+
+def raised(ends: Floats, values: Floats) -> Floats:
+    """Move upper ends to the highest doubles alike, unless another of the ascending values lies in between."""
+    high = highest_alike(ends)
+    inside = np.searchsorted(values, ends, side="right") == np.searchsorted(values, high, side="right")
+    alone: Floats = np.where(inside, high, ends)
+    return alone
+
+
+def lowered_fixed(edges: Floats, values: Floats) -> Floats:
+    """Move edges that are no values themselves, such as 0.1: the 32-bit number nearest to one may be below."""
+    with np.errstate(over="ignore"):
+        low, nearest = lowest_alike(edges), edges.astype(np.float32).astype(np.float64)
+    others = np.searchsorted(values, edges) - np.searchsorted(values, low)
+    own = np.searchsorted(values, nearest, side="right") - np.searchsorted(values, nearest)
+    alone: Floats = np.where(others <= np.where(nearest < edges, own, 0), low, edges)
+    return alone
+
+
+def near_edges(edges: Floats) -> Floats:
+    """Return the numbers near which values must be known to move edges up or down; shape (4n,)."""
+    with np.errstate(over="ignore"):
+        nearest = edges.astype(np.float32).astype(np.float64)
+    return np.concatenate([edges, nearest, lowest_alike(edges), highest_alike(edges)])
+
+
+def near_thresholds(values: Floats) -> Floats:
+    """Return the numbers near which values must be known to move and to show thresholds; shape (12n,)."""
+    return np.concatenate([values, lowest_alike(values), rounded_down(values).ravel()])
+
+
+def rounded_down(numbers: Floats) -> Floats:
+    """Round numbers down to 6, 7, ... significant digits; shape (10, n).
+
+    Examples
+    --------
+    >>> rounded_down(np.array([2 / 3, 0.7, -1.5]))[0].tolist()
+    [0.666666, 0.7, -1.5]
+    """
+    digits = np.arange(_FEWEST_DIGITS, _MOST_DIGITS + 1)[:, np.newaxis]
+    size = np.abs(np.where(numbers == 0, 1.0, numbers))
+    place = np.clip(digits - 1 - np.floor(np.log10(size)).astype(np.int64), -300, 300)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = _times_ten(numbers, place)
+        candidates = [_times_ten(np.floor(scaled) + step, -place) for step in (-1, 0, 1)]
+    rounded = candidates[0]
+    for candidate in candidates[1:]:
+        rounded = np.where(candidate <= numbers, candidate, rounded)
+    return np.where(np.isfinite(rounded) & (rounded <= numbers), rounded, numbers)
+
+
+def _times_ten(numbers: Floats, powers: np.ndarray) -> Floats:
+    """Multiply by powers of ten, exactly rounded if these are at most 22."""
+    up = 10.0 ** np.clip(powers, 0, None)
+    return numbers * up / 10.0 ** np.clip(-powers, 0, None)
+
+
+def shown(thresholds: Floats, values: Floats) -> Floats:
+    """Round thresholds down to six digits, or to as many as the same of the ascending values reach.
+
+    A threshold that was moved below a value is shown as that value.
+    """
+    place = np.minimum(np.searchsorted(values, thresholds), max(0, len(values) - 1))
+    stands_for = values[place] if len(values) else thresholds
+    exact = np.where(
+        (thresholds <= stands_for) & (lowest_alike(stands_for) == thresholds), stands_for, thresholds
+    )
+    below = np.searchsorted(values, exact)
+    result = exact
+    for candidate in rounded_down(exact)[::-1]:
+        result = np.where(np.searchsorted(values, candidate) == below, candidate, result)
+    return result
