@@ -328,7 +328,10 @@ def test_thresholds_rise_to_positive_rows_and_flagged_rows_are_counted_again(
     if algorithm is Algorithm.ST:
         cells = build_cells(rows, GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=1, score_bins=None))
     bare = replace(
-        cells, rows=tuple(replace(row, lowest_positive=None, below_positive=None, scores=None) for row in cells.rows)
+        cells,
+        rows=tuple(
+            replace(row, lowest_positive=None, below_positive=None, scores=None) for row in cells.rows
+        ),
     )
     raised, plain = (
         boundary_of(table, algorithm, precision_constraint(precision)) for table in (cells, bare)

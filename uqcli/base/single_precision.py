@@ -63,7 +63,7 @@ def lowered(edges: Floats, values: Floats) -> Floats:
 
 
 def raised(ends: Floats, values: Floats) -> Floats:
-    """Move upper ends to the highest doubles alike, unless another of the ascending values lies in between."""
+    """Move upper ends to the highest doubles alike, unless another of the values lies in between."""
     high = highest_alike(ends)
     inside = np.searchsorted(values, ends, side="right") == np.searchsorted(values, high, side="right")
     alone: Floats = np.where(inside, high, ends)
@@ -71,7 +71,7 @@ def raised(ends: Floats, values: Floats) -> Floats:
 
 
 def lowered_fixed(edges: Floats, values: Floats) -> Floats:
-    """Move edges that are no values themselves, such as 0.1: the 32-bit number nearest to one may be below."""
+    """Move edges that are no values themselves: the 32-bit number nearest to 0.7 is below it."""
     with np.errstate(over="ignore"):
         low, nearest = lowest_alike(edges), edges.astype(np.float32).astype(np.float64)
     others = np.searchsorted(values, edges) - np.searchsorted(values, low)
@@ -112,10 +112,11 @@ def rounded_down(numbers: Floats) -> Floats:
     return np.where(np.isfinite(rounded) & (rounded <= numbers), rounded, numbers)
 
 
-def _times_ten(numbers: Floats, powers: np.ndarray) -> Floats:
+def _times_ten(numbers: Floats, powers: NDArray[np.int64]) -> Floats:
     """Multiply by powers of ten, exactly rounded if these are at most 22."""
-    up = 10.0 ** np.clip(powers, 0, None)
-    return numbers * up / 10.0 ** np.clip(-powers, 0, None)
+    up, down = 10.0 ** np.clip(powers, 0, None), 10.0 ** np.clip(-powers, 0, None)
+    product: Floats = numbers * up / down
+    return product
 
 
 def shown(thresholds: Floats, values: Floats) -> Floats:

@@ -26,6 +26,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.single_precision import lowered, raised
 from uqcli.base.sampling_weights import inverse
 from uqcli.boundary.certificate_rows import (
     PILOT,
@@ -214,7 +215,8 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
 def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
     """Return the highest score that at least a share of the rows reach, and the share that does.
 
-    With ``below`` it is the lowest score that at least a share of the rows do not exceed.
+    With ``below`` it is the lowest score that at least a share of the rows do not exceed. It is moved, so
+    that the rows drawn are on its side as 32-bit numbers and as texts.
     """
 
     def rank(rows: int) -> int:
@@ -225,7 +227,8 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
     before, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
     place = int(np.searchsorted(before, rank(rows), side="right")) - 1
     inside = int(before[place] + counts.count[place]) if below else rows - int(before[place])
-    return float(counts.value[place]), Fraction(inside, rows)
+    move = raised if below else lowered
+    return float(move(counts.value[place], counts.value)), Fraction(inside, rows)
 
 
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
