@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.choices import EngineName
-from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.counts import CellRow, Cells, Ints
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
-from uqcli.base.single_precision import lowered
 from uqcli.base.running.messages import caution
+from uqcli.base.single_precision import lowered
 from uqcli.base.wording import exact_number, percent
 from uqcli.boundary.certificate import Certified, Certifier, NotCertified
 from uqcli.boundary.options import BoundaryRequest

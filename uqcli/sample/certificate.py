@@ -26,8 +26,8 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.single_precision import lowered, raised
 from uqcli.base.sampling_weights import inverse
+from uqcli.base.single_precision import lowered, raised
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
