@@ -17,7 +17,7 @@ from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, printable
+from uqcli.base.wording import count, exact_number, printable
 from uqcli.conformal.coverage import SCORES, coverage_chances, rank_of
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
@@ -380,10 +380,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         """
         if self.groups is not None:
             thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [(printable(name), f"{thresholds[0]:.6f}") for name, thresholds in thresholds_by_group][
-                :_MAX_ROWS
-            ]
-            other_groups = ("(any other)", f"{self.thresholds[0]:.6f}")
+            groups = [
+                (printable(name), exact_number(thresholds[0])) for name, thresholds in thresholds_by_group
+            ][:_MAX_ROWS]
+            other_groups = ("(any other)", exact_number(self.thresholds[0]))
             return [
                 Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
             ]
@@ -396,7 +396,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         header = ["class", "threshold"]
         columns: list[Sequence[str]] = [
             [printable(name) for name in self.classes],
-            [f"{threshold:.6f}" for threshold in self.thresholds],
+            [exact_number(threshold) for threshold in self.thresholds],
         ]
         if self.weights is not None:
             header.append("weight")
@@ -409,7 +409,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
 
 def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
-    header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
+    header, cells = ["threshold", "classes"], [exact_number(threshold), count(classes)]
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]
     return Table(title="", header=header, rows=[cells], left=0)
