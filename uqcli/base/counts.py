@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from uqcli.base.blockwise import total
 from uqcli.base.defaults import LOWEST
 from uqcli.base.records import dataclass
-from uqcli.base.single_precision import lowered, near_edges
+from uqcli.base.single_precision import all_lowered, lowered, near_edges
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -369,7 +369,7 @@ def indices_by_bin(bin_index: NarrowInts, bins: int) -> Iterator[Ints]:
 def distinct_cells(counts: ValueCounts) -> CellRow:
     """Return one cell per distinct score, which begins at the lowest number alike."""
     none_below = np.zeros(len(counts.value), dtype=np.int64)
-    lower = lowered(counts.value, counts.value)
+    lower = all_lowered(counts.value)
     return CellRow(
         lower=lower,
         count=counts.count,

@@ -52,22 +52,28 @@ def highest_alike(numbers: Floats) -> Floats:
     return 0.0 - lowest_alike(0.0 - numbers)
 
 
+def unless_between(edges: Floats, moved: Floats, values: Floats) -> Floats:
+    """Move edges, but none over another of the ascending values."""
+    lower, upper = np.minimum(edges, moved), np.maximum(edges, moved)
+    inside = np.searchsorted(values, upper, side="right") - np.searchsorted(values, lower)
+    own = np.searchsorted(values, edges, side="right") - np.searchsorted(values, edges)
+    alone: Floats = np.where(inside == own, moved, edges)
+    return alone
+
+
 def lowered(edges: Floats, values: Floats) -> Floats:
     """Move edges to the lowest doubles alike, unless another of the ascending values lies in between.
 
     A value reaches a moved edge if and only if it reaches the edge.
     """
-    low = lowest_alike(edges)
-    alone: Floats = np.where(np.searchsorted(values, low) == np.searchsorted(values, edges), low, edges)
-    return alone
+    return unless_between(edges, lowest_alike(edges), values)
 
 
-def raised(ends: Floats, values: Floats) -> Floats:
-    """Move upper ends to the highest doubles alike, unless another of the values lies in between."""
-    high = highest_alike(ends)
-    inside = np.searchsorted(values, ends, side="right") == np.searchsorted(values, high, side="right")
-    alone: Floats = np.where(inside, high, ends)
-    return alone
+def all_lowered(values: Floats) -> Floats:
+    """Move edges at all of some distinct ascending values, as ``lowered`` does, without a search."""
+    low = lowest_alike(values)
+    low[1:] = np.where(values[:-1] < low[1:], low[1:], values[1:])
+    return low
 
 
 def lowered_fixed(edges: Floats, values: Floats) -> Floats:

@@ -27,7 +27,7 @@ from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
-from uqcli.base.single_precision import lowered, raised
+from uqcli.base.single_precision import highest_alike, lowest_alike, unless_between
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -227,8 +227,9 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
     before, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
     place = int(np.searchsorted(before, rank(rows), side="right")) - 1
     inside = int(before[place] + counts.count[place]) if below else rows - int(before[place])
-    move = raised if below else lowered
-    return float(move(counts.value[place], counts.value)), Fraction(inside, rows)
+    edge = counts.value[place]
+    alike = highest_alike(edge) if below else lowest_alike(edge)
+    return float(unless_between(edge, alike, counts.value)), Fraction(inside, rows)
 
 
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
