@@ -20,6 +20,12 @@ _BEYOND: Final = 2.0**128
 _FEWEST_DIGITS: Final = 6
 """Digits of a printed threshold, unless more are needed to decide alike."""
 
+_TENS: Final = np.array([float(f"1e{power}") for power in range(309)])
+"""Powers of ten that are doubles."""
+
+_TEXT_DIGITS: Final = 9
+"""Digits of the longest of the shortest texts of 32-bit numbers."""
+
 _MOST_DIGITS: Final = 15
 """Digits of a whole number that every double holds exactly."""
 
@@ -86,6 +92,44 @@ def lowered_fixed(edges: Floats, values: Floats) -> Floats:
     return alone
 
 
+def of_texts(values: Floats) -> Floats:
+    """Replace the shortest texts of 32-bit numbers by these numbers; other values stay.
+
+    Examples
+    --------
+    >>> of_texts(np.array([0.7, 2 / 3])).tolist() == [float(np.float32(0.7)), 2 / 3]
+    True
+    """
+    with np.errstate(over="ignore"):
+        nearest = values.astype(np.float32)
+        number = nearest.astype(np.float64)
+        is_normal = np.isfinite(nearest) & (np.abs(nearest) >= np.finfo(np.float32).tiny)
+        place = np.flatnonzero(is_normal & (number != values))
+        place = place[_same(_rounded(values[place], _TEXT_DIGITS), values[place])]
+        short = _same(_rounded(values[place], _FEWEST_DIGITS), values[place])
+        result, texts = values.copy(), place[short]  # six digits always are the shortest text
+        result[texts], place = number[texts], place[~short]
+        for digits in range(_FEWEST_DIGITS, _TEXT_DIGITS + 1):
+            text = _rounded(number[place], digits)
+            is_text = text.astype(np.float32) == nearest[place]  # and so the shortest one
+            own = place[is_text & _same(text, values[place])]
+            result[own] = number[own]
+            place = place[~is_text]
+    return result
+
+
+def _rounded(numbers: Floats, digits: int) -> Floats:
+    """Round numbers other than 0 to significant digits."""
+    places = digits - 1 - np.floor(np.log10(np.abs(numbers))).astype(np.int64)
+    return _times_ten(np.rint(_times_ten(numbers, places)), -places)
+
+
+def _same(numbers: Floats, others: Floats) -> NDArray[np.bool_]:
+    """Whether numbers are equal, but for the rounding of a power of ten."""
+    same: NDArray[np.bool_] = np.abs(numbers - others) <= 1e-15 * np.abs(others)
+    return same
+
+
 def near_edges(edges: Floats) -> Floats:
     """Return the numbers near which values must be known to move edges up or down; shape (4n,)."""
     with np.errstate(over="ignore"):
@@ -120,8 +164,8 @@ def rounded_down(numbers: Floats) -> Floats:
 
 def _times_ten(numbers: Floats, powers: NDArray[np.int64]) -> Floats:
     """Multiply by powers of ten, exactly rounded if these are at most 22."""
-    up, down = 10.0 ** np.clip(powers, 0, None), 10.0 ** np.clip(-powers, 0, None)
-    product: Floats = numbers * up / down
+    last = len(_TENS) - 1
+    product: Floats = numbers * _TENS[np.clip(powers, 0, last)] / _TENS[np.clip(-powers, 0, last)]
     return product
 
 
