@@ -16,8 +16,8 @@ def lowest(number):
     own = nearest(number)
     if not np.isfinite(own):
         return number
-    below, above = float(np.nextafter(own, np.float32(-np.inf))), number
-    below = max(below, -(2.0**128))
+    with np.errstate(over="ignore"):
+        below, above = max(float(np.nextafter(own, np.float32(-np.inf))), -(2.0**128)), number
     if number >= 0:
         below = max(below, -math.ulp(0.0))
     while math.nextafter(below, math.inf) < above:
