@@ -124,6 +124,16 @@ def test_calibration_errors_in_fixed_bins_are_the_same(uqcli, rows):
             assert report["metrics"][key] == pytest.approx(reports[0]["metrics"][key], abs=1e-6)
 
 
+def test_sets_that_32_bits_may_change_are_counted(uqcli, rows):
+    frame = pl.read_parquet("narrow.parquet").with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score"))
+    frame.write_parquet("classes.parquet")
+    for method, options in (("aps", ["--no-randomize"]), ("lac", [])):
+        line = ("conformal", "classes.parquet", "--proba", "p_*", "--method", method, "-q", "-o", "sets.json")
+        assert uqcli(*line, *options).code == 0
+        cautions = uqcli("evaluate", "sets.json", "classes.parquet", "--json").json.get("cautions", [])
+        assert any("32-bit unit" in text for text in cautions) == (method == "aps")
+
+
 def test_exported_programs_decide_alike_in_columns_of_either_width(uqcli, rows):
     uqcli("boundary", "text.csv", *BOUNDARIES["smooth"].split(), "-q", "-o", "rule.json")
     expected = [row["decision"] == "true" for row in decided(uqcli, "rule.json", "narrow.parquet")]

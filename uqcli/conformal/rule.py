@@ -47,6 +47,9 @@ from uqcli.rules.saved import (
     promise_name,
 )
 
+_UNIT = 2.0**-24
+"""Distance of 32-bit numbers near 1, where sums of probabilities are compared."""
+
 _MAX_ROWS = 60
 _ON_AVERAGE = (
     "This is an average over calibration sets, so the coverage of one rule may be a little higher or lower."
@@ -220,15 +223,33 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return ()
         return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
 
-    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
+    def nearly(self, roles: Roles) -> Callable[[Rows], Bools]:
+        """Build a function from checked rows to whether their sets change within one 32-bit unit.
+
+        Sums of 32-bit probabilities differ from sums of their texts, by at most so much. No set of lac does.
+        """
+        if self.method is ConformalMethod.LAC:
+            return lambda rows: np.zeros(len(rows), dtype=np.bool_)
+        fewer, more = self.sets(roles, wider=-_UNIT), self.sets(roles, wider=_UNIT)
+
+        def changes(rows: Rows) -> Bools:
+            changed: Bools = (fewer(rows) != more(rows)).any(axis=1)
+            return changed
+
+        return changes
+
+    def sets(
+        self, roles: Roles, *, no_empty: bool = False, wider: float = 0.0
+    ) -> Callable[[Rows], np.ndarray]:
         """Build a function from checked rows to prediction sets, masks of shape (rows, C).
 
         With ``no_empty``, empty sets get the most probable class (the first of ties); this never lowers
-        coverage.
+        coverage. Thresholds are ``wider`` by a small number, but for those of every label.
         """
         threshold_rows = np.array(
             [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
         )
+        threshold_rows += np.where(threshold_rows < self.every_label, wider, 0.0)
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
         score = SCORES[self.method]
         sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
