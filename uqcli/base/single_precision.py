@@ -38,8 +38,8 @@ def lowest_alike(numbers: Floats) -> Floats:
     Examples
     --------
     >>> low = lowest_alike(np.array([0.7, 0.0]))
-    >>> low.tolist(), low[0] <= float(np.float32(0.7)) < 0.7
-    ([0.6999999582767487, 0.0], True)
+    >>> low.tolist(), bool(low[0] <= np.float32(0.7) < 0.7)
+    ([0.6999999582767488, 0.0], True)
     """
     with np.errstate(over="ignore"):
         nearest = numbers.astype(np.float32)

@@ -244,12 +244,12 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         """Build a function from checked rows to prediction sets, masks of shape (rows, C).
 
         With ``no_empty``, empty sets get the most probable class (the first of ties); this never lowers
-        coverage. Thresholds are ``wider`` by a small number, but for those of every label.
+        coverage. Thresholds are ``wider`` by a small number, but from 1 on: they hold all that is possible.
         """
         threshold_rows = np.array(
             [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
         )
-        threshold_rows += np.where(threshold_rows < self.every_label, wider, 0.0)
+        threshold_rows += np.where(threshold_rows < 1, wider, 0.0)
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
         score = SCORES[self.method]
         sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
