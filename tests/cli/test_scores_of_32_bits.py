@@ -127,21 +127,9 @@ def test_calibration_errors_in_fixed_bins_are_the_same(uqcli, rows):
 def test_sets_that_32_bits_may_change_are_counted(uqcli, rows):
     frame = pl.read_parquet("narrow.parquet").with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score"))
     frame.write_parquet("classes.parquet")
+    line = ("conformal", "classes.parquet", "--proba", "p_*", "--alpha", "0.5", "-q", "-o", "sets.json")
     for method, options in (("aps", ["--no-randomize"]), ("lac", [])):
-        line = (
-            "conformal",
-            "classes.parquet",
-            "--proba",
-            "p_*",
-            "--method",
-            method,
-            "-q",
-            "-o",
-            "sets.json",
-            "--alpha",
-            "0.5",
-        )
-        assert uqcli(*line, *options).code == 0
+        assert uqcli(*line, "--method", method, *options).code == 0
         cautions = uqcli("evaluate", "sets.json", "classes.parquet", "--json").json.get("cautions", [])
         assert any("32-bit unit" in text for text in cautions) == (method == "aps")
 
