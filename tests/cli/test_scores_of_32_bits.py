@@ -45,6 +45,12 @@ def rows(request, tmp_path, monkeypatch):
     write_rows(request.param)
 
 
+@pytest.fixture
+def narrow_rows(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_rows(None)
+
+
 BOUNDARIES = {
     "one threshold": "--algorithm st --precision 0.7",
     "smooth": "--precision 0.7 --uncertainty-bins 4",
@@ -125,7 +131,7 @@ def test_calibration_errors_in_fixed_bins_are_the_same(uqcli, rows):
             assert report["metrics"][key] == pytest.approx(reports[0]["metrics"][key], abs=1e-6)
 
 
-def test_sets_that_32_bits_may_change_are_counted(uqcli, rows):
+def test_sets_that_32_bits_may_change_are_counted(uqcli, narrow_rows):
     frame = pl.read_parquet("narrow.parquet").with_columns(p_0=1 - pl.col("score"), p_1=pl.col("score"))
     frame.write_parquet("classes.parquet")
     line = ("conformal", "classes.parquet", "--proba", "p_*", "--alpha", "0.5", "-q", "-o", "sets.json")
@@ -135,7 +141,7 @@ def test_sets_that_32_bits_may_change_are_counted(uqcli, rows):
         assert any("32-bit unit" in text for text in cautions) == (method == "aps")
 
 
-def test_exported_programs_decide_alike_in_columns_of_either_width(uqcli, rows):
+def test_exported_programs_decide_alike_in_columns_of_either_width(uqcli, narrow_rows):
     uqcli("boundary", "text.csv", *BOUNDARIES["smooth"].split(), "-q", "-o", "rule.json")
     expected = [row["decision"] == "true" for row in decided(uqcli, "rule.json", "narrow.parquet")]
     frame = pl.read_csv("text.csv")  # noqa: F841 - read by the query
@@ -158,14 +164,14 @@ def test_exported_programs_decide_alike_in_columns_of_either_width(uqcli, rows):
             assert [bool(row[0]) for row in found] == expected
 
 
-def test_a_batch_is_known_again_as_text(uqcli, rows):
+def test_a_batch_is_known_again_as_text(uqcli, narrow_rows):
     uqcli("boundary", "text.csv", "--precision", "0.7", "-q", "-o", "rule.json")
     for name in FORMATS:
         result = uqcli("watch", "rule.json", name, "--state", "state.json", "-q")
         assert len(json.loads(Path("state.json").read_text())["batches"]) == 1, result.err
 
 
-def test_a_state_of_an_earlier_version_knows_its_rows(uqcli, rows, monkeypatch):
+def test_a_state_of_an_earlier_version_knows_its_rows(uqcli, narrow_rows, monkeypatch):
     from uqcli.watch import counts
 
     uqcli("boundary", "text.csv", "--precision", "0.7", "-q", "-o", "rule.json")
@@ -176,7 +182,7 @@ def test_a_state_of_an_earlier_version_knows_its_rows(uqcli, rows, monkeypatch):
     assert len(json.loads(Path("state.json").read_text())["batches"]) == 1
 
 
-def test_rows_drawn_above_a_score_stay_there_as_text(uqcli, rows):
+def test_rows_drawn_above_a_score_stay_there_as_text(uqcli, narrow_rows):
     options = ("--for", "certificate", "--precision", "0.6", "--budget", "200", "-q", "-o")
     assert uqcli("sample", "narrow.parquet", *options, "pilot.csv").code == 0
     assert uqcli("sample", "narrow.parquet", *options, "test.csv", "--pilot", "pilot.csv").code == 0
@@ -198,7 +204,9 @@ def write_thirds(seed):
     return frame["score"].to_numpy()
 
 
-@pytest.mark.parametrize("options", ["--precision 0.7", "--precision 0.7 --algorithm st", "--recall 0.2"])
+@pytest.mark.parametrize(
+    "options", ["--precision 0.7", pytest.param("--precision 0.7 --algorithm st", marks=pytest.mark.thorough)]
+)
 def test_a_printed_threshold_flags_what_the_rule_flags(uqcli, tmp_path, monkeypatch, options):
     monkeypatch.chdir(tmp_path)
     score = write_thirds(len(options))
