@@ -538,7 +538,7 @@ def find_boundary(
     --------
     >>> found = find_boundary([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], precision="0.6", score_bins="all")
     >>> found.thresholds, found.fit.recall
-    ((0.4,), 1.0)
+    ((0.39999999105930334,), 1.0)
     """
     bounds = {
         "precision": precision,

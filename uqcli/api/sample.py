@@ -115,7 +115,7 @@ def sample_for_certificate(
     >>> import numpy as np
     >>> first = sample_for_certificate(np.arange(1000) / 1000, precision="0.5", budget=30)
     >>> int(first.drawn.sum()), first.above, first.is_pilot
-    (10, 0.7, True)
+    (10, 0.6999999582767488, True)
     """
     report, data, added = prepare_certificate(
         SampleRequest(

@@ -15,6 +15,8 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
+from uqcli.base.running.messages import caution
+from uqcli.base.wording import rows_of
 from uqcli.conformal.coverage import (
     CoveredClusters,
     clustered_p_value,
@@ -209,9 +211,11 @@ def _counted(
     own_class_index = [
         np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
     ]
+    nearly, near = [artifact.nearly(data.roles) for artifact, data in batch], 0
     reader = ClassReader(batch[0][1])
     for rows in reader:
         label = label_indices(rows)
+        near += int(rows.weights()[np.any([changes(rows) for changes in nearly], axis=0)].sum())
         covered = [
             tally.add(class_index[label], sets_of(rows), rows, artifact.group_of(rows))
             for artifact, tally, sets_of, class_index in zip(
@@ -226,6 +230,11 @@ def _counted(
             size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[decisions.by]
             for column, numbers in enumerate((size, size == 0)):
                 group_sizes.add(group, np.full(len(rows), column), weight * numbers)
+    if near:
+        caution(
+            f"{rows_of(near)} {'is' if near == 1 else 'are'} within one 32-bit unit of a threshold. Their "
+            "sets may differ between 32-bit columns and text: fit sets with --method lac if you use both."
+        )
     return tallies, reader.source, reader.levels
 
 

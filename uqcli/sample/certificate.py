@@ -27,6 +27,7 @@ from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
+from uqcli.base.single_precision import highest_alike, lowest_alike, unless_between
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -213,7 +214,8 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
 def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
     """Return the highest score that at least a share of the rows reach, and the share that does.
 
-    With ``below`` it is the lowest score that at least a share of the rows do not exceed.
+    With ``below`` it is the lowest score that at least a share of the rows do not exceed. It is moved, so
+    that the rows drawn are on its side as 32-bit numbers and as texts.
     """
 
     def rank(rows: int) -> int:
@@ -224,7 +226,9 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
     before, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
     place = int(np.searchsorted(before, rank(rows), side="right")) - 1
     inside = int(before[place] + counts.count[place]) if below else rows - int(before[place])
-    return float(counts.value[place]), Fraction(inside, rows)
+    edge = counts.value[place]
+    alike = highest_alike(edge) if below else lowest_alike(edge)
+    return float(unless_between(edge, alike, counts.value)), Fraction(inside, rows)
 
 
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
