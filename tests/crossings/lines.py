@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Option:
-    """An option, the columns that it reads, and the name of its group: two of one group are no crossing."""
+    """An option, the columns that it reads, and whether it draws rows by the digits of their values."""
 
     text: str
     drops: tuple[str, ...] = ()
     keeps: tuple[str, ...] = ()
+    draws_by_value: bool = False
 
     @property
     def words(self):
@@ -76,8 +77,8 @@ LINES = {
             Option("--algorithm st"),
             Option("--algorithm mist --uncertainty-bins 1"),
             Option("--algorithm hr"),
-            Option("--compare"),
-            Option("--certify 0.2"),
+            Option("--compare", draws_by_value=True),
+            Option("--certify 0.2", draws_by_value=True),
             Option("--review 15%"),
             Option("--miss 0.2"),
             Option("--max-fpr 0.6"),
@@ -89,7 +90,14 @@ LINES = {
     "boundary of classes": Line(
         f"boundary {{}} {PROBA} --precision 0.6 --min-group 50",
         CLASSES,
-        (WEIGHT, CLUSTER, DAY, Option("--bound each"), Option("--review 20%"), Option("--certify 0.3")),
+        (
+            WEIGHT,
+            CLUSTER,
+            DAY,
+            Option("--bound each"),
+            Option("--review 20%"),
+            Option("--certify 0.3", draws_by_value=True),
+        ),
     ),
     "boundary of values": Line(
         "boundary {} --algorithm st",
