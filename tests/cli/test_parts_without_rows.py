@@ -70,7 +70,10 @@ def folders(uqcli):
 
 
 @pytest.mark.covering("thorough")
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    "command",
+    [pytest.param(name, marks=[pytest.mark.thorough] if name == "overview" else []) for name in COMMANDS],
+)
 @pytest.mark.parametrize("ending", WRITERS)
 def test_parts_without_rows_add_nothing(uqcli, folders, command, ending):
     whole, parts, alone = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -11,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.base.counts import Feature, Ints
+from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
 from uqcli.base.running.machine import rows_per_part
 from uqcli.engines import refusals
@@ -92,6 +94,17 @@ def _may_be_key(source: OpenedInput, name: str) -> bool:
 
 
 def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+    """Read the first rows of some columns that nobody named, without those that cannot be read."""
+    with suppress(DataError):
+        return _read_first(source, names)
+    parts = []
+    for name in names:
+        with suppress(DataError):
+            parts.append(_read_first(source, [name]))
+    return pl.concat(parts, how="horizontal") if parts else pl.DataFrame()
+
+
+def _read_first(source: OpenedInput, names: list[str]) -> pl.DataFrame:
     """Read the first rows of some columns; categories become texts."""
     if not names:
         return pl.DataFrame()

@@ -27,7 +27,7 @@ from uqcli.base.running.messages import caution, rows_read, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns, require_id, require_no_label, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
-from uqcli.engines.local.arrow import common_type
+from uqcli.engines.local.arrow import common_type, is_readable
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
 from uqcli.engines.local.check.values import number_kinds, texts_of
 from uqcli.engines.local.read.batch import Batch
@@ -420,6 +420,7 @@ class LocalBatches:
         if self.roles.label is None or not 1 < inputs <= MAX_POOLED:
             return SharedRows()
         columns = identifying_columns([source.columns for source in sources], self.roles)
+        columns = tuple(name for name in columns if all(_is_readable(source, name) for source in sources))
         return SharedRows(columns=columns, inputs=inputs)
 
     def _checker(
@@ -435,6 +436,11 @@ class LocalBatches:
             is_joined=self._request.joined is not None,
             key_types=self._key_types,
         )
+
+
+def _is_readable(source: OpenedInput, name: str) -> bool:
+    """Whether a column that nobody named has a type that can be read."""
+    return not isinstance(source, ColumnarSource) or is_readable(source.arrow_schema.field(name).type)
 
 
 def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.DataType]:

@@ -14,6 +14,7 @@ from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.wording import printable
 from uqcli.engines import refusals
+from uqcli.engines.local.arrow import TIME_FORMATS, frame_of
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
 from uqcli.engines.probabilities import class_spellings, positive_spellings
@@ -173,9 +174,6 @@ def unreadable(
     )
 
 
-_FRACTION_FORMATS = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
-
-
 def texts_of(series: pl.Series, name: str) -> pl.Series:
     """Convert a column to stripped text; empty text and non-finite numbers become null.
 
@@ -187,7 +185,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
         return texts_of(distinct.cast(pl.String), name).gather(place)
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
-        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION_FORMATS[series.dtype.time_unit]}{zone}")
+        return series.dt.strftime(TIME_FORMATS[series.dtype.time_unit] + zone)
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype == pl.Date or series.dtype.is_integer():
@@ -243,7 +241,7 @@ def key_texts(series: pl.Series, name: str, kind: pa.DataType | None) -> pl.Seri
         return texts_of(series, name)
     if pa.types.is_integer(kind) and series.dtype.is_float():
         return texts_of(series, name).str.replace(r"^(-?\d+)\.0$", "$1")
-    return texts_of(series.cast(pl.Series(pl.from_arrow(pa.nulls(0, kind))).dtype), name)
+    return texts_of(series.cast(frame_of(pa.schema([("", kind)]).empty_table()).dtypes[0]), name)
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats, Bools]:
