@@ -131,7 +131,7 @@ def no_match(labels: LabelsFile) -> DataError:
     return DataError(
         f"no '{labels.on}' of the inputs is in '{labels.file}'",
         expected="the same ids, compared as text",
-        remedy="check --on, leading zeros, and decimals: 1 is not 1.0",
+        remedy="check --on, and leading zeros: 1 is not 01",
     )
 
 

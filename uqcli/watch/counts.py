@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Ints
+from uqcli.base.counts import FLOATING_WHOLE, Bools, Ints
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
@@ -70,12 +70,14 @@ def count_promises(
     day: str | None,
     matured: int,
     counted: Collection[str] | None,
+    clusters: Collection[str],
 ) -> CountedRows:
     """Count the rows of some inputs, with the columns of the rule and the label.
 
     The rows of a day are counted ``matured`` days later, when their labels are complete. Either all days are
     dates or none is, else a DataError says so. Without a column of days all rows are counted together.
-    ``counted`` are the names of batches that were counted before; None without a state.
+    ``counted`` are the names of batches that were counted before, None without a state, and ``clusters`` the
+    digests of those that it knows.
     """
     data = data.keyed_by(day)
     cluster = data.roles.cluster
@@ -134,6 +136,7 @@ def count_promises(
             promises,
             batches.levels.get(cluster or "", {}),
             {code: name for code, name in names.items() if name in by_day},
+            clusters,
         ),
     )
 
@@ -154,14 +157,25 @@ def _by_cluster(
     promises: Sequence[Promise],
     levels: Mapping[str, int],
     days: Mapping[int, str | None],
+    known: Collection[str],
 ) -> dict[str | None, ClusterTrials]:
-    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters."""
+    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters.
+
+    Versions up to 0.4 took the whole number 2 for another cluster than 2.0, by which a state may know it.
+    """
     if not levels:
         return {}
     texts = sorted(levels, key=levels.__getitem__)
+    floating = [f"{text}.0" if re.fullmatch(FLOATING_WHOLE, f"{text}.0") else text for text in texts]
     by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
     for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
-        digests = [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in texts]).tolist()]
+        digests, older = (
+            [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in spelt]).tolist()]
+            for spelt in (texts, floating)
+        )
+        digests = [
+            old if old in known and new not in known else new for new, old in zip(digests, older, strict=True)
+        ]
         columns = (column.tolist() for column in clusters.pairs())
         for code, index, successes, trials in zip(*columns, strict=True):
             if trials and code in days:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -232,6 +232,7 @@ def _with_rows(
     if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
     is_kept, has_days = request.content is not None, parameters.day is not None
+    released = set(state.released or ())
     old = {batch.name: batch for batch in state.batches}
     if (cluster := given(parameters.cluster)) is not None:
         data = data.clustered_by(cluster)
@@ -243,6 +244,7 @@ def _with_rows(
             day=parameters.day,
             matured=parameters.matured,
             counted=tuple(old) if is_kept else None,
+            clusters=released.union(*(batch.clusters or () for batch in state.batches)),
         )
     name = counted.labelled if is_kept and not has_days else UNNAMED
     names = {day: day or name for day in counted.by_day}
@@ -256,7 +258,7 @@ def _with_rows(
     clusters: dict[str, list[str]] = {}
     if data.roles.cluster is not None:
         by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
-        new, clusters = _of_clusters(by_name, old, state.released or (), all_again=request.replace)
+        new, clusters = _of_clusters(by_name, old, released, all_again=request.replace)
     differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
     if differ and has_days and not request.replace:
         raise UsageError(
@@ -280,7 +282,7 @@ def _with_rows(
     batches = [saved[batch.name] if batch.name in replaced else batch for batch in state.batches]
     added = tuple(day for day in new if day not in old)
     batches += [saved[day] for day in added]
-    released = set(state.released or ()) - {cluster for batch in batches for cluster in batch.clusters or ()}
+    released -= {cluster for batch in batches for cluster in batch.clusters or ()}
     changed = msgspec.structs.replace(
         state,
         batches=batches,
@@ -350,7 +352,7 @@ def _refuse_known(name: str, request: WatchRequest) -> None:
 def _of_clusters(
     new: Mapping[str, ClusterTrials],
     old: Mapping[str, SavedBatch],
-    released: Sequence[str],
+    released: Collection[str],
     *,
     all_again: bool,
 ) -> tuple[dict[str, Counts], dict[str, list[str]]]:

@@ -19,7 +19,7 @@ from uqcli.engines import refusals
 from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.check.values import distinct_of, texts_of, whole_feature
+from uqcli.engines.local.check.values import distinct_of, key_texts, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.columnar import ColumnarSource
@@ -74,7 +74,7 @@ def _hashed(part: pl.Series, name: str, *, is_day: bool) -> pl.Series:
     if isinstance(part.dtype, pl.Categorical | pl.Enum):
         part, place = distinct_of(part)
         part = part.cast(pl.String)
-    text = texts_of(part, name)
+    text = key_texts(part, name)
     value = (text.str.slice(0, 10) if is_day else text).hash().set(text.is_null(), None)
     return value if place is None else value.gather(place)
 

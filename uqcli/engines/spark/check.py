@@ -44,7 +44,7 @@ from uqcli.engines.spark.read import (
     together,
 )
 from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import class_of, label_of, number_of, text_of, with_labels
+from uqcli.engines.spark.values import class_of, day_of, key_of, label_of, number_of, text_of, with_labels
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -272,7 +272,9 @@ class Check:
             weight, wrong = number_of(source, self.roles.weight)
             columns += [weight.alias("w"), wrong.alias("bw")]
         columns += [
-            text_of(source, key, is_day=self.roles.days and key == self.roles.cluster).alias(name)
+            (day_of(key) if self.roles.days and key == self.roles.cluster else key_of(source, key)).alias(
+                name
+            )
             for key, name in self.keys.items()
         ]
         columns += [

@@ -29,7 +29,7 @@ from uqcli.engines.columns import identifying_columns, require_id, require_no_la
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.arrow import common_type, is_readable
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
-from uqcli.engines.local.check.values import number_kinds, texts_of
+from uqcli.engines.local.check.values import key_texts, number_kinds, whole_numbers
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
@@ -57,7 +57,7 @@ class Labels:
                 require_id(source.columns, source.origin.display_name, column, option="label")
                 for batch in source.batches([labels.on, column]):
                     with reading(source.origin):
-                        key = texts_of(batch.column(labels.on), labels.on)
+                        key = key_texts(batch.column(labels.on), labels.on)
                     parts.append(pl.DataFrame({_ID: key, _LABEL: batch.column(column)}))
         frame = pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame({_ID: [""], _LABEL: [""]})
         repeated = frame.filter(frame[_ID].is_duplicated() | frame[_ID].is_null())
@@ -68,7 +68,7 @@ class Labels:
 
     def of(self, batch: Batch) -> pl.Series:
         """Return the label of each row, null if its id has none."""
-        key = texts_of(batch.column(self.file.on), self.file.on)
+        key = key_texts(batch.column(self.file.on), self.file.on)
         joined = pl.DataFrame({_ID: key}).join(self._frame, on=_ID, how="left", maintain_order="left")
         rows = joined[_ROW].drop_nulls().to_numpy()
         self._rows += np.bincount(rows, minlength=len(self._rows))
@@ -446,7 +446,7 @@ def _is_readable(source: OpenedInput, name: str) -> bool:
 def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.DataType]:
     """Return the types in which key columns of several inputs are compared: equal values are one group.
 
-    Columns of one type, and those that are text in an input, are compared as they are.
+    Columns of one type, and those that are text or numbers in an input, are compared by their texts.
     """
     typed = [source.arrow_schema for source in sources if isinstance(source, ColumnarSource)]
     types: dict[str, pa.DataType] = {}
@@ -455,12 +455,15 @@ def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.Data
             str(kind): kind
             for kind in (schema.field(column).type for schema in typed if column in schema.names)
         }
-        if len(kinds) > 1:
-            whole = [pa.int64() if pa.types.is_floating(kind) else kind for kind in kinds.values()]
-            joined = reduce(lambda left, right: left and common_type(left, right), whole)
+        if len(kinds) > 1 and not any(map(_is_number, kinds.values())):
+            joined = reduce(lambda left, right: left and common_type(left, right), kinds.values())
             if joined is not None and not pa.types.is_null(joined):
                 types[column] = joined
     return types
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _hashes_of(batch: Batch, columns: Sequence[str], kept_indices: Ints | None) -> NDArray[np.uint64] | None:
@@ -476,7 +479,7 @@ def _text_of(column: pl.Series) -> pl.Series:
     """Return a column as text; nested values, which have none, are null."""
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         return pl.Series([None], dtype=pl.String).new_from_index(0, len(column))
-    return column.cast(pl.String)
+    return whole_numbers(column.cast(pl.String))
 
 
 @contextmanager
