@@ -186,6 +186,20 @@ def no_positive(value: str, column: str) -> DataError:
     )
 
 
+LABELS_NAMED: Final = 3
+"""Most labels that a caution names."""
+
+
+def without_positive(value: str, column: str, others: Sequence[str]) -> str:
+    """Caution that the positive label of the rule never occurs, and name some of the labels that do."""
+    names = ", ".join(f"'{printable(other)}'" for other in others)
+    return (
+        f"no label in column '{column}' is '{printable(value)}', the positive label of the rule: "
+        f"all rows count as negative. Labels that occur: {names}. If one of them is positive, name it with "
+        "--positive."
+    )
+
+
 def unusable_values(found: str, *, cut: bool = False) -> DataError:
     """Create the error for missing or non-finite values, as ``found`` describes.
 

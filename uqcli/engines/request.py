@@ -406,7 +406,8 @@ class LabelsFile:
 class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     """Request for rows of the INPUT arguments in order, read as one table.
 
-    The positive label has a text, or None for 0/1 and true/false. ``spark`` is the address of the cluster for
+    The positive label has a text, or None for 0/1 and true/false; a rule's own, ``fitted_positive``, may be
+    absent from a batch. ``spark`` is the address of the cluster for
     the Spark engine; None for ``SPARK_REMOTE``, or a local server. A data frame is read instead of the
     inputs, like a Parquet file. Labels may be in a file of their own; rows without a label are then left out.
     ``takes_weights`` is whether ``--sampling-weight`` can be added to the options of the run.
@@ -417,6 +418,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = defaults.ON_INVALID
     positive_value: str | None = None
+    fitted_positive: bool = False
     engine: EngineName = defaults.ENGINE
     spark: str | None = None
     frame: pl.DataFrame | None = field(default=None, compare=False)

@@ -44,7 +44,16 @@ from uqcli.engines.spark.read import (
     together,
 )
 from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import class_of, day_of, key_of, label_of, number_of, text_of, with_labels
+from uqcli.engines.spark.values import (
+    class_of,
+    day_of,
+    first_labels,
+    key_of,
+    label_of,
+    number_of,
+    text_of,
+    with_labels,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -115,8 +124,11 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     result = check.result(frame, answers)
     if result.summary.unlabelled:
         caution(refusals.unlabelled(result.summary.unlabelled))
+    column, positive_value = roles.label or "", request.positive_value or ""
+    if check.lacks_positive(answers):
+        caution(refusals.without_positive(positive_value, column, first_labels(inputs, column)))
     if text := answers.get(_PLACEHOLDER):
-        caution(refusals.placeholder(roles.label or "", text, request.positive_value or ""))
+        caution(refusals.placeholder(column, text, positive_value))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     if roles.label is not None and 1 < len(inputs) <= MAX_POOLED:
@@ -293,6 +305,10 @@ class Check:
         has_label = self.roles.label is not None and not self.roles.classes
         return has_label and self.request.positive_value is not None
 
+    def lacks_positive(self, answers: Mapping[str, Any]) -> bool:
+        """Whether there are rows, and none has the text of the positive label."""
+        return self._by_text and answers["rows"] > 0 and not answers["positive"]
+
     def converted(self, frame: Frame) -> Frame:
         """Turn rows that were read into predictions if they are requested."""
         if not self.roles.predicted:
@@ -401,15 +417,8 @@ class Check:
     def judge(self, answers: Mapping[str, Any]) -> None:
         """Raise the errors found, as the local engine does but without the positions of rows."""
         self.refuse_values(answers)
-        label, positive = self.roles.label, self.request.positive_value
-        if (
-            label
-            and positive is not None
-            and not self.roles.classes
-            and answers["rows"]
-            and not answers["positive"]
-        ):
-            raise refusals.no_positive(positive, label)
+        if self.lacks_positive(answers) and not self.request.fitted_positive:
+            raise refusals.no_positive(self.request.positive_value or "", self.roles.label or "")
         if not answers["usable"]:
             raise refusals.no_rows(answers["rows"])
         if not answers["there"]:

@@ -156,6 +156,15 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
     return value, _no_text(), placeholder
 
 
+def first_labels(inputs: Sequence[ClusterInput], column: str) -> list[str]:
+    """Return the first texts of labels, by their order."""
+    text = _stripped(F.col(quoted(column)).cast("string")).alias("text")
+    with spark_errors("look at the labels"):
+        labels = together([source.frame.select(text) for source in inputs])
+        labelled = labels.where(~F.lower("text").isin("", "nan")).distinct().orderBy("text")
+        return [str(row["text"]) for row in labelled.limit(refusals.LABELS_NAMED).toArrow().to_pylist()]
+
+
 def _stripped(column: Column) -> Column:
     return F.regexp_replace(column, r"^\s+|\s+$", "")
 

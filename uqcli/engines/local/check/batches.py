@@ -302,8 +302,10 @@ class LocalBatches:
             raise refusals.no_rows(checker.invalid)
         if self._unlabelled and self._request.frame is None:
             caution(refusals.unlabelled(self._unlabelled))
+        column, positive_value = roles.label or "", self._request.positive_value or ""
+        if checker.lacks_positive:
+            self._warn(refusals.without_positive(positive_value, column, checker.labels))
         if checker.placeholder is not None:
-            column, positive_value = roles.label or "", self._request.positive_value or ""
             self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
         for sentence, add in signs.cautions(self._request):
             self._warn(sentence, add)
@@ -434,6 +436,7 @@ class LocalBatches:
             on_invalid=on_invalid,
             narrow=self._narrow,
             is_joined=self._request.joined is not None,
+            may_lack_positive=self._request.fitted_positive,
             key_types=self._key_types,
         )
 

@@ -143,6 +143,12 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
     return None if placeholders.is_empty() else str(placeholders.min())
 
 
+def label_texts(batch: Batch, column: str) -> list[str]:
+    """Return the first texts of labels, by their order."""
+    text = batch.column(column).cast(pl.String).str.strip_chars()
+    return text.filter(~_without_value(text)).unique().sort()[: refusals.LABELS_NAMED].to_list()
+
+
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
     null = _without_value(text)
