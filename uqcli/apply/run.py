@@ -191,9 +191,6 @@ class ApplyReport(OneResult):
         elif self.unknown:
             has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
             cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
-        if self.source.dropped:
-            were = "was" if self.source.dropped == 1 else "were"
-            cautions.append(f"{rows_of(self.source.dropped)} without a usable value {were} dropped.")
         added = f"Columns added: {', '.join(self.columns)}."
         if self.only_selected:
             added += " Only flagged rows are written."

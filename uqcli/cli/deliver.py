@@ -155,11 +155,12 @@ def deliver(
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.formats.json import to_json
+    from uqcli.reports.rows_read import with_rows_read
     from uqcli.reports.terminal import to_terminal
     from uqcli.rules.codec import encode
 
     hide_progress()
-    report, failure = result.report, result.failure
+    report, failure = with_rows_read(result.report), result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     failed = [check.message for check in checks if check.fails]

@@ -426,6 +426,11 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     takes_weights: bool = False
 
     @property
+    def key(self) -> tuple[str, ...] | int:
+        """Key of the inputs, whatever is read of them."""
+        return self.inputs if self.frame is None else id(self.frame)
+
+    @property
     def joined(self) -> LabelsFile | None:
         """File of the labels, if labels are needed."""
         return None if self.roles.label is None else self.labels

@@ -17,7 +17,8 @@ from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.running.messages import caution, suspect
+from uqcli.base.running.left_out import LeftOut
+from uqcli.base.running.messages import caution, leave_out, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns
 from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
@@ -122,6 +123,15 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         answers = only_row(frame.agg(*check.aggregations(), *ends))
     check.judge(answers)
     result = check.result(frame, answers)
+    left_out = LeftOut(
+        rows=answers["rows"],
+        dropped=result.summary.dropped,
+        unlabelled=result.summary.unlabelled,
+        reasons=check.reasons(answers),
+    )
+    leave_out(request.key, left_out)
+    if left_out.is_doubtful:
+        caution(left_out.caution())
     if result.summary.unlabelled:
         caution(refusals.unlabelled(result.summary.unlabelled))
     column, positive_value = roles.label or "", request.positive_value or ""
@@ -450,7 +460,7 @@ class Check:
             if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
         self._refuse_probabilities(answers)
-        self._refuse_unusable(answers, columns)
+        self._refuse_unusable(answers)
 
     def _refuse_unreadable(
         self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
@@ -483,25 +493,30 @@ class Check:
         if (answers["size"] or 0) > MAX_ROWS:
             raise refusals.too_heavy(name)
 
-    def _refuse_unusable(self, answers: Mapping[str, Any], columns: Mapping[str, str]) -> None:
-        if self.request.on_invalid is not OnInvalid.ERROR:
-            return
+    def _refuse_unusable(self, answers: Mapping[str, Any]) -> None:
+        problems = ", ".join(
+            f"column '{name}' has {count} {description}"
+            for (name, description), count in self.reasons(answers).items()
+            if not (self.request.joined is not None and name == self.roles.label)
+        )
+        if problems and self.request.on_invalid is OnInvalid.ERROR:
+            raise refusals.unusable_values(problems)
+
+    def reasons(self, answers: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+        """Return the numbers of unusable values by column and by what they are."""
+        columns = {key: name for key, name in self._numbers().items() if key != "w"}
         kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
         tallies = [
             (name, answers[f"{kind}_{key}"], description)
             for key, name in columns.items()
             for kind, description in kinds
         ]
-        has_all = self.roles.label is not None and self.request.joined is None
-        tallies.append((self.roles.label or "", answers["null_y"] if has_all else 0, "null"))
+        if self.roles.label is not None:
+            tallies.append((self.roles.label, answers["null_y"], "null"))
         if self.roles.weight is not None:
             tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
         tallies += [(key, answers[f"null_{name}"], "null, NaN or empty") for key, name in self.keys.items()]
-        problems = ", ".join(
-            f"column '{name}' has {count} {description}" for name, count, description in tallies if count
-        )
-        if problems:
-            raise refusals.unusable_values(problems)
+        return {(name, description): count for name, count, description in tallies if count}
 
     def clipped(self) -> list[Column]:
         """Return the numeric columns, probabilities clipped to [0, 1]."""

@@ -23,7 +23,7 @@ from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import Turns, parallel_map
-from uqcli.base.running.messages import caution, rows_read, suspect
+from uqcli.base.running.messages import caution, leave_out, rows_read, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns, require_id, require_no_label, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
@@ -300,16 +300,24 @@ class LocalBatches:
                 caution(sentence)
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
+        self._caution_of(checker)
+        for sentence, add in signs.cautions(self._request):
+            self._warn(sentence, add)
+        self._warn(forgotten)
+
+    def _caution_of(self, checker: RowChecker) -> None:
+        """Count the rows that were left out, and caution of these and of what the labels show."""
+        left_out = checker.left_out
+        leave_out(self._request.key, left_out)
+        if left_out.is_doubtful:
+            self._warn(left_out.caution())
         if self._unlabelled and self._request.frame is None:
             caution(refusals.unlabelled(self._unlabelled))
-        column, positive_value = roles.label or "", self._request.positive_value or ""
+        column, positive_value = self.roles.label or "", self._request.positive_value or ""
         if checker.lacks_positive:
             self._warn(refusals.without_positive(positive_value, column, checker.labels))
         if checker.placeholder is not None:
             self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
-        for sentence, add in signs.cautions(self._request):
-            self._warn(sentence, add)
-        self._warn(forgotten)
 
     def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""

@@ -18,6 +18,7 @@ from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.left_out import SHORT, LeftOut
 from uqcli.engines import refusals
 from uqcli.engines.local.check.values import (
     class_of_labels,
@@ -155,7 +156,7 @@ class RowChecker:
         if batch.short is not None:
             complete = valid.copy()
             valid &= ~batch.short
-            self._note(batch, "", "too short (fewer fields than the header)", complete & batch.short)
+            self._note(batch, "", SHORT, complete & batch.short)
         if roles.classes:
             self._probabilities(batch, numbers, valid)
             # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
@@ -216,6 +217,16 @@ class RowChecker:
                 is_unknown |= unknown
         self.unknown += int(np.count_nonzero(is_unknown & valid))
         return features
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Rows so far, and those that cannot be used, with the reasons."""
+        return LeftOut(
+            rows=self.rows,
+            dropped=self.invalid,
+            unlabelled=self.unlabelled,
+            reasons={key: count for key, (count, _) in self._problems.items()},
+        )
 
     @property
     def unlabelled(self) -> int:

@@ -6,7 +6,6 @@ import base64
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
 from threading import Lock
@@ -67,7 +66,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                     )
                 summary = added_up(summary, counts)
                 report_reading(sources, input_index, first_row + row)
-            summary = replace(summary, unknown=summary.unknown + checker.unknown)
+            summary = added_up(summary, _known_at_the_end(checker))
             rows_read(source.origin.name, row)
             first_row += row
     return summary
@@ -183,7 +182,14 @@ def added_up(summary: StreamSummary, more: StreamSummary) -> StreamSummary:
     return StreamSummary(
         **{name: getattr(summary, name) + getattr(more, name) for name in numbers},
         texts=Counter(summary.texts) + Counter(more.texts),
+        reasons=Counter(summary.reasons) + Counter(more.reasons),
     )
+
+
+def _known_at_the_end(checker: RowChecker) -> StreamSummary:
+    """Return the counts of rows that only their checker knows."""
+    reasons = checker.left_out.reasons
+    return StreamSummary(rows=0, selected=0, dropped=0, undecided=0, unknown=checker.unknown, reasons=reasons)
 
 
 def _count_true(added: pl.DataFrame, only: str | None) -> int:
@@ -327,7 +333,7 @@ class _Decided:
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
         added, kept, counts = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:
-            self._parts.append((first_row, replace(counts, unknown=checker.unknown)))
+            self._parts.append((first_row, added_up(counts, _known_at_the_end(checker))))
             self._done += len(rest)
             report_progress("reading", self._done, "rows", self._done / max(1, sum(self.sizes)))
         rows = rest.with_columns(added)
