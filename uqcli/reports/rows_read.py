@@ -46,7 +46,8 @@ class _Counted:
         ):
             if "metrics" in part:
                 part["metrics"] = {**part["metrics"], _SHARE: self.left_out.share}
-        return {**content, "left_out": self.left_out.payload()}
+        content["source"] = {**content.get("source", {}), "read": self.left_out.payload()}
+        return content
 
     def document(self) -> Document:
         """See Report."""
