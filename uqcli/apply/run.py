@@ -15,6 +15,7 @@ from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.messages import caution
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
@@ -266,7 +267,7 @@ def decide_by_capacity(
     """
     usable = OnInvalid.ERROR if data.on_invalid is OnInvalid.ERROR else OnInvalid.DROP
     keys = () if per is None else (per,)
-    request = replace(data, roles=replace(data.roles, keys=keys), on_invalid=usable)
+    request = replace(data, roles=replace(data.roles, keys=keys, per=per), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
     try:
         with key_named_by(per, "--per"):
@@ -285,6 +286,8 @@ def decide_by_capacity(
             expected="scores that differ there",
             remedy="use --engine polars",
         )
+    if tied := int(cuts.tied.sum()):
+        caution(_tied(tied, int(np.count_nonzero(cuts.tied)), per))
     (decision,) = added.types
     order = np.array([*levels.values(), -1], dtype=np.int64)  # the last is any other text
 
@@ -297,11 +300,21 @@ def decide_by_capacity(
         return {decision: cuts.takes(group, place, score, rows.position)}
 
     if per is not None:
-        feature = FeatureRequest(name=per, text=True, levels=tuple(levels))
+        feature = FeatureRequest(name=per, text=True, levels=tuple(levels), dated=True)
         roles = data.roles
-        keyed = replace(roles, keys=(*roles.keys, per), features=(*roles.features, feature))
+        keyed = replace(roles, keys=(*roles.keys, per), per=per, features=(*roles.features, feature))
         data = replace(data, roles=keyed)
     return data, replace(added, compute=decided), cuts
+
+
+def _tied(rows: int, groups: int, per: str | None) -> str:
+    """Caution of rows that are not flagged only since they come after equal ones."""
+    ranks, are = ("ranks", "is") if rows == 1 else ("rank", "are")
+    where = "" if per is None else f", in {count(groups)} group{'' if groups == 1 else 's'}"
+    return (
+        f"{rows_of(rows)} {ranks} as the last flagged row does{where}, and {are} not flagged: of rows of "
+        "equal scores the first ones in the input are taken. Use scores of more digits, or another --top."
+    )
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:

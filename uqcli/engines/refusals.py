@@ -99,7 +99,7 @@ def require_days(texts: Iterable[str], column: str) -> None:
         except ValueError as error:
             raise DataError(
                 f"column '{column}' has '{text}'",
-                expected="dates such as 2026-03-31",
+                expected="dates such as 2026-03-31 or 31-Mar-2026",
                 remedy="convert the column, or give --cluster for other values",
             ) from error
 

@@ -85,7 +85,8 @@ class FeatureRequest:
     """Feature column to read, with its levels once they are known.
 
     ``text`` is whether values are text even if they look like numbers; None to infer it. ``makes_groups`` is
-    whether each text has results of its own, so that their number is limited.
+    whether each text has results of its own, so that their number is limited, and ``dated`` whether of a time
+    the date alone counts.
     """
 
     name: str
@@ -93,6 +94,7 @@ class FeatureRequest:
     levels: tuple[str, ...] | None = None
     option: str = "features"
     makes_groups: bool = False
+    dated: bool = False
 
     @property
     def known(self) -> bool:
@@ -220,6 +222,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         The key of dependent rows, such as those of one customer; None if rows are independent.
     days
         Whether that key is a day: of dates and times, the date alone counts.
+    per
+        The key in each of whose groups rows are ranked; of times, the date alone counts.
     fitted_clusters
         Cluster column of the rule that reads the rows; they may also have it.
     fitted_days
@@ -253,6 +257,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     by: str | None = None
     cluster: str | None = None
     days: bool = False
+    per: str | None = None
     fitted_clusters: str | None = None
     fitted_days: bool = False
     fitted_rule: str = ""

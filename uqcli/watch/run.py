@@ -23,7 +23,15 @@ from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved, Source, absent_if_none, given
-from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, are_dates, count_promises, new_trials
+from uqcli.watch.counts import (
+    ClusterTrials,
+    CountedRows,
+    Counts,
+    are_dates,
+    count_promises,
+    names_of_days,
+    new_trials,
+)
 from uqcli.watch.evidence import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
@@ -232,6 +240,8 @@ def _with_rows(
     if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
     is_kept, has_days = request.content is not None, parameters.day is not None
+    if parameters.day is not None:
+        state = _with_days_named(state, parameters.day)
     released = set(state.released or ())
     old = {batch.name: batch for batch in state.batches}
     if (cluster := given(parameters.cluster)) is not None:
@@ -347,6 +357,13 @@ def _pairs(counts: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
 def _refuse_known(name: str, request: WatchRequest) -> None:
     if request.strict:
         raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
+
+
+def _with_days_named(state: WatchArtifact, column: str) -> WatchArtifact:
+    """Name the days of a state as new ones are; versions up to 0.4 took dates such as 29-Mar-24 for texts."""
+    names = names_of_days([batch.name for batch in state.batches], column)
+    batches = [msgspec.structs.replace(batch, day=names[batch.name]) for batch in state.batches]
+    return msgspec.structs.replace(state, batches=batches)
 
 
 def _of_clusters(

@@ -203,7 +203,7 @@ class LocalEngine:
             first = _first_rows(sources[0], looked_at(names, request.roles.columns()))
         numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
         texts = {
-            name: tuple(_texts(first.get_column(name)).unique().sort())
+            name: tuple(_texts(first.get_column(name).alias("")).unique().sort())
             for name, kind in first.schema.items()
             if kind == pl.String
         }

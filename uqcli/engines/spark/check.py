@@ -32,7 +32,7 @@ from uqcli.engines.repeated_rows import (
     repeated_caution,
     shared_caution,
 )
-from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest, FeatureRequest, Roles
 from uqcli.engines.spark.read import (
     ClusterInput,
     Column,
@@ -47,6 +47,7 @@ from uqcli.engines.spark.read import (
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import (
     class_of,
+    dates_of_times,
     day_of,
     first_labels,
     key_of,
@@ -293,14 +294,9 @@ class Check:
         if self.roles.weight is not None:
             weight, wrong = number_of(source, self.roles.weight)
             columns += [weight.alias("w"), wrong.alias("bw")]
+        columns += [self._key(source, key).alias(name) for key, name in self.keys.items()]
         columns += [
-            (day_of(key) if self.roles.days and key == self.roles.cluster else key_of(source, key)).alias(
-                name
-            )
-            for key, name in self.keys.items()
-        ]
-        columns += [
-            level_of(text_of(source, feature.name), feature.levels or ()).alias(self.features[feature.name])
+            level_of(self._text(source, feature), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features
         ]
         kept = []
@@ -308,6 +304,17 @@ class Check:
             column = F.col(quoted(name)) if name in source.columns else F.lit(None)
             kept.append((column.cast(types[name]) if name in types else column).alias(f"c{index}"))
         return source.frame.select(*kept, *columns)
+
+    def _key(self, source: ClusterInput, key: str) -> Column:
+        if self.roles.days and key == self.roles.cluster:
+            return day_of(key)
+        text = key_of(source, key)
+        return dates_of_times(text) if key == self.roles.per else text
+
+    @staticmethod
+    def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
+        text = text_of(source, feature.name)
+        return dates_of_times(text) if feature.dated else text
 
     @property
     def _by_text(self) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.base.counts import FLOATING_WHOLE
+from uqcli.base.dates import TIME
 from uqcli.base.errors import DataError
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
@@ -121,6 +122,11 @@ def text_of(source: ClusterInput, name: str) -> Column:
 def key_of(source: ClusterInput, name: str) -> Column:
     """Parse a key column as text, in which a whole number is one, whether it is written as 2 or as 2.0."""
     return F.regexp_replace(text_of(source, name), FLOATING_WHOLE, "$1$2")
+
+
+def dates_of_times(text: Column) -> Column:
+    """Return the date in place of a time; all other texts stay."""
+    return F.regexp_replace(text, TIME, "$1")
 
 
 def _kind(source: ClusterInput, name: str) -> str:

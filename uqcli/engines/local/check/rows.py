@@ -22,6 +22,8 @@ from uqcli.base.running.left_out import SHORT, LeftOut
 from uqcli.engines import refusals
 from uqcli.engines.local.check.values import (
     class_of_labels,
+    dates_of_times,
+    days_of,
     encoded,
     infinite_numbers,
     key_codes,
@@ -318,8 +320,8 @@ class RowChecker:
     def _texts_of(self, batch: Batch, column: str) -> tuple[list[str], Ints]:
         """Return the group texts of a key column by first occurrence, and the index of each row's text."""
         is_day = self.roles.days and column == self.roles.cluster
-        length = len("2026-03-31") if is_day else None
-        return key_codes(batch.column(column), column, self.key_types.get(column), length)
+        convert = days_of if is_day else dates_of_times if column == self.roles.per else None
+        return key_codes(batch.column(column), column, self.key_types.get(column), convert)
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():

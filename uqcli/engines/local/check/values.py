@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
@@ -10,6 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.base.counts import FLOATING_WHOLE, Bools, Feature, Floats, Ints, codes_of_texts
+from uqcli.base.dates import TIME, date_of
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.wording import printable
@@ -219,19 +220,22 @@ def distinct_of(series: pl.Series) -> tuple[pl.Series, Ints]:
 
 
 def key_codes(
-    series: pl.Series, name: str, kind: pa.DataType | None, length: int | None = None
+    series: pl.Series,
+    name: str,
+    kind: pa.DataType | None,
+    convert: Callable[[pl.Series], pl.Series] | None = None,
 ) -> tuple[list[str], Ints]:
     """Return the distinct texts of a key column by their first rows, and the index of each row's; -1 if null.
 
-    See key_texts; of each text only ``length`` characters count, None for all. Texts of a dictionary are
-    converted and compared once each, since they may be long.
+    See key_texts; of each text only what it is converted to counts. Texts of a dictionary are converted and
+    compared once each, since they may be long.
     """
     place = None
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         distinct, place = distinct_of(series)
         series = distinct.cast(pl.String)
     text = key_texts(series, name, kind)
-    text = text if length is None else text.str.slice(0, length)
+    text = text if convert is None else convert(text)
     texts = text.unique(maintain_order=True).drop_nulls().to_list()
     index = {text: number for number, text in enumerate(texts)}
     codes: Ints = text.replace_strict(index, default=-1, return_dtype=pl.Int64).to_numpy()
@@ -246,6 +250,23 @@ def key_texts(series: pl.Series, name: str, kind: pa.DataType | None = None) -> 
     if kind is None:
         return whole_numbers(texts_of(series, name))
     return texts_of(series.cast(frame_of(pa.schema([("", kind)]).empty_table()).dtypes[0]), name)
+
+
+def days_of(text: pl.Series) -> pl.Series:
+    """Return the dates that texts name, with or without a time of day; texts that name none stay."""
+    days = text.str.slice(0, len("2026-03-31"))
+    if days.str.contains(_DAY).fill_null(value=True).all():
+        return days
+    distinct = text.drop_nulls().unique()
+    return text.replace(distinct, [str(date_of(day) or day) for day in distinct])
+
+
+_DAY: Final = r"^\d{4}-\d{2}-\d{2}$"
+
+
+def dates_of_times(text: pl.Series) -> pl.Series:
+    """Return the date in place of a time; all other texts stay."""
+    return text.str.replace(TIME, "${1}")
 
 
 def whole_numbers(text: pl.Series) -> pl.Series:
@@ -263,7 +284,8 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
     """
     series = batch.column(request.name)
     if request.levels is not None:
-        codes = _level_codes(texts_of(series, request.name), request.levels)
+        text = texts_of(series, request.name)
+        codes = _level_codes(dates_of_times(text) if request.dated else text, request.levels)
         return codes, codes == len(request.levels)
     values, wrong = _parsed_numbers(number_column(batch, request.name), request.name)
     infinite = wrong & np.isinf(values) & valid

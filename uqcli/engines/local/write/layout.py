@@ -91,7 +91,7 @@ def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
     column = pl.Series(name, value)
     if not np.isnan(value).any():
         return column
-    text = block.values([name])[name].str.strip_chars()
+    text = block.values([name]).to_series().alias("").str.strip_chars()
     return column.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 

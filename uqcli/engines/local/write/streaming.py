@@ -89,8 +89,8 @@ def computed_rows(
     kept, dropped, invalid = None, 0, 0
     if rows.valid is not None:
         invalid = int(np.count_nonzero(~rows.valid))
-        valid = pl.lit(pl.Series(rows.valid))
-        added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
+        valid, names = pl.lit(pl.Series(rows.valid)), added.columns
+        added = added.select(pl.when(valid).then(pl.nth(k)).alias(name) for k, name in enumerate(names))
         if request.data.on_invalid is OnInvalid.DROP:
             kept, dropped = rows.valid, invalid
     if request.only is not None:
@@ -203,7 +203,7 @@ def _count_texts(added: pl.DataFrame) -> Counter[str]:
     texts: Counter[str] = Counter()
     for column in added:
         if column.dtype == pl.String:
-            texts.update(dict(column.drop_nulls().value_counts().iter_rows()))
+            texts.update(dict(column.alias("").drop_nulls().value_counts().iter_rows()))
     return texts
 
 
