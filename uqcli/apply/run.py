@@ -29,6 +29,7 @@ from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import flagged_interval
 from uqcli.reports.checks import apply_checks
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
+from uqcli.reports.rows_read import SHARE
 from uqcli.rules.codec import content_of, load_unedited
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.result import Result, WrittenRows, stream
@@ -334,7 +335,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     has_categories = bool(roles.features)
     unknown = 0 if has_categories else None
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, unknown=unknown)
-    apply_checks(request.checks, {"": empty})
+    apply_checks(request.checks, {"": {**empty, SHARE: None}})
     only = f"{output.prefix}decision" if request.only_selected else None
     data, cuts = replace(request.data, roles=roles), None
     with nullcontext() if request.top is None else reusable_streams():  # a capacity needs two passes

@@ -58,6 +58,7 @@ def check_outputs(
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.formats import format_of
+    from uqcli.reports.rows_read import SHARE
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
@@ -84,7 +85,7 @@ def check_outputs(
             check_writable(name)
     checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
-        apply_checks(checks, {"": metrics})
+        apply_checks(checks, {"": {**metrics, SHARE: None}})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     command, line, configured = current_line()

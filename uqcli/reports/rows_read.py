@@ -11,7 +11,8 @@ from uqcli.base.running.left_out import LeftOut
 from uqcli.base.running.messages import rows_left_out
 from uqcli.reports.document import Document, Metrics, Report
 
-_SHARE: Final = "dropped_share"
+SHARE: Final = "dropped_share"
+"""Metric that every run has which reads rows; checks may name it before the run."""
 
 
 def with_rows_read(report: Report) -> Report:
@@ -33,7 +34,7 @@ class _Counted:
         by_artifact = self.report.checked_metrics
         own = [""] if "" in by_artifact else list(by_artifact)
         return {
-            name: {**metrics, _SHARE: self.left_out.share} if name in own else metrics
+            name: {**metrics, SHARE: self.left_out.share} if name in own else metrics
             for name, metrics in by_artifact.items()
         }
 
@@ -45,7 +46,7 @@ class _Counted:
             (content, *results) if len(results) == 1 else (content,) if "metrics" in content else results
         ):
             if "metrics" in part:
-                part["metrics"] = {**part["metrics"], _SHARE: self.left_out.share}
+                part["metrics"] = {**part["metrics"], SHARE: self.left_out.share}
         content["source"] = {**content.get("source", {}), "read": self.left_out.payload()}
         return content
 

@@ -144,6 +144,8 @@ def _schema(source: OpenedInput, roles: Roles, *, copied: bool) -> pa.Schema:
         )
     typed = cast("ColumnarSource | FrameSource | JsonSource", source)
     if not copied:
+        if isinstance(typed, JsonSource):
+            typed.widen()
         return typed.arrow_schema
     try:
         return typed.arrow_schema
