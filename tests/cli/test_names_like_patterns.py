@@ -9,7 +9,8 @@ import pytest
 NAMES = {"score": "^s.*$", "uncertainty": "^.*$", "label": "^label$", "shop": "^(a|b)$", "id": "^id$"}
 READ = "--score {score} --label {label}"
 COMMANDS = {
-    "boundary": "boundary {input} --precision 0.6 --score-bins 20 --by {shop} --min-group 50 --uncertainty {uncertainty} -q -o rule.json",
+    "boundary": "boundary {input} --precision 0.6 --score-bins 20 --by {shop} --min-group 50 "
+    "--uncertainty {uncertainty} -q -o rule.json",
     "evaluate": "evaluate rule.json {input} --by {shop} --audit {shop} --cluster {id} --json",
     "tce": "tce {input} --by {shop} --bootstrap 0 --json",
     "calibrate": "calibrate {input} --method heterogeneous --partition {shop} --min-leaf 20 -q -o map.json",
