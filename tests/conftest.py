@@ -19,18 +19,18 @@ from collections import defaultdict
 from fractions import Fraction
 
 # otherwise child processes compile the same modules hundreds of times, and workers rewrite all tests
-os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
+import uqcli  # noqa: E402, F401  before numpy, so that it rounds as in child processes
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+import numpy  # noqa: E402, F401  before warnings are errors
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.cli import commands  # noqa: E402
-from uqcli.cli.process import round_alike  # noqa: E402
-
-round_alike()  # as child processes do
-import numpy  # noqa: E402, F401  before warnings are errors
 
 SHARE_OF_EXAMPLES = 6
 MIN_EXAMPLES, MAX_EXAMPLES = 5, 50

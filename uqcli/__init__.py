@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from uqcli.base.defaults import VERSION
+from uqcli.base.running.rounding import round_alike
 
 if TYPE_CHECKING:
     from uqcli.api.bin import Grid, bin_counts
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from uqcli.rules.schemas import schema_text
     from uqcli.tce.options import MeasureOptions
     from uqcli.uncertainty.beta import Uncertainties
+
+round_alike()  # before numpy is loaded
 
 __version__ = VERSION
 

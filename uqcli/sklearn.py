@@ -416,9 +416,12 @@ class BoundaryClassifier(_OverScores):
     def predict_proba(self, X: ArrayLike) -> Floats:  # noqa: N803
         """Return calibrated probabilities of both classes; float64, shape (n, 2).
 
-        They do not depend on the uncertainty. A decision is no comparison of a probability with one half.
+        They do not depend on the uncertainty. A decision is no comparison of a probability with one half. If
+        the boundary was found with scores from 0 to 1, a score beyond them has the probability of the end.
         """
         score, _ = self._checked(X)
+        if not self.calibrator_.artifact.logit:
+            score = np.clip(score, 0.0, 1.0)
         with _as_value_errors():
             positive = self.calibrator_.predict(score)
         return np.stack([1 - positive, positive], axis=1)

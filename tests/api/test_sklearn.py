@@ -254,3 +254,12 @@ def test_a_wrapper_calibrates_many_classes():
         CalibratedScores(estimator=LinearSVC(), cv=3).fit(probability, label)
     with pytest.raises(ValueError, match="Only binary classification is supported"):
         CalibratedScores("platt", estimator=LogisticRegression(), cv=3).fit(probability, label)
+
+
+def test_scores_beyond_those_of_probabilities_have_the_probability_of_the_end():
+    random = np.random.default_rng(6)
+    score = random.random(400)
+    boundary = BoundaryClassifier(precision=0.6).fit(score[:, None], random.random(400) < score)
+    ends = boundary.predict_proba(np.array([[0.0], [1.0], [-0.2], [1.5]]))[:, 1]
+    assert (ends[2], ends[3]) == (ends[0], ends[1])
+    assert boundary.predict(np.array([[1.5], [-0.2]])).tolist() == [True, False]

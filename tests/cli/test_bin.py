@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from tests.oracles import binning as oracle
+from tests.oracles.single_precision import edge, fixed_edge
 from uqcli.base.choices import Binning
 
 
@@ -48,7 +49,8 @@ def test_a_boundary_on_the_grid_finds_the_same_positives_as_on_the_rows(uqcli, d
     ):
         in_bin = frame.filter((pl.col("uncertainty") >= low) & (pl.col("uncertainty") < high))
         flagged = in_bin.filter(pl.col("score") >= (np.inf if grid_threshold is None else grid_threshold))
-        assert threshold == flagged.filter(pl.col("label") == 1)["score"].min()
+        raised = flagged.filter(pl.col("label") == 1)["score"].min()
+        assert threshold == (None if raised is None else edge(raised, in_bin["score"].to_list()))
         selected += in_bin.filter(pl.col("score") >= (np.inf if threshold is None else threshold)).height
     assert selected == rows["fit"]["selected"]
 
@@ -115,9 +117,9 @@ def test_binnings_of_the_score_have_no_uncertainty_edges(uqcli, data, frame, bin
     assert sum(grid["count"][0]) == len(frame)
     assert sum(grid["positives"][0]) == frame["label"].sum()
     if binning is Binning.EQUISPACED:
-        assert edges == [b / 10 for b in range(1, 10)]
+        assert edges == [fixed_edge(b / 10, frame["score"].to_list()) for b in range(1, 10)]
     if binning is Binning.QUANTILE:
-        assert edges == oracle.equi_weight_edges(frame["score"].to_list(), 10)
+        assert edges == oracle.moved(oracle.equi_weight_edges, frame["score"].to_list(), 10)
     if binning in (Binning.PAVA, Binning.PAVA_BC):
         rates = [p / n for p, n in zip(grid["positives"][0], grid["count"][0], strict=True)]
         assert binning is Binning.PAVA_BC or rates == sorted(set(rates))

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from tests.cli.conftest import sample_frame
+from tests.oracles.single_precision import lowest
 from uqcli import find_boundary
 from uqcli.base.choices import Algorithm, GridBinning
 from uqcli.base.errors import InfeasibleError
@@ -238,7 +239,7 @@ def test_a_threshold_is_the_lowest_score_of_a_positive_row(uqcli, tmp_path):
     pl.DataFrame({"score": score, "label": [0, 0, 0, 1, 1, 1]}).write_csv(tmp_path / "d.csv")
     grid = ("--precision", "0.5", "--uncertainty-bins", "1", "--score-bins", "1")
     report = uqcli("boundary", "d.csv", *grid, "-o", "b.json", "--json").json
-    assert report["thresholds"] == [0.9]
+    assert report["thresholds"] == [lowest(0.9)]
     assert (report["metrics"]["selected"], report["metrics"]["true_positives"]) == (3, 3)
     evaluated = uqcli("evaluate", "b.json", "d.csv", "--json").json["metrics"]
     assert evaluated["selected"] == 3

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.oracles import single_precision
 from tests.oracles.sampling import first_by_draw
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.cli.app import run
@@ -66,14 +67,14 @@ def test_the_pilot_is_drawn_alike_from_the_highest_scores_and_the_rest_near_the_
     eligible = (pool["score"] >= top).to_numpy()
     chosen = first_by_draw(draws, eligible, 100)
     assert set(pilot["id"] - ROWS) == chosen
-    assert pilot["sampled_above"].unique().to_list() == [top]
+    assert pilot["sampled_above"].unique().to_list() == [single_precision.lowest(top)]
     assert pilot["sampled_for"].unique().to_list() == ["pilot"]
     assert pilot["sampling_weight"].to_numpy() == pytest.approx(eligible.sum() / 100, abs=1e-5)
     ordered = pilot.sort("score", descending=True)["label"].to_numpy()
     ranks = np.arange(1, 101)
     crossing = 0.3 * ranks[(np.cumsum(ordered) + 1) * 10 >= 7 * (ranks + 2)].max() / 100
     lowest = top_share(pool, 1.15 * crossing)
-    assert rest["sampled_above"].unique().to_list() == [lowest]
+    assert rest["sampled_above"].unique().to_list() == [single_precision.lowest(lowest)]
     assert rest["sampled_for"].unique().to_list() == ["test"]
     eligible = (pool["score"] >= lowest).to_numpy() & ~pool["id"].is_in(pilot["id"].to_list()).to_numpy()
     assert set(rest["id"] - ROWS) == first_by_draw(draws, eligible, 200)
@@ -261,7 +262,7 @@ def test_scores_can_be_a_few_grades(uqcli, tmp_path):
     assert pilot["sampling_weight"].to_numpy() == pytest.approx(len(high) / 100, abs=1e-5)
     assert set(pilot["id"]).isdisjoint(rest["id"])
     report = uqcli("boundary", "rest.csv", "--pilot", "pilot.csv", *CERTIFY, "--json").json
-    assert report["thresholds"] == [4.0]
+    assert report["thresholds"] == [single_precision.lowest(4.0)]
 
 
 def test_rows_with_a_label_are_not_drawn(uqcli, pool, tmp_path):

@@ -437,7 +437,7 @@ def test_a_common_threshold_is_shown_once(uqcli, folder, mode, shown_thresholds)
     fit_sets(uqcli, "--mode", mode, "--report", "r.md")
     thresholds = json.loads((folder / "c.json").read_text())["thresholds"]
     for text in ((folder / "r.md").read_text(), uqcli("show", "c.json").out.decode()):
-        assert sum(text.count(f"{threshold:.6f}") for threshold in set(thresholds)) == shown_thresholds
+        assert sum(text.count(f"{threshold!r}") for threshold in set(thresholds)) == shown_thresholds
 
 
 def test_the_figure_names_the_guarantee(uqcli, folder):

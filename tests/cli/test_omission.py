@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 import uqcli as api
 from tests.oracles.sampling import first_by_draw
+from tests.oracles.single_precision import lowest
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.cli.app import run
 
@@ -149,12 +150,12 @@ def test_the_pilot_is_drawn_from_all_rows_and_the_rest_from_the_lowest(drawn):
     draws = uniforms(np.arange(ROWS), 0, Purpose.SAMPLE)
     pool = truth()
     assert set(pilot["id"] - ROWS) == first_by_draw(draws, np.ones(ROWS, dtype=bool), 100)
-    assert pilot["sampled_below"].unique().to_list() == [pool["score"].max()]
+    assert pilot["sampled_below"].unique().to_list() == [-lowest(-pool["score"].max())]
     ordered = 1 - pilot.sort("score")["label"].to_numpy()
     ranks = np.arange(1, 101)
     crossing = ranks[(np.cumsum(ordered) + 1) * 20 >= 19 * (ranks + 2)].max() / 100
     highest = pool["score"].sort()[int(np.ceil(round(min(0.95, 1.15 * crossing) * ROWS, 6))) - 1]
-    assert rest["sampled_below"].unique().to_list() == [highest]
+    assert rest["sampled_below"].unique().to_list() == [-lowest(-highest)]
     assert rest["sampled_for"].unique().to_list() == ["test"]
     eligible = (pool["score"] <= highest).to_numpy() & ~pool["id"].is_in(pilot["id"].to_list()).to_numpy()
     assert set(rest["id"] - ROWS) == first_by_draw(draws, eligible, 200)

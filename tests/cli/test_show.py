@@ -172,3 +172,57 @@ def test_a_check_of_changed_rows_fails_with_exit_code_6(uqcli, folder):
         ).code
         == 6
     )
+
+
+def test_rules_of_predicted_classes_are_compared_on_rows(uqcli, folder):
+    random = np.random.default_rng(4)
+    p = random.dirichlet([1, 1, 1], 900)
+    label = [random.choice(["a", "b", "c"], p=row) for row in p]
+    rows = pl.DataFrame({**{f"p_{name}": p[:, i] for i, name in enumerate("abc")}, "label": label})
+    rows.write_csv(folder / "classes.csv")
+    rules = []
+    for bound in ("0.6", "0.7"):
+        rule = folder / f"classes{bound}.json"
+        line = ("boundary", folder / "classes.csv", "--proba", "p_*", "--min-group", "50")
+        assert uqcli(*line, "--precision", bound, "-q", "-o", rule).code == 0
+        rules.append(rule)
+    metrics = uqcli("show", *rules, "--on", folder / "classes.csv", "--json").json["metrics"]
+    before, after = (decisions(uqcli, rule, folder / "classes.csv") for rule in rules)
+    assert metrics["both"] == np.count_nonzero(before & after)
+    assert metrics["changed"] == np.count_nonzero(before != after) > 0
+
+
+def test_rules_of_other_classes_or_columns_are_not_decided_together(uqcli, folder):
+    random = np.random.default_rng(5)
+    p = random.dirichlet([1, 1], 400).round(4)
+    p[:, 1] = 1 - p[:, 0]
+    label = np.where(random.random(400) < p[:, 0], "a", "b")
+    columns = {"p_a": p[:, 0], "p_b": p[:, 1], "q_a": p[:, 0], "q_b": p[:, 1], "label": label}
+    pl.DataFrame(columns).write_csv(folder / "two.csv")
+    for name, proba in (("p", "p_*"), ("q", "q_*"), ("turned", "p_b,p_a")):
+        line = ("boundary", folder / "two.csv", "--proba", proba, "--precision", "0.6", "--min-group", "20")
+        more = ("--classes", "b,a") if name == "turned" else ()
+        assert uqcli(*line, *more, "-q", "-o", folder / f"two_{name}.json").code == 0
+    rules = [folder / f"two_{name}.json" for name in ("p", "q", "turned")]
+    plain = fit_rule(uqcli, folder, "plain", "--precision", "0.7")
+    for other in (*rules[1:], plain):
+        for line in (("show", rules[0], other, "--on"), ("evaluate", rules[0], other)):
+            refused = uqcli(*line, folder / "two.csv")
+            assert (refused.code, "one" in refused.err) == (2, True), refused.err
+
+
+def test_thresholds_over_different_columns_are_not_joined(uqcli, folder):
+    frame = pl.read_csv(folder / "rows.csv").with_columns(
+        other=1 - pl.col("uncertainty"), other_score=pl.col("score")
+    )
+    frame.write_csv(folder / "two_columns.csv")
+    rules = []
+    for name, options in {"u": (), "v": ("--uncertainty=-other",), "s": ("--score", "other_score")}.items():
+        rules.append(folder / f"columns_{name}.json")
+        line = ("boundary", folder / "two_columns.csv", "--precision", "0.7", "--uncertainty-bins", "2")
+        assert uqcli(*line, *options, "-q", "-o", rules[-1]).code == 0
+    shown = uqcli("show", rules[0], rules[1])
+    assert "from 'uncertainty' and columns_v.json from '-other'" in shown.out.decode()
+    assert shown.out.decode().count("below ") == 2, "each rule has a table of its own"
+    assert "reads the score from 'score' and columns_s.json" in uqcli("show", rules[0], rules[2]).out.decode()
+    assert "reads the" not in uqcli("show", rules[0], rules[0]).out.decode()

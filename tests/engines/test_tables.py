@@ -254,6 +254,11 @@ def test_joined_bins_are_those_of_all_scores_pooled(engine, source, tmp_path_fac
             )
 
 
+def outcome(boundary):
+    """Return the rule, as it is saved and as it is printed, and its counts."""
+    return boundary.thresholds, boundary.shown, boundary.fit
+
+
 def calibration_set(table, constraint, grid, **options):
     """Make the calibration set of a table; nothing is saved."""
     return CalibrationRows(constraint=constraint, table=table, uncertain=True, request=grid, **options)
@@ -278,12 +283,7 @@ def test_smoothed_boundaries_of_smoothed_counts_are_those_of_all_scores_pooled(
                 optimise(rows.one_row, Algorithm.SMOOTH, rows.constraint),
             ]
             optima.append(replace(rows, min_bins=2).optimum(Algorithm.SMOOTH))
-            results.append(
-                [
-                    optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit)
-                    for optimum in optima
-                ]
-            )
+            results.append([optimum.boundary and outcome(optimum.boundary) for optimum in optima])
         assert results[0] == results[1]
 
 
@@ -305,10 +305,7 @@ def optima(table, kind, text, setup):
         if rows.obstacle(algorithm) is None
     ]
     return [
-        (
-            optimum.boundary and (optimum.boundary.thresholds, optimum.boundary.fit),
-            optimum.closest and optimum.closest.fit,
-        )
+        (optimum.boundary and outcome(optimum.boundary), optimum.closest and optimum.closest.fit)
         for optimum in results
     ]
 
@@ -410,9 +407,7 @@ def test_the_best_threshold_is_found_among_many_scores(engine, variant, source, 
                 .boundary
                 for table in tables
             ]
-            assert (optima[0] and (optima[0].thresholds, optima[0].fit)) == (
-                optima[1] and (optima[1].thresholds, optima[1].fit)
-            )
+            assert (optima[0] and outcome(optima[0])) == (optima[1] and outcome(optima[1]))
 
 
 @EXAMPLES

@@ -1,5 +1,13 @@
 """Oracle of grids: sorts and counts row by row."""
 
+from tests.oracles.single_precision import edge, fixed_edge
+
+
+def moved(edges_of, values, bins):
+    """Return the edges where 32-bit numbers and their texts are cut alike."""
+    stands_for = fixed_edge if edges_of is equi_span_edges else edge
+    return [stands_for(number, values) for number in edges_of(values, bins)]
+
 
 def equi_weight_edges(values, bins):
     ordered = sorted(values)
@@ -25,14 +33,14 @@ def grid(data, binning, uncertainty_bins, score_bins):
     rows = expand(data)
     edges_of = equi_span_edges if binning == "equi-span" else equi_weight_edges
     all_scores = [s for s, _, _ in rows]
-    u_edges = edges_of([u for _, u, _ in rows], uncertainty_bins) if uncertainty_bins > 1 else []
+    u_edges = moved(edges_of, [u for _, u, _ in rows], uncertainty_bins) if uncertainty_bins > 1 else []
     result = []
     for bin_index in range(uncertainty_bins):
         inside = [(s, y) for s, u, y in rows if uncertainty_bins == 1 or bin_of(u, u_edges) == bin_index]
         if score_bins == "all":
             distinct = sorted({s for s, _ in inside})
             cells = [(sum(s == v for s, _ in inside), sum(s == v and y for s, y in inside)) for v in distinct]
-            result.append((distinct, cells))
+            result.append(([edge(score, distinct) for score in distinct], cells))
             continue
         uses_all_scores = binning == "equi-span" or not inside
         if binning == "shared":
@@ -40,8 +48,9 @@ def grid(data, binning, uncertainty_bins, score_bins):
             positive_scores = [s for s, _, y in rows if y]
             s_edges = equi_weight_edges(all_scores, half)
             s_edges = sorted(s_edges + (equi_weight_edges(positive_scores, half) if positive_scores else []))
+            s_edges = [edge(score, all_scores) for score in s_edges]
         else:
-            s_edges = edges_of(all_scores if uses_all_scores else [s for s, _ in inside], score_bins)
+            s_edges = moved(edges_of, all_scores if uses_all_scores else [s for s, _ in inside], score_bins)
         cells = [[0, 0] for _ in range(len(s_edges) + 1)]
         for s, y in inside:
             cells[bin_of(s, s_edges)][0] += 1

@@ -2,6 +2,8 @@
 
 from collections import Counter
 
+from tests.oracles.single_precision import edge
+
 
 def rows_by_bin(rows, edges):
     """Divide (score, uncertainty, positive, weight) rows by uncertainty bin, without weights of 0."""
@@ -32,12 +34,17 @@ def at_rank(values, rank):
 
 
 def cells(rows, edges):
-    """Return (count, positives, lowest positive score, rows below it) of each cell between score edges."""
-    counts = []
+    """Return (count, positives, threshold at the lowest positive score, rows below it) of each cell.
+
+    Cells are between score edges.
+    """
+    counts, scores = [], [row[0] for row in rows if row[3]]
     for cell_index in range(len(edges) + 1):
         inside = [row for row in rows if sum(edge <= row[0] for edge in edges) == cell_index and row[3]]
         hits = [row[0] for row in inside if row[2]]
         lowest = min(hits, default=None)
         below = sum(row[3] for row in inside if lowest is not None and row[0] < lowest)
+        if lowest is not None:
+            lowest = max([edge(lowest, scores), *edges[max(0, cell_index - 1) : cell_index]])
         counts.append((sum(row[3] for row in inside), sum(row[3] * row[2] for row in inside), lowest, below))
     return counts

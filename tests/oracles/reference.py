@@ -1,6 +1,7 @@
 """Oracle of the reference of a boundary: rows one by one, repeated by their weights."""
 
 from tests.oracles import counting
+from tests.oracles.single_precision import edge, lowest
 
 
 def reference(rows, edges, bins=10):
@@ -15,7 +16,7 @@ def reference(rows, edges, bins=10):
     score_edges, counts = [], []
     for part in scores:
         ranked = part or every_score
-        cuts = [ranked[rank * len(ranked) // bins] for rank in range(1, bins)]
+        cuts = [edge(ranked[rank * len(ranked) // bins], every_score) for rank in range(1, bins)]
         inside = [sum(cut <= score for cut in cuts) for score in part]
         score_edges.append(cuts)
         counts.append([inside.count(index) for index in range(bins)])
@@ -23,6 +24,6 @@ def reference(rows, edges, bins=10):
 
 
 def ends(rows, column):
-    """Return the smallest and the largest number of a column among rows of positive weight."""
+    """Return the ends of all numbers alike of a column among rows of positive weight."""
     values = [row[column] for row in rows if row[3]]
-    return min(values), max(values)
+    return lowest(min(values)), -lowest(-max(values))

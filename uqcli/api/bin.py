@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import Column, choice, present, score_rows, takes_numpy_numbers
+from uqcli.api.arguments import Column, as_one_run, choice, present, score_rows
 from uqcli.api.fitted import Fitted
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
@@ -18,7 +18,7 @@ from uqcli.bin.rule import GridArtifact
 from uqcli.bin.run import run
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Grid(Fitted[GridArtifact]):
     """Counts in K x L cells of uncertainty and score; a value v is in bin #{edges <= v}."""
 
@@ -56,7 +56,7 @@ class Grid(Fitted[GridArtifact]):
         return added["uncertainty_bin"], added["score_bin"]
 
 
-@takes_numpy_numbers
+@as_one_run
 def bin_counts(
     score: Column,
     label: Column,

@@ -17,6 +17,7 @@ from uqcli.api.arguments import (
     Classes,
     Column,
     Decimal,
+    as_one_run,
     by_name,
     choice,
     class_rows,
@@ -26,11 +27,10 @@ from uqcli.api.arguments import (
     present,
     score_rows,
     table_of,
-    takes_numpy_numbers,
     unused,
 )
 from uqcli.api.calibrate import Calibrator
-from uqcli.api.fitted import Evaluation, Fitted, Watched
+from uqcli.api.fitted import Evaluation, Fitted, Watched, used
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning, GroupBound, SampleGoal
@@ -54,7 +54,7 @@ from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Boundary(Fitted[BoundaryArtifact]):
     """Decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
@@ -185,7 +185,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
         return zones
 
-    @takes_numpy_numbers
+    @as_one_run
     def sample(
         self,
         score: Column | Classes,
@@ -229,10 +229,10 @@ class Boundary(Fitted[BoundaryArtifact]):
         _, data, added = prepare(
             SampleRequest(
                 data=DataRequest(inputs=(), frame=frame),
-                rule=self.artifact,
+                rule=used(self),
                 for_=chosen,
                 budget=budget,
-                calibrator=None if calibrator is None else calibrator.artifact,
+                calibrator=None if calibrator is None else used(calibrator),
                 intervals=Intervals(seed=seed),
             )
         )
@@ -240,7 +240,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         parts = [added.compute(rows)[SAMPLING_WEIGHT] for rows in open_engine(data.engine).batches(data)]
         return np.concatenate(parts).astype(np.float64, copy=False)
 
-    @takes_numpy_numbers
+    @as_one_run
     def evaluate(
         self,
         score: Column | Classes,
@@ -329,7 +329,7 @@ class Boundary(Fitted[BoundaryArtifact]):
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
             sampling_weight=sampling,
             unlabelled=every,
-            calibrator=None if calibrator is None else calibrator.artifact,
+            calibrator=None if calibrator is None else used(calibrator),
         )
 
     def _every(
@@ -355,7 +355,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         further = {column: unlabelled[name] for name, column in more.items()}
         return table_of({**self._rule_columns(*map(unlabelled.get, expected)), **further})
 
-    @takes_numpy_numbers
+    @as_one_run
     def watch(
         self,
         score: Column | Classes,
@@ -432,7 +432,7 @@ def _uncertainties(uncertainty: Column | Mapping[str, Column] | None) -> dict[st
     return by_name(uncertainty) if is_frame(uncertainty) else {UNCERTAINTY: uncertainty}
 
 
-@takes_numpy_numbers
+@as_one_run
 def find_boundary(
     score: Column | Classes,
     label: Column,
@@ -538,7 +538,7 @@ def find_boundary(
     --------
     >>> found = find_boundary([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], precision="0.6", score_bins="all")
     >>> found.thresholds, found.fit.recall
-    ((0.4,), 1.0)
+    ((0.39999999105930334,), 1.0)
     """
     bounds = {
         "precision": precision,

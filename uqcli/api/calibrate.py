@@ -12,6 +12,7 @@ from uqcli.api.arguments import (
     CLUSTER,
     Classes,
     Column,
+    as_one_run,
     by_name,
     choice,
     class_rows,
@@ -19,7 +20,6 @@ from uqcli.api.arguments import (
     options_of,
     present,
     score_rows,
-    takes_numpy_numbers,
 )
 from uqcli.api.fitted import Evaluation, Fitted
 from uqcli.api.shift import Shift, shift_artifact
@@ -38,7 +38,7 @@ from uqcli.calibrate.run_classes import run_classes
 from uqcli.calibrate.scale import Scale
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Calibrator(Fitted[CalibratorArtifact]):
     """Fitted calibrator: a map from scores to probabilities."""
 
@@ -50,7 +50,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         return self.artifact.calibration
 
     @classmethod
-    @takes_numpy_numbers
+    @as_one_run
     def fit(
         cls,
         score: Column | Classes,
@@ -239,7 +239,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
             return self._class_columns(score)
         return {**self._input_columns(score, uncertainty), **by_name(features)}
 
-    @takes_numpy_numbers
+    @as_one_run
     def evaluate(
         self,
         score: Column | Classes,

@@ -13,12 +13,12 @@ from uqcli.api.arguments import (
     Classes,
     Column,
     Decimal,
+    as_one_run,
     choice,
     class_rows,
     decimal_text,
     in_order,
     present,
-    takes_numpy_numbers,
 )
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.shift import Shift, shift_artifact
@@ -33,7 +33,7 @@ from uqcli.conformal.run import run
 from uqcli.engines.request import PROBA
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ConformalSets(Fitted[ConformalArtifact]):
     """Prediction sets with guaranteed coverage."""
 
@@ -77,7 +77,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         columns = self._input_columns(probability, group)
         return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
-    @takes_numpy_numbers
+    @as_one_run
     def evaluate(
         self,
         probability: Classes,
@@ -129,7 +129,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
             resampling=ResamplingOptions(confidence=confidence, seed=seed),
         )
 
-    @takes_numpy_numbers
+    @as_one_run
     def watch(
         self,
         probability: Classes,
@@ -208,7 +208,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         return [columns[role] for role in roles]
 
 
-@takes_numpy_numbers
+@as_one_run
 def conformal_sets(
     probability: Classes,
     label: Column,

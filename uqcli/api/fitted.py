@@ -29,11 +29,13 @@ from uqcli.api.arguments import (
     table_of,
     unused,
 )
+from uqcli.api.reported import Reported
 from uqcli.audit.report import Segment
 from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
+from uqcli.base.running.messages import listed, repeat_doubts
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.evaluate.options import EvaluateRequest
@@ -58,6 +60,12 @@ from uqcli.watch.unlabelled import UnlabelledReport
 ModelT = TypeVar("ModelT", bound=Saved)
 
 
+def used(fitted: Fitted[ModelT]) -> ModelT:
+    """Return the content of a rule for a run, which repeats the doubts about it."""
+    repeat_doubts(str(fitted.artifact.kind), fitted.doubts)
+    return fitted.artifact
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Fitted(Generic[ModelT]):
     """A fitted rule.
@@ -70,16 +78,34 @@ class Fitted(Generic[ModelT]):
         Notes on the fit.
     report
         Report of the command that fits such rules; None if the rule was loaded, or fitted without a report.
+    said
+        Cautions of the run, by their keys in the JSON.
     """
 
     artifact: ModelT
     notes: tuple[str, ...] = ()
     report: Report | None = field(default=None, compare=False)
+    said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
 
     _saved_as: ClassVar[type[Any]] = Saved
 
     def __repr__(self) -> str:
-        return f"<{self.artifact.document().title}>"
+        doubtful = "; made with a doubt, see doubts" if self.doubts else ""
+        return f"<{self.artifact.document().title}{doubtful}>"
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Doubts about how the rule was made, which whatever uses the rule repeats."""
+        return tuple(self.artifact.known_doubts)
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON that the command prints with ``--json``; there is none for a loaded rule."""
+        if self.report is None:
+            raise UsageError("payload() of a rule that was loaded, or fitted without a report")
+        return {**self.report.payload(), **self.said}
 
     def save(self, path: str) -> None:
         """Write the rule file (JSON); an old file stays until the new one is complete.
@@ -149,7 +175,9 @@ class Fitted(Generic[ModelT]):
 
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
-        return to_markdown(ShowReport(rule=self.artifact).document())
+        document = ShowReport(rule=self.artifact).document()
+        doubts = [f"The rule was made with a doubt: {sentence}" for sentence in self.doubts]
+        return to_markdown(replace(document, cautions=[*document.cautions, *doubts]))
 
     def _input_columns(
         self, score: Column, uncertainty: Column | Mapping[str, Column] | None
@@ -217,7 +245,7 @@ class Fitted(Generic[ModelT]):
         request = EvaluateRequest(
             data=DataRequest(inputs=(), frame=frame),
             artifacts=(str(self.artifact.kind),),
-            rules=(self.artifact,),
+            rules=(used(self),),
             columns=overrides,
             by=names[-2],
             cluster=names[-1],
@@ -270,7 +298,7 @@ class Fitted(Generic[ModelT]):
         frame, overrides, names = self._labelled(inputs, label, weight, [("day", day), (CLUSTER, cluster)])
         request = WatchRequest(
             data=DataRequest(inputs=(), frame=frame),
-            rule=self.artifact,
+            rule=used(self),
             columns=overrides,
             day=names[0],
             cluster=names[1],
@@ -288,15 +316,9 @@ class Fitted(Generic[ModelT]):
         return Watched(report=result.report)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Watched:
-    """Watch of a rule after new rows.
-
-    Attributes
-    ----------
-    report
-        Report of ``uqcli watch``; ``payload()`` is its JSON.
-    """
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Watched(Reported):
+    """Watch of a rule after new rows; see ``Reported``."""
 
     report: WatchReport | UnlabelledReport
 
@@ -311,20 +333,11 @@ class Watched:
         return tuple(self.report.alarms()) if isinstance(self.report, WatchReport) else ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """Evaluation of a rule on a test set.
-
-    Attributes
-    ----------
-    report
-        Report of ``uqcli evaluate``; ``payload()`` is its JSON.
-    """
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Evaluation(Reported):
+    """Evaluation of a rule on a test set; see ``Reported``."""
 
     report: ReportByGroup
-
-    def __repr__(self) -> str:
-        return f"<{self.report.document().title}>"
 
     @property
     def metrics(self) -> Metrics:
@@ -345,15 +358,6 @@ class Evaluation:
     def segments(self) -> tuple[Segment, ...]:
         """Tests of all segments, the most significant first; empty without ``audit``."""
         return () if self.report.audit is None else self.report.audit.segments
-
-    def plot(self, path: str) -> None:
-        """Write the figure, as ``uqcli evaluate --plot``; see ``Fitted.plot``."""
-        save_figure(self.report, path)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Verdict and notes, in words."""
-        return tuple(self.report.payload()["notes"])
 
 
 _CLASSES: Final = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uqcli.api.arguments import Column, Decimal, by_name, decimal_text, table_of, takes_numpy_numbers
+from uqcli.api.arguments import Column, Decimal, as_one_run, by_name, decimal_text, table_of
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats
@@ -76,7 +76,7 @@ class CertificateSample:
         }
 
 
-@takes_numpy_numbers
+@as_one_run
 def sample_for_certificate(
     score: Column,
     *,
@@ -115,7 +115,7 @@ def sample_for_certificate(
     >>> import numpy as np
     >>> first = sample_for_certificate(np.arange(1000) / 1000, precision="0.5", budget=30)
     >>> int(first.drawn.sum()), first.above, first.is_pilot
-    (10, 0.7, True)
+    (10, 0.6999999582767488, True)
     """
     report, data, added = prepare_certificate(
         SampleRequest(

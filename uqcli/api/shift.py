@@ -7,17 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import (
-    CLUSTER,
-    DAY,
-    Classes,
-    Column,
-    choice,
-    class_rows,
-    present,
-    takes_numpy_numbers,
-)
-from uqcli.api.fitted import Fitted
+from uqcli.api.arguments import CLUSTER, DAY, Classes, Column, as_one_run, choice, class_rows, present
+from uqcli.api.fitted import Fitted, used
 from uqcli.base import defaults
 from uqcli.base.choices import ConfusionForm, ShiftEstimator
 from uqcli.base.counts import Floats
@@ -32,7 +23,7 @@ from uqcli.shift.rule import ShiftArtifact
 from uqcli.shift.run import run
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ShiftWeights(Fitted[ShiftArtifact]):
     """Class weights under label shift: w = q/p, target prior over source prior."""
 
@@ -78,10 +69,10 @@ def shift_artifact(shift: Shift | None) -> ShiftArtifact | None:
     """Load class weights given as an object or a path, if any."""
     if shift is None:
         return None
-    return shift.artifact if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
+    return used(shift) if isinstance(shift, ShiftWeights) else load_kind(str(shift), ShiftArtifact)
 
 
-@takes_numpy_numbers
+@as_one_run
 def shift_weights(
     probability: Classes,
     label: Column,

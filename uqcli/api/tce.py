@@ -11,11 +11,12 @@ from uqcli.api.arguments import (
     Classes,
     Column,
     add_columns,
+    as_one_run,
     by_name,
     class_rows,
     options_of,
-    takes_numpy_numbers,
 )
+from uqcli.api.reported import Reported
 from uqcli.audit.report import Segment
 from uqcli.base import defaults
 from uqcli.base.errors import UsageError
@@ -24,27 +25,17 @@ from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import Rejected, ScoreBins
 from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.reports.document import Metrics
-from uqcli.reports.figures import save_figure
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.report import TceReport
 from uqcli.tce.results import ClassResult, GroupResult
 from uqcli.tce.run import run
 
 
-@dataclass(frozen=True, kw_only=True)
-class CalibrationErrors:
-    """Calibration errors of all rows, and by class and group if there are any.
-
-    Attributes
-    ----------
-    report
-        Report of ``uqcli tce``; ``payload()`` is its JSON.
-    """
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class CalibrationErrors(Reported):
+    """Calibration errors of all rows, and by class and group if there are any; see ``Reported``."""
 
     report: TceReport
-
-    def __repr__(self) -> str:
-        return f"<{self.report.document().title}>"
 
     @property
     def metrics(self) -> Metrics:
@@ -91,15 +82,6 @@ class CalibrationErrors:
             raise UsageError("rejected rows with sampling weights", expected="rows that count alike")
         return rejected
 
-    def plot(self, path: str) -> None:
-        """Write the reliability diagram, as ``uqcli tce --plot``; see ``Fitted.plot``."""
-        save_figure(self.report, path)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes on the measurement."""
-        return tuple(self.report.payload()["notes"])
-
     @property
     def _single(self) -> ClassResult:
         parts = self.report.overall.classes
@@ -108,7 +90,7 @@ class CalibrationErrors:
         return parts[0]
 
 
-@takes_numpy_numbers
+@as_one_run
 def calibration_error(
     score: Classes,
     label: Column,

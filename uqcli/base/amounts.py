@@ -15,6 +15,9 @@ UNITS: Final = 10_000
 LARGEST_SUM: Final = float(2**62)
 """Maximum absolute sum of a column, in units."""
 
+_LARGEST: Final = 2.0**53
+"""Maximum of an amount, in units: larger ones need not be whole numbers of units."""
+
 
 def units(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Ints:
     """Round amounts to units.
@@ -41,7 +44,7 @@ def amounts_of(units: Ints) -> Floats:
 
 
 def is_unusable(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
-    """Whether finite amounts are negative, not whole numbers of units, or exceed 2**53 units.
+    """Whether finite amounts are negative, not whole numbers of units, or exceed ``_LARGEST``.
 
     Examples
     --------
@@ -55,18 +58,20 @@ def is_unusable(amount: np.ndarray[Any, np.dtype[np.floating[Any]]]) -> Bools:
 
 def is_no_amount(amount: Any, nearest: Any) -> Any:
     """See ``is_unusable``, for numpy and for Spark; ``nearest`` is the nearest whole number of units."""
-    return (nearest / UNITS != amount) | (nearest > 2.0**53) | (amount < 0)
+    return (nearest / UNITS != amount) | (nearest > _LARGEST) | (amount < 0)
 
 
 def refuse_amounts(found: str, amount: float) -> DataError:
-    """Create the error for an amount that is negative or has too many decimals."""
-    return DataError(
-        found,
-        expected="amounts of at least 0 with at most 4 decimals",
-        remedy="name losses in --cost, as positive amounts"
-        if amount < 0
-        else "round them: 32-bit numbers have more decimals",
-    )
+    """Create the error for an amount that is negative, too large or has too many decimals."""
+    expected, remedy = "amounts of at least 0 with at most 4 decimals", ""
+    if amount < 0:
+        remedy = "name losses in --cost, as positive amounts"
+    elif amount * UNITS > _LARGEST:
+        expected = f"amounts of at most {_LARGEST / UNITS:,.0f}"
+        remedy = "convert them to a larger unit, such as thousands"
+    else:
+        remedy = "round them: 32-bit numbers have more decimals"
+    return DataError(found, expected=expected, remedy=remedy)
 
 
 def refuse_sum(column: str) -> DataError:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from uqcli.base.blockwise import total
 from uqcli.base.defaults import LOWEST
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import all_lowered, lowered, near_edges
 
 Floats = NDArray[np.float64]
 Matrix = NDArray[np.float64]
@@ -38,9 +39,6 @@ WHOLE_NUMBER: Final = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(\.0)?")
 
 FLOATING_WHOLE: Final = r"^(?:-(0)|(-?(?:0|[1-9][0-9]*)))\.0$"
 """Text of a floating-point number that is whole; its two groups together are the text of the integer."""
-
-_PART: Final = 14
-"""Bits of a part of a number, of which products of three can be summed over 2**21 rows."""
 
 LOWEST_EDGE = np.array([LOWEST])
 """Lower edge of the lowest cell of every row."""
@@ -76,11 +74,12 @@ class RangeCounts:
     """Counts of adjacent ranges of one column's values, ascending; a range may be a single value.
 
     All have shape (m,), and ``sums`` as in ``ValueCounts``. ``value`` is the lower end of each range, whose
-    rows have values from here to below the next range; ``count > 0``. A range is ``exact`` if all its rows
-    have the value of its lower end.
+    rows have values from here to at most ``last``, below the next range; ``count > 0``. A range is ``exact``
+    if all its rows have the value of its lower end.
     """
 
     value: Floats
+    last: Floats
     count: Ints
     positives: Ints
     exact: Bools
@@ -92,6 +91,7 @@ class RangeCounts:
         return tuple(
             cls(
                 value=counts.value,
+                last=counts.value,
                 count=counts.count,
                 positives=counts.positives,
                 exact=np.ones(len(counts.value), dtype=np.bool_),
@@ -114,7 +114,8 @@ class RangeCounts:
         """Return the mask of the ranges that may contain any of some values; bool, shape (m,)."""
         mask = np.zeros(len(self.value), dtype=np.bool_)
         stop = np.searchsorted(self.value, values, side="right")
-        mask[stop[stop > 0] - 1] = True
+        index, values = stop[stop > 0] - 1, values[stop > 0]
+        mask[index[~(self.last[index] < values)]] = True  # the end of the last range may be NaN
         return mask
 
     def containing(self, ranks: Ints) -> Bools:
@@ -130,10 +131,17 @@ def mask_for_all_rows(counts: Sequence[RangeCounts], mask: Bools) -> list[Bools]
 
 
 def containing_ranks(counts: Sequence[RangeCounts], ranks: Callable[[int], Ints]) -> list[Bools]:
-    """Return masks for counts of parts, then of all rows: the ranges of given ranks in each part only."""
+    """Return masks for counts of parts, then of all rows: the ranges of given ranks in each part only.
+
+    They are exact near these values, so that edges there can be moved.
+    """
     *parts, total = counts
     none = np.zeros(len(total.value), dtype=np.bool_)
-    return [*(part.containing(ranks(part.rows)) if part.rows else none[:0] for part in parts), none]
+    masks = [part.containing(ranks(part.rows)) if part.rows else none[:0] for part in parts]
+    return [
+        *(mask | part.around(near_edges(part.value[mask])) for mask, part in zip(masks, parts, strict=True)),
+        none,
+    ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +149,10 @@ class CellRow:
     """The score cells of one uncertainty bin, ascending in score.
 
     ``lower`` is the lower score edge of each cell; the first cell also takes all lower scores, and a repeated
-    edge makes an empty cell. ``lowest_positive`` is the lowest score of a positive row in each cell,
-    undefined in a cell without one, and ``below_positive`` counts the cell's rows with a lower score; both
-    are None if the rows are not available. All have shape (cells,). ``sums`` are as in ``ValueCounts``, and
+    edge makes an empty cell. ``lowest_positive`` is the threshold at the lowest score of a positive row in
+    each cell, undefined in a cell without one, and ``below_positive`` counts the cell's rows with a lower
+    score. ``scores`` are the bin's scores, exact near these thresholds. All three are None if the rows are
+    not available. All but the scores have shape (cells,). ``sums`` are as in ``ValueCounts``, and
     ``sums_below``, of shape (amounts, cells), those over the rows of ``below_positive``.
     """
 
@@ -152,6 +161,7 @@ class CellRow:
     positives: Ints
     lowest_positive: Floats | None = None
     below_positive: Ints | None = None
+    scores: Floats | None = None
     sums: Ints | None = None
     sums_below: Ints | None = None
 
@@ -357,14 +367,16 @@ def indices_by_bin(bin_index: NarrowInts, bins: int) -> Iterator[Ints]:
 
 
 def distinct_cells(counts: ValueCounts) -> CellRow:
-    """Return one cell per distinct score."""
+    """Return one cell per distinct score, which begins at the lowest number alike."""
     none_below = np.zeros(len(counts.value), dtype=np.int64)
+    lower = all_lowered(counts.value)
     return CellRow(
-        lower=counts.value,
+        lower=lower,
         count=counts.count,
         positives=counts.positives,
-        lowest_positive=counts.value,
+        lowest_positive=lower,
         below_positive=none_below,
+        scores=counts.value,
         sums=counts.sums,
         sums_below=None if counts.sums is None else np.zeros_like(counts.sums[0]),
     )
@@ -378,7 +390,8 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     with_positives = np.flatnonzero(counts.positives)
     lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
     lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
-    lowest_positive[nonempty] = counts.value[lowest]
+    begins = np.concatenate([LOWEST_EDGE, edges])
+    lowest_positive[nonempty] = np.maximum(lowered(counts.value[lowest], counts.value), begins[nonempty])
     cumulative = _cumulative(counts.count)
     below_positive[nonempty] = cumulative[lowest] - cumulative[starts[nonempty]]
     sums = sums_below = None
@@ -388,11 +401,12 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
         sums_below = np.zeros_like(sums[0])
         sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
     return CellRow(
-        lower=np.concatenate([LOWEST_EDGE, edges]),
+        lower=begins,
         count=np.diff(cumulative[starts]),
         positives=positives,
         lowest_positive=lowest_positive,
         below_positive=below_positive,
+        scores=counts.value,
         sums=sums,
         sums_below=sums_below,
     )
@@ -447,27 +461,3 @@ class PooledScores:
         """Return the rows so far, of which there is at least a part."""
         self.parts, self.unmerged = [merge(self.parts)], 0
         return self.parts[0]
-
-
-def power_sums(values: Ints, *, highest: Literal[2, 3]) -> list[int]:
-    """Add up squares, and cubes, exactly: by parts of few bits, whose products do not overflow.
-
-    Values are int64, of shape (n,) and at least 0; for cubes at most 2**42.
-
-    Examples
-    --------
-    >>> power_sums(np.array([1, 2**40]), highest=3) == [1 + 2**80, 1 + 2**120]
-    True
-    """
-    bits = int(values.max(initial=0)).bit_length()
-    whole = [values >> shift & ((1 << _PART) - 1) for shift in range(0, bits, _PART)]
-    parts = [(place, part) for place, part in enumerate(whole) if part.any()]
-    squares = cubes = 0
-    for first, (i, one) in enumerate(parts):
-        for second, (j, other) in enumerate(parts[first:], first):
-            product = one * other
-            squares += (2 - (i == j)) * int(product.sum()) << _PART * (i + j)
-            for k, third in parts[second:] if highest == 3 else ():
-                orders = (0, 1, 3, 6)[len({i, j, k})]
-                cubes += orders * int(np.dot(product, third)) << _PART * (i + j + k)
-    return [squares, cubes][: highest - 1]

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, field
+from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Final
 
 from uqcli.base import defaults
@@ -39,6 +41,8 @@ def option(
     parse: Callable[[str, Any], Any] | None = None,
     stated: bool = False,
     guarded: bool = False,
+    min: int | None = None,  # noqa: A002 - as in ``typer.Option``
+    max: int | None = None,  # noqa: A002
     **more: Any,
 ) -> Any:
     """Declare an option with a value.
@@ -64,12 +68,27 @@ def option(
     guarded
         Whether a configuration file that merely lies in a folder may not set it: it names a file or an
         address, or changes when a run fails or raises an alarm.
+    min, max
+        Range of a whole number, which Python keeps as well: no request can be made beyond it.
     **more
         Further arguments of ``typer.Option``.
     """
     kind = {"panel": panel, "papers": papers, "typed": typed, "parse": parse, "stated": stated}
-    kind["guarded"] = guarded
+    kind |= {"guarded": guarded, "check": None}
+    if min is not None:
+        kind["check"] = partial(_check_range, least=min, most=max)
+        more |= {"min": min, "max": max}
     return field(default=default, metadata={"metavar": metavar, "help": text, "also": also, **kind, **more})
+
+
+def _check_range(name: str, value: Any, *, least: int, most: int | None) -> None:
+    """Refuse what is no whole number of a range; None is no value."""
+    if value is None:
+        return
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or value < least or (most is not None and value > most):
+        ends = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise UsageError(f"{name} {value}", expected=f"a whole number {ends}")
 
 
 def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:

@@ -65,9 +65,13 @@ def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
 
 
 def _initializer(cls: type) -> Any:
-    """Make ``__init__`` of a data class: assign its fields in order, then call ``__post_init__``."""
+    """Make ``__init__`` of a data class: assign its fields in order, then call ``__post_init__``.
+
+    A field whose metadata have a ``check`` is checked by it whenever an object is made.
+    """
     missing, declared = dataclasses.MISSING, dataclasses.fields(cls)
     fields = [(field.name, field.init, field.default, field.default_factory) for field in declared]
+    checks = [(field.name, field.metadata["check"]) for field in declared if field.metadata.get("check")]
     positional = [field.name for field in declared if field.init and not field.kw_only]
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
@@ -85,6 +89,8 @@ def _initializer(cls: type) -> Any:
                 raise TypeError(f"{cls.__qualname__} needs {name}")
         if named:
             raise TypeError(f"{cls.__qualname__} does not take {', '.join(named)}")
+        for name, check in checks:
+            check(name, assigned[name])
         if hasattr(self, "__post_init__"):
             self.__post_init__()
 

@@ -10,16 +10,17 @@ from typing import Final, Self
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints, power_sums
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
+from uqcli.base.whole_numbers import sum_of_products, total
 
 UNITS: Final = 1 << 20
 """Units per 1."""
 
 LARGEST: Final = float(1 << 22)
-"""Largest weight; the sums of two million such rows fit into 64 bits."""
+"""Largest weight."""
 
 
 def units(weight: Floats) -> Ints:
@@ -54,8 +55,8 @@ def as_counts(weight: Floats, count: Ints | None = None) -> Ints:
 
     At least one weight is above 0. A count is the number of equal rows that each stands for; None for 1.
     """
-    total = math.fsum((weight if count is None else weight * count).tolist())
-    scale = min(float(UNITS), 2.0 ** math.floor(math.log2(MAX_ROWS / 2 / total)))
+    rows = math.fsum((weight if count is None else weight * count).tolist())
+    scale = min(float(UNITS), 2.0 ** math.floor(math.log2(MAX_ROWS / 2 / rows)))
     scaled: Ints = np.rint(weight * scale).astype(np.int64)
     return scaled if count is None else scaled * count
 
@@ -85,21 +86,22 @@ class WeightSums:
             chosen &= count > 0
         inside = weight[chosen]
         ends = (int(inside.min()), int(inside.max())) if len(inside) else (0, 0)
-        if count is not None:  # of rows that a cluster has pooled: few, and their sums need not fit
-            numbers = zip(inside.tolist(), count[chosen].tolist(), strict=True)
-            parts = [[times * unit**power for power in range(4)] for unit, times in numbers]
-            rows, *sums = [sum(column) for column in zip(*parts, strict=True)] or [0] * 4
-        else:
-            rows, sums = len(inside), [int(inside.sum()), *power_sums(inside, highest=3)]
-        total, squares, cubes = sums
-        return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends[0], largest=ends[1])
+        times = [] if count is None else [count[chosen]]
+        return cls(
+            rows=total(*times) if times else len(inside),
+            total=sum_of_products(inside, *times),
+            squares=sum_of_products(inside, inside, *times),
+            cubes=sum_of_products(inside, inside, inside, *times),
+            least=ends[0],
+            largest=ends[1],
+        )
 
     @classmethod
     def alike(cls, rows: int, weight: int) -> Self:
         """Return the sums of rows with the same weight, in units."""
         ends = weight if rows else 0
-        total, squares, cubes = (rows * weight**power for power in (1, 2, 3))
-        return cls(rows=rows, total=total, squares=squares, cubes=cubes, least=ends, largest=ends)
+        sums, squares, cubes = (rows * weight**power for power in (1, 2, 3))
+        return cls(rows=rows, total=sums, squares=squares, cubes=cubes, least=ends, largest=ends)
 
     def __add__(self, other: WeightSums) -> WeightSums:
         """Add the sums of other rows."""

@@ -181,6 +181,17 @@ def number(value: float) -> str:
     return f"{value:.6g}"
 
 
+def exact_number(value: float) -> str:
+    """Format a threshold with all of its digits: rounded up, it would be another rule.
+
+    Examples
+    --------
+    >>> exact_number(2 / 3), exact_number(5.0)
+    ('0.6666666666666666', '5')
+    """
+    return repr(float(value)).removesuffix(".0")
+
+
 def short_number(value: float) -> str:
     """Format a score or an edge with 4 significant digits, for tables in which numbers are compared."""
     return f"{value:.4g}"

@@ -28,15 +28,9 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.single_precision import near_edges, near_thresholds
 from uqcli.engines.protocol import Partition, RangeQuery, Table
-from uqcli.estimates.binning import (
-    BINNING_RULES,
-    BinningRule,
-    BinSizes,
-    outer_ranks,
-    ranges_for_shared_edges,
-    shared_edges,
-)
+from uqcli.estimates.binning import BINNING_RULES, BinningRule, BinSizes, outer_ranks, ranges_for_shared_edges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,8 +169,8 @@ def _ranges_for_shared(counts: Sequence[RangeCounts], spec: GridSpec, *, counts_
     """Mark the same ranges in every bin, so that merged bins are equally exact."""
     assert spec.score_bins is not None  # otherwise every score is pooled
     *parts, total = counts
-    edges = shared_edges(total.counts, spec.score_bins)
-    mask = ranges_for_shared_edges(total, spec.score_bins) | total.around(edges)
+    edges = BINNING_RULES[Binning.SHARED].edges(total.counts, spec.sizes)
+    mask = ranges_for_shared_edges(total, spec.score_bins) | total.around(near_edges(edges))
     for part in () if counts_only else parts:
         inside = part.value[_ranges_of_edges(part, edges)]
         mask[np.searchsorted(total.value, inside, side="right") - 1] = True
@@ -193,17 +187,13 @@ def ranges_for_edges(counts: RangeCounts, edges: Floats) -> Bools:
 
 def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     """Return the ranges that cells between score edges depend on, including exact ones."""
-    mask = np.zeros(len(counts.value), dtype=np.bool_)
-    if len(mask) == 0:
-        return mask
-    edge_ranges = np.flatnonzero(counts.around(edges))
-    mask[edge_ranges] = True
+    mask = counts.around(near_edges(edges))
     with_positives = np.flatnonzero(counts.positives)
     # the rows of an opened range above the edge may be negative
-    cell_starts = np.concatenate([[0], edge_ranges, edge_ranges + 1])
-    first = np.searchsorted(with_positives, cell_starts)
-    mask[with_positives[first[first < len(with_positives)]]] = True
-    return mask
+    cell_starts = np.concatenate([[0], np.flatnonzero(mask), np.searchsorted(counts.value, edges)])
+    first = np.unique(np.searchsorted(with_positives, cell_starts))
+    lowest = with_positives[first[first < len(with_positives)]]
+    return mask | counts.around(near_thresholds(counts.value[lowest]))
 
 
 def uncertainty_edges_of(rows: Rows, spec: GridSpec) -> Floats:

@@ -17,7 +17,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
-from uqcli.boundary.reference import DriftCells, SavedBetween, SavedEnds, SavedReference
+from uqcli.boundary.reference import DriftCells, SavedBetween, SavedEnds, SavedReference, widest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,
@@ -164,6 +164,7 @@ def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact
     )
     if reference is None:
         return rule
+    ends = {role: widest(*pair) for role, pair in ends.items()}
     lowest, highest = (SavedEnds(**{role: pair[side] for role, pair in ends.items()}) for side in (0, 1))
     reference = msgspec.structs.replace(reference, count=counts.tolist(), lowest=lowest, highest=highest)
     return msgspec.structs.replace(rule, reference=reference)

@@ -24,6 +24,7 @@ from uqcli.base.counts import (
 from uqcli.base.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
 from uqcli.base.draws import Purpose, text_keys
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import near_thresholds
 from uqcli.bin.grid import (
     GridSpec,
     UncertaintyAxis,
@@ -403,7 +404,7 @@ class CalibrationRows:
                 ]
                 first = min(firsts, default=np.inf)
                 if np.isfinite(first):
-                    mask[np.searchsorted(total.value, first, side="right") - 1] = True
+                    mask |= total.around(near_thresholds(np.array([first])))
         return mask_for_all_rows(counts, mask & ~total.exact)
 
     def _lowest_flagged(self, counted_grid: CountedGrid) -> list[list[float]]:

@@ -18,7 +18,6 @@ from uqcli.base.amounts import units
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, bin_of
 from uqcli.base.defaults import FOLDS
-from uqcli.base.draws import check_seed
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet, algorithms_of
 from uqcli.boundary.clusters import ClusteredGrid
@@ -207,7 +206,6 @@ def compare_uncertainties(
     """Test every uncertainty column of a request, the best first; also return the rows of the best."""
     if request.grid is not None:
         raise UsageError("--compare beside --grid", expected="the rows themselves")
-    check_seed(request.seed)
     names = request.compared
     rows_by_name = {
         name: CalibrationRows.from_request(request.with_uncertainty(name), constraint, uncertain=True)

@@ -23,13 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.choices import EngineName
-from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.counts import CellRow, Cells, Ints
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
-from uqcli.base.wording import number, percent
+from uqcli.base.single_precision import lowered
+from uqcli.base.wording import exact_number, percent
 from uqcli.boundary.certificate import Certified, Certifier, NotCertified
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import ConstraintKind
@@ -285,7 +286,7 @@ def region_of(rows: Rows) -> tuple[str, float]:
     if outside.any():
         raise DataError(
             f"a row has a score {'below' if column == SAMPLED_ABOVE else 'above'} its {column} "
-            f"({number(edge)})",
+            f"({exact_number(edge)})",
             expected="the rows that sample drew, with the same scores",
         )
     return column, edge
@@ -301,7 +302,7 @@ def region_certifier(rows: Rows, above: float, precision: float, delta: float) -
     size = int(total[-1])
     first = min(max(math.ceil(_START * size), labels_at_start(precision, delta)), size)
     ranks = np.arange(first, size, max(1, math.ceil(_STEP * size)))
-    tops: Floats = np.unique(-value[np.searchsorted(total, ranks)])
+    tops = np.unique(lowered(-value[np.searchsorted(total, ranks)], -value[::-1]))
     lower = np.append([LOWEST, above], tops[tops > above])
     cell = np.searchsorted(lower, rows.score, side="right") - 1
     count, positives = (

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, number, p_text, percent
+from uqcli.base.wording import count, exact_number, p_text, percent
 from uqcli.boundary.certificate import NotCertified
 from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
 from uqcli.boundary.search.thresholds import FittedBoundary
@@ -92,7 +92,7 @@ class Region(NamedTuple):
 
     def __str__(self) -> str:
         """Describe it, such as >= 0.5."""
-        return f"{'<=' if self.is_below else '>='} {number(self.edge)}"
+        return f"{'<=' if self.is_below else '>='} {exact_number(self.edge)}"
 
     def is_left_by(self, thresholds: Sequence[float | None]) -> bool:
         """Whether thresholds flag rows below it, or drop rows above it."""

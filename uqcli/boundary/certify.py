@@ -53,7 +53,13 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
-from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, decide, nested_thresholds
+from uqcli.boundary.search.thresholds import (
+    FittedBoundary,
+    Thresholds,
+    decide,
+    nested_thresholds,
+    shown_in_bins,
+)
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
@@ -354,9 +360,11 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
     if review is not None:
         handled = taken_by(review)
         zones = (int(count[handled].sum()) - selected, int(count[handled & positive].sum()))
+    scores = [part.value for part in pool_by(rows, outcome.uncertainty_edges)]
     return FittedBoundary(
         uncertainty_edges=outcome.uncertainty_edges,
         thresholds=outcome.thresholds,
+        shown=shown_in_bins(outcome.thresholds, scores),
         fit=Confusion(
             selected=selected,
             true_positives=true_positives,
@@ -365,6 +373,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
             zones=zones,
         ),
         review_thresholds=None if review is None else review.thresholds,
+        shown_review=None if review is None else shown_in_bins(review.thresholds, scores),
     )
 
 

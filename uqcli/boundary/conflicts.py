@@ -8,7 +8,6 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
-from uqcli.base.draws import check_seed
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
@@ -73,7 +72,6 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     """Return the risk of the certificate, after a check of all other options."""
     delta = decimal("certify", share_text(request.certify or ""), above=0, below=1)
     caution_confidence("--certify", float(delta))
-    check_seed(request.seed)
     request.spec(Algorithm.SMOOTH).check()
     if request.searched not in _CERTIFIED_ALGORITHMS:
         raise UsageError(

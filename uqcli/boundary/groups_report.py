@@ -77,7 +77,7 @@ class GroupRules:
         rows = []
         for name in in_order(self.boundaries):
             boundary = self.boundaries[name]
-            rows.append(group_line(name, boundary.fit, boundary.thresholds))
+            rows.append(group_line(name, boundary.fit, boundary.printed))
         if self.rest.rows:
             smaller = group_line(f"smaller ({len(self.small)})", self.rest, (None,))
             rows.append((*smaller[:-1], "rule of all rows"))

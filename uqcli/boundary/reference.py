@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, bin_of, mask_for_all_rows
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.single_precision import highest_alike, lowered, lowest_alike, near_edges
 from uqcli.estimates.binning import equal_ranks, outer_ranks
 from uqcli.rules.saved import Count, given
 from uqcli.shift.mixture import UnitCounts
@@ -127,6 +128,7 @@ def ranges_for_reference(counts: Sequence[RangeCounts], bin_counts: Sequence[int
     for bins in {1, *bin_counts}:
         for rows in _merged(cumulative, bins):
             mask[_positions(rows)] = True
+    mask |= total.around(near_edges(total.value[mask]))
     return mask_for_all_rows(counts, mask & ~total.exact)
 
 
@@ -144,15 +146,21 @@ def reference_of(
     for rows in _merged(cumulative, bins):
         positions = _positions(rows) if rows[-1] else of_all
         below = np.concatenate([[0], rows])[positions]  # edges begin their bins
-        score_edges.append(total.value[positions])
+        score_edges.append(lowered(total.value[positions], total.value))
         count.append(np.diff(below, prepend=0, append=rows[-1]))
-    lowest, highest = uncertainty or (msgspec.UNSET, msgspec.UNSET)
+    least, most = widest(total.value[0], total.value[-1])
+    lowest, highest = widest(*uncertainty) if uncertainty else (msgspec.UNSET, msgspec.UNSET)
     return SavedReference(
         score_edges=np.stack(score_edges).tolist(),
         count=np.stack(count).tolist(),
-        lowest=SavedEnds(score=float(total.value[0]), uncertainty=lowest),
-        highest=SavedEnds(score=float(total.value[-1]), uncertainty=highest),
+        lowest=SavedEnds(score=least, uncertainty=lowest),
+        highest=SavedEnds(score=most, uncertainty=highest),
     )
+
+
+def widest(low: float, high: float) -> tuple[float, float]:
+    """Return the lowest and the highest double alike: no 32-bit number of a calibration row is outside."""
+    return float(lowest_alike(np.array(low))), float(highest_alike(np.array(high)))
 
 
 def _cumulative(counts: Sequence[RangeCounts]) -> Ints:

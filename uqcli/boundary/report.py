@@ -247,8 +247,8 @@ class BoundaryReport(OneResult):
         if boundary and boundary.fit.zones:
             tables.append(zones_table(boundary.fit))
         if boundary and not self.groups and (self.review or not self._is_single_threshold):
-            edges, below = boundary.uncertainty_edges.tolist(), boundary.review_thresholds
-            tables.append(threshold_table(edges, boundary.thresholds, below, raised=self._is_raised))
+            edges, below = boundary.uncertainty_edges.tolist(), boundary.printed_review
+            tables.append(threshold_table(edges, boundary.printed, below, raised=self._is_raised))
         role = self.source.dependence  # the test takes rows of one day or customer as dependent, too
         option = "" if role is None else f" --{role} {quote(self.source.columns[role])}"
         return Document(
@@ -450,7 +450,7 @@ class BoundaryReport(OneResult):
                 reason = f" {NO_UNCERTAINTY}"
             elif self.tried is not None and not self.unsaved and not compared:
                 reason = f" {NO_GAIN if self.tried else TOO_FEW_ALERTS}"
-            sentences.append(f"Flag when {rule(boundary.thresholds[0], raised=self._is_raised)}.{reason}")
+            sentences.append(f"Flag when {rule(boundary.printed[0], raised=self._is_raised)}.{reason}")
             sentences += [self.recalibrated] if self._is_raised else []
         return [*sentences, *self._without_label(), *self._value_sentence(boundary)]
 
@@ -772,7 +772,7 @@ class BoundaryReport(OneResult):
         hits, alerts = count(boundary.fit.true_positives), count(boundary.fit.selected)
         notes.append(f"{hits} of {alerts} flagged rows of the calibration set are positive.")
         if single is not None and single is not boundary:
-            notes.append(f"The single threshold flags when {rule(single.thresholds[0])}.")
+            notes.append(f"The single threshold flags when {rule(single.printed[0])}.")
         if self.groups is not None:
             notes += self.groups.notes()
         if self.certification is not None:

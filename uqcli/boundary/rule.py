@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, ClassVar, Final, Literal, Self
@@ -18,17 +18,7 @@ from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import (
-    count,
-    number,
-    percent,
-    printable,
-    ranges,
-    rows_of,
-    share,
-    share_in_range,
-    short_number,
-)
+from uqcli.base.wording import count, exact_number, percent, printable, ranges, rows_of, share, share_in_range
 from uqcli.boundary.certificate_rule import (
     Region,
     SavedCertificate,
@@ -244,6 +234,11 @@ class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
     thresholds: Annotated[list[float | None], Meta(min_length=1)]
     fit: GroupFit
     certificate: SavedCertificate | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def printed(self) -> Sequence[float | None]:
+        """The thresholds as texts print them: the calibration rows, by which to round them, are unknown."""
+        return self.thresholds
 
     def contradiction(self) -> str | None:
         """Find the first contradiction between its fields, or None."""
@@ -909,7 +904,7 @@ def answer(
             side, unknown = "less", "what the rule flags, nor "
         return (
             f"{does} {count(taken)} of {count(rows)} rows that were drawn from those "
-            f"with a score of {number(region.edge)} or {side}; {percent(positives / taken)} of them "
+            f"with a score of {exact_number(region.edge)} or {side}; {percent(positives / taken)} of them "
             f"are positive. Such rows do not show {unknown}which share of all positives is found."
         )
     of_rows = f"{count(rows)} {words.rows.removesuffix('s') if rows == 1 else words.rows}"
@@ -1007,12 +1002,8 @@ def threshold_table(
     if review_thresholds is not None:
         columns.append(("else review when", review_thresholds))
     header = tuple(name for name, _ in columns)
-    form = number if len(thresholds) == 1 else short_number
     rules = list(
-        zip(
-            *([rule(value, raised=raised, form=form) for value in values] for _, values in columns),
-            strict=True,
-        )
+        zip(*([rule(value, raised=raised) for value in values] for _, values in columns), strict=True)
     )
     if len(thresholds) == 1:
         return Table(title="", header=header, rows=rules, left=len(header))
@@ -1037,9 +1028,9 @@ def group_thresholds(by: str, groups: Mapping[str, SavedGroup | FittedBoundary])
     rows = [
         (printable(group, 30), uncertainty, rule(threshold))
         for group in in_order(groups)
-        if len(set(groups[group].thresholds)) > 1
+        if len(set(groups[group].printed)) > 1
         for uncertainty, threshold in zip(
-            ranges(list(groups[group].uncertainty_edges)), groups[group].thresholds, strict=True
+            ranges(list(groups[group].uncertainty_edges)), groups[group].printed, strict=True
         )
     ]
     header = (by, "uncertainty", "flag when")
@@ -1116,8 +1107,12 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
     )
 
 
-def rule(threshold: float | None, *, raised: bool = False, form: Callable[[float], str] = number) -> str:
+def rule(threshold: float | None, *, raised: bool = False) -> str:
     """State which scores are flagged; ``raised`` means scores that the uncertainty raises (hr)."""
     if threshold is None:
         return "never"
-    return "always" if threshold == LOWEST else f"{'raised ' if raised else ''}score >= {form(threshold)}"
+    return (
+        "always"
+        if threshold == LOWEST
+        else f"{'raised ' if raised else ''}score >= {exact_number(threshold)}"
+    )

@@ -175,7 +175,7 @@ class SeveralBoundariesReport:
         if not rules:
             return []
         rows = [
-            (printable(name, 30), *(rule_in_short(groups.boundaries[name].thresholds) for groups in rules))
+            (printable(name, 30), *(rule_in_short(groups.boundaries[name].printed) for groups in rules))
             for name in in_order(rules[0].boundaries)
         ]
         header = (rules[0].name, *(report.constraint.text() for report in with_groups))
@@ -214,7 +214,7 @@ def _line(report: BoundaryReport) -> tuple[str, ...]:
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
     bounds = [report.constraint.text() for report in reports]
     rules = [
-        [rule(threshold, raised=bool(report.recalibrated)) for threshold in report.chosen.boundary.thresholds]
+        [rule(threshold, raised=bool(report.recalibrated)) for threshold in report.chosen.boundary.printed]
         for report in reports
         if report.chosen.boundary
     ]

@@ -113,7 +113,7 @@ def _by_uncertainty(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
     del tree_rows
     spec = GridSpec(binning=Binning.EQUI_WEIGHT, uncertainty_bins=options.uncertainty_bins, score_bins=None)
     edges = uncertainty_edges_of(rows, spec)
-    return fit_by_uncertainty(pool_by(_corrected(rows, options), edges), edges)
+    return fit_by_uncertainty(pool_by(_corrected(rows, options), edges), edges, options.scale)
 
 
 def _surface(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> CalibrationMap:
@@ -175,7 +175,7 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
 LEAF_FITS: Mapping[LeafMethod, Callable[[ValueCounts, Scale], ScoreMap]] = {
     LeafMethod.PLATT: lambda counts, scale: fit_platt(counts, scale).map,
     LeafMethod.BETA: lambda counts, scale: fit_beta(counts, scale).map,
-    LeafMethod.ISOTONIC: lambda counts, _: fit_isotonic(counts),
+    LeafMethod.ISOTONIC: fit_isotonic,
 }
 
 

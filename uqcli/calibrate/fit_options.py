@@ -12,6 +12,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import unless_between
 from uqcli.calibrate.scale import Scale
 from uqcli.estimates.binning import BINNING_RULES, BinSizes
 
@@ -76,7 +77,8 @@ class CalibrationOptions:
 
     def histogram_edges(self, counts: ValueCounts) -> Floats:
         """Return the edges of the bins of histogram calibration."""
-        return BINNING_RULES[Binning.QUANTILE].edges(counts, BinSizes(bins=self.n_bins))
+        edges = BINNING_RULES[Binning.QUANTILE].cut(counts, BinSizes(bins=self.n_bins))
+        return unless_between(edges, self.scale.ends_alike(edges)[0], counts.value)
 
     def check(self) -> None:
         """Refuse options out of range.

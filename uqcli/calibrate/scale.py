@@ -5,9 +5,12 @@ from __future__ import annotations
 import math
 import sys
 
+import numpy as np
+
 from uqcli.base.blockwise import elementwise
 from uqcli.base.counts import Floats
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import highest_alike, lowest_alike
 from uqcli.estimates.linear_scaling import CLIP, log_odds
 from uqcli.kernels.logistic import sigmoid
 from uqcli.rules.expressions import Arithmetic, Constant, Expression, Function, clipped, let, minus
@@ -42,6 +45,17 @@ class Scale:
         if self.real:
             return score - math.log(self.undersampled)
         return score / (score + self.undersampled * (1 - score))
+
+    def ends_alike(self, corrected: Floats) -> tuple[Floats, Floats]:
+        """Return the lowest and the highest corrected scores whose scores are the same 32-bit numbers."""
+        score = corrected
+        if self.undersampled != 1 and self.real:
+            score = corrected + math.log(self.undersampled)
+        elif self.undersampled != 1:
+            odds = self.undersampled * corrected
+            score = odds / (odds + 1 - corrected)
+        low, high = self.corrected(lowest_alike(score)), self.corrected(highest_alike(score))
+        return np.minimum(low, corrected), np.maximum(high, corrected)
 
     @staticmethod
     def in_target(probability: Floats, weights: tuple[float, float]) -> Floats:

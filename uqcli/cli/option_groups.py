@@ -123,7 +123,7 @@ def _parsed(declared: Field[Any], value: Any) -> Any:
 
 def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
     more = {**declared.metadata}
-    for name in ("papers", "typed", "parse", "stated", "guarded"):
+    for name in ("papers", "typed", "parse", "stated", "guarded", "check"):
         del more[name]
     text, also, panel = more.pop("help"), more.pop("also"), more.pop("panel") or panel
     return typer.Option(

@@ -16,7 +16,6 @@ import signal
 import sys
 import threading
 import time
-import warnings
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -42,24 +41,11 @@ if TYPE_CHECKING:
 _NARROWEST, _WIDEST = 20, 10_000
 """Columns of a terminal; other numbers are ignored."""
 
-_AVX512: Final = "X86_V4 AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR"
-"""Names in old and new numpy of the CPU instructions that round exponentials differently."""
-
 _COLOUR_VARIABLES: Final = ("FORCE_COLOR", "PY_COLORS", "TTY_COMPATIBLE")
 
 
-def round_alike() -> None:
-    """Make numpy, if loaded later, round alike on all x86-64 CPUs."""
-    disabled = os.environ.get("NPY_DISABLE_CPU_FEATURES", "")
-    if not disabled.endswith(_AVX512):
-        os.environ["NPY_DISABLE_CPU_FEATURES"] = f"{disabled} {_AVX512}".strip()
-    # numpy warns of unknown names
-    warnings.filterwarnings("ignore", "During parsing environment variable", ImportWarning)
-
-
 def set_environment() -> None:
-    """Make results equal on all x86-64 CPUs, let ``NO_COLOR`` win, and draw figures only to files."""
-    round_alike()
+    """Let ``NO_COLOR`` win, and draw figures only to files."""
     if os.environ.get("NO_COLOR"):
         for name in _COLOUR_VARIABLES:
             os.environ.pop(name, None)

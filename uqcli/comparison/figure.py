@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from uqcli.base import defaults
+from uqcli.base.choices import Binning
 from uqcli.base.counts import Floats, Ints, ValueCounts, merge
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
 from uqcli.base.wording import percent, printable, rows_of
-from uqcli.estimates.binning import even_edges
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_error import Reliability, in_bins, reliability
 from uqcli.estimates.paired import PairedClassCounts
 from uqcli.reports.document import Figure, HoverText
@@ -140,4 +141,5 @@ def _of_all_classes(counts: ClassCounts) -> ValueCounts:
 
 
 def _reliability(counts: ValueCounts) -> Reliability:
-    return reliability(in_bins(counts, even_edges(defaults.SINGLE_SCORE_BINS)))
+    sizes = BinSizes(bins=defaults.SINGLE_SCORE_BINS)
+    return reliability(in_bins(counts, BINNING_RULES[Binning.EQUISPACED].edges(counts, sizes)))

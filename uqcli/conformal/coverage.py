@@ -19,6 +19,7 @@ import numpy as np
 from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.counts import Bools, Floats, Ints, Matrix
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import highest_alike, lowest_alike
 from uqcli.estimates.survey import limit_of_clusters, tail_of_clusters
 from uqcli.kernels.nonconformity import sets_below, true_label_scores
 
@@ -67,6 +68,23 @@ def _lac_sets(probability: Matrix, threshold: Matrix, uniform: Floats) -> np.nda
     del uniform
     inside: np.ndarray = 1 - probability <= threshold
     return inside
+
+
+def widened(threshold: float, scores: Floats, *, is_single: bool) -> float:
+    """Widen a threshold of lac, so that 32-bit probabilities and their texts are in the same sets.
+
+    It stays if another of the scores lies in between. With a single score, the probability of the negative
+    label is 1 less the number in the file.
+
+    Examples
+    --------
+    >>> p, wide = 0.7, widened(1 - 0.7, np.array([0.1, 0.5]), is_single=False)
+    >>> 1 - p <= wide, 1 - float(np.float32(p)) <= wide
+    (True, True)
+    """
+    number = highest_alike(np.array(threshold)) if is_single else np.array(threshold)
+    wide = min(1.0, max(threshold, float(1 - lowest_alike(1 - number))))
+    return threshold if ((scores > threshold) & (scores <= wide)).any() else wide
 
 
 SCORES: Final[Mapping[ConformalMethod, ScoreRule]] = MappingProxyType(

@@ -17,7 +17,7 @@ from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, printable
+from uqcli.base.wording import count, exact_number, printable
 from uqcli.conformal.coverage import SCORES, coverage_chances, rank_of
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
@@ -46,6 +46,9 @@ from uqcli.rules.saved import (
     given,
     promise_name,
 )
+
+_UNIT = 2.0**-24
+"""Distance of 32-bit numbers near 1, where sums of probabilities are compared."""
 
 _MAX_ROWS = 60
 _ON_AVERAGE = (
@@ -220,15 +223,33 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return ()
         return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
 
-    def sets(self, roles: Roles, *, no_empty: bool = False) -> Callable[[Rows], np.ndarray]:
+    def nearly(self, roles: Roles) -> Callable[[Rows], Bools]:
+        """Build a function from checked rows to whether their sets change within one 32-bit unit.
+
+        Sums of 32-bit probabilities differ from sums of their texts, by at most so much. No set of lac does.
+        """
+        if self.method is ConformalMethod.LAC:
+            return lambda rows: np.zeros(len(rows), dtype=np.bool_)
+        fewer, more = self.sets(roles, wider=-_UNIT), self.sets(roles, wider=_UNIT)
+
+        def changes(rows: Rows) -> Bools:
+            changed: Bools = (fewer(rows) != more(rows)).any(axis=1)
+            return changed
+
+        return changes
+
+    def sets(
+        self, roles: Roles, *, no_empty: bool = False, wider: float = 0.0
+    ) -> Callable[[Rows], np.ndarray]:
         """Build a function from checked rows to prediction sets, masks of shape (rows, C).
 
         With ``no_empty``, empty sets get the most probable class (the first of ties); this never lowers
-        coverage.
+        coverage. Thresholds are ``wider`` by a small number, but from 1 on: they hold all that is possible.
         """
         threshold_rows = np.array(
             [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
         )
+        threshold_rows += np.where(threshold_rows < 1, wider, 0.0)
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
         score = SCORES[self.method]
         sets_of = score.sets if self.format_version == NEW_FORMAT else score.sets_of_format_1
@@ -380,10 +401,10 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         """
         if self.groups is not None:
             thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [(printable(name), f"{thresholds[0]:.6f}") for name, thresholds in thresholds_by_group][
-                :_MAX_ROWS
-            ]
-            other_groups = ("(any other)", f"{self.thresholds[0]:.6f}")
+            groups = [
+                (printable(name), exact_number(thresholds[0])) for name, thresholds in thresholds_by_group
+            ][:_MAX_ROWS]
+            other_groups = ("(any other)", exact_number(self.thresholds[0]))
             return [
                 Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
             ]
@@ -396,7 +417,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         header = ["class", "threshold"]
         columns: list[Sequence[str]] = [
             [printable(name) for name in self.classes],
-            [f"{threshold:.6f}" for threshold in self.thresholds],
+            [exact_number(threshold) for threshold in self.thresholds],
         ]
         if self.weights is not None:
             header.append("weight")
@@ -409,7 +430,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
 
 def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
-    header, cells = ["threshold", "classes"], [f"{threshold:.6f}", count(classes)]
+    header, cells = ["threshold", "classes"], [exact_number(threshold), count(classes)]
     if rows is not None:
         header, cells = [*header, "rows"], [*cells, count(rows)]
     return Table(title="", header=header, rows=[cells], left=0)

@@ -19,8 +19,8 @@ from uqcli.base.exact_numbers import decimal
 from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import doubt
-from uqcli.base.wording import count, printable
-from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores
+from uqcli.base.wording import count, exact_number, printable
+from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, widened
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
 from uqcli.engines.open import reusable_streams
@@ -167,7 +167,7 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
                 shown, range(len(shown)), color=colour, marker="o", linestyle="", label=printable(line, 28)
             )
             for number, (name, threshold) in enumerate(zip(names, shown, strict=True)):
-                text = f"class {printable(name)}, {printable(line, 28)}: threshold {threshold:.4g}"
+                text = f"class {printable(name)}, {printable(line, 28)}: threshold {exact_number(threshold)}"
                 texts.append(HoverText(axes=axes, x=(threshold,) * 2, y=(number,) * 2, text=text))
         axes.set(
             xlabel="threshold of the nonconformity score", ylabel="class", xlim=(-0.02 * end, 1.02 * end)
@@ -332,21 +332,36 @@ def _thresholds(
         )
     own = {name: parse_alpha(text) for name, text in (request.alpha_by_class or {}).items()}
     thresholds = THRESHOLDS[request.mode](scores, [own.get(name, alpha) for name in classes], weights)
-    every_label = SCORES[request.method].every_label
-    return [min(threshold, every_label) for threshold in thresholds]
+    if request.mode is not ConformalMode.LABEL_CONDITIONAL:
+        saved = {
+            threshold: _saved_threshold(threshold, scores.score, request) for threshold in set(thresholds)
+        }
+        return [saved[threshold] for threshold in thresholds]
+    return [
+        _saved_threshold(threshold, scores.score[scores.label == label], request)
+        for label, threshold in enumerate(thresholds)
+    ]
+
+
+def _saved_threshold(threshold: float, scores: Floats, request: ConformalRequest) -> float:
+    """Return the threshold to save, given the scores among which it was found."""
+    threshold = min(threshold, SCORES[request.method].every_label)
+    if request.method is not ConformalMethod.LAC:
+        return threshold
+    return widened(threshold, scores, is_single="score" in request.data.roles.numbers)
 
 
 def _groups(
     scores: LabelScores, group: Ints, reader: ClassReader, request: ConformalRequest, alpha: Fraction
 ) -> SavedGroups:
     """Return the thresholds by group, from the marginal rule within each; groups sorted by name."""
-    by, every_label = request.by or "", SCORES[request.method].every_label
+    by = request.by or ""
     refuse_unsavable(reader.levels[by])
     groups = []
     for name, index in sorted(reader.levels[by].items()):
         part = scores.select(group == index)
         if part.rows:
-            threshold = min(part.threshold(alpha), every_label)
+            threshold = _saved_threshold(part.threshold(alpha), part.score, request)
             groups.append((name, [threshold] * len(reader.classes), part.rows))
     return SavedGroups(
         column=by,

@@ -25,6 +25,7 @@ from uqcli.base.choices import Binning, BinSizing
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import lowered, lowered_fixed
 from uqcli.base.wording import rows_of
 from uqcli.kernels.pava import bounded_blocks, isotonic_blocks
 from uqcli.kernels.sums import indices_of_ranks
@@ -76,12 +77,18 @@ class BinningRule:
 
     ``ranks`` is a function from the numbers of rows and bins to the 0-based ranks of the values that
     determine the edges; None if all values do. ``global_score_range`` is whether score edges are the same in
-    every uncertainty bin.
+    every uncertainty bin, and ``is_fixed`` whether they are at even distances, whatever the values.
     """
 
-    edges: Callable[[ValueCounts, BinSizes], Floats]
+    cut: Callable[[ValueCounts, BinSizes], Floats]
     ranks: Callable[[int, int], Ints] | None
     global_score_range: bool = False
+    is_fixed: bool = False
+
+    def edges(self, counts: ValueCounts, sizes: BinSizes) -> Floats:
+        """Return the edges, which cut 32-bit numbers and their texts alike."""
+        move = lowered_fixed if self.is_fixed else lowered
+        return move(self.cut(counts, sizes), counts.value)
 
 
 def equal_ranks(rows: int, bins: int) -> Ints:
@@ -231,30 +238,30 @@ def size_notes(count: Ints, sizes: BinSizes, n_min: int, n_max: int) -> list[str
 
 
 _EQUAL_WEIGHT = BinningRule(
-    edges=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks
+    cut=lambda counts, sizes: equi_weight_edges(counts, sizes.bins), ranks=equal_ranks
 )
 
 BINNING_RULES = {
     Binning.EQUI_WEIGHT: _EQUAL_WEIGHT,
     Binning.QUANTILE: _EQUAL_WEIGHT,  # of the score only
     Binning.EQUI_SPAN: BinningRule(
-        edges=lambda counts, sizes: equi_span_edges(counts, sizes.bins),
+        cut=lambda counts, sizes: equi_span_edges(counts, sizes.bins),
         ranks=outer_ranks,
         global_score_range=True,
+        is_fixed=True,
     ),
     Binning.EQUISPACED: BinningRule(
-        edges=lambda counts, sizes: equispaced_edges(counts, sizes.bins),
+        cut=lambda counts, sizes: equispaced_edges(counts, sizes.bins),
         ranks=outer_ranks,
         global_score_range=True,
+        is_fixed=True,
     ),
     Binning.SHARED: BinningRule(
-        edges=lambda counts, sizes: shared_edges(counts, sizes.bins),
-        ranks=equal_ranks,
-        global_score_range=True,
+        cut=lambda counts, sizes: shared_edges(counts, sizes.bins), ranks=equal_ranks, global_score_range=True
     ),
-    Binning.PAVA: BinningRule(edges=lambda counts, _: pava_edges(counts), ranks=None),
+    Binning.PAVA: BinningRule(cut=lambda counts, _: pava_edges(counts), ranks=None),
     Binning.PAVA_BC: BinningRule(
-        edges=lambda counts, sizes: pava_bc_edges(counts, *sizes.bounds(counts)), ranks=None
+        cut=lambda counts, sizes: pava_bc_edges(counts, *sizes.bounds(counts)), ranks=None
     ),
 }
 """Rules by their binnings."""

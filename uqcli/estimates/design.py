@@ -628,7 +628,7 @@ class ClusteredRows(Design):
         """Add up the rows of each cluster, or their weights."""
         if self.weights is None:
             return self.by_cluster(chosen, positive=positive)
-        return self._weight(chosen, positive) / UNITS
+        return self._weight(chosen, positive).astype(np.float64) / UNITS
 
     def _weight(self, chosen: Chooses, positive: bool | None) -> Ints:
         return self._added(self.counts if self.weights is None else self.weights, chosen, positive)

@@ -23,8 +23,9 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, power_sums
+from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
+from uqcli.base.whole_numbers import largest, product, sum_of_products, total
 from uqcli.estimates.design import Chooses, Key, chosen_keys, differ, every, only
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -50,27 +51,19 @@ class Moments:
 
     @classmethod
     def of(cls, amount: Ints, weight: Ints | None = None) -> Moments:
-        """Compute the moments of rows, from int64 amounts below 2**53, or whole numbers without limit.
+        """Compute the moments of rows, from whole numbers of any size, shape (n,).
 
         Weights are multiplicities; rows of weight 0 do not count.
         """
-        if weight is not None and (weight != 1).any():
-            parts = [(amount[weight == times], int(times)) for times in np.unique(weight[weight > 0])]
-            return sum((cls.of(values).times(times) for values, times in parts), cls())
+        times = []
+        if weight is not None:
+            amount, times = amount[weight > 0], [weight[weight > 0]]
+        size = np.abs(amount)
         return cls(
-            rows=len(amount),
-            total=int(amount.sum()),
-            squares=_sum_of_squares(np.abs(amount)),
-            largest=int(np.abs(amount).max(initial=0)),
-        )
-
-    def times(self, number: int) -> Moments:
-        """Return the moments of the same rows, each repeated."""
-        return Moments(
-            rows=number * self.rows,
-            total=number * self.total,
-            squares=number * self.squares,
-            largest=self.largest,
+            rows=total(*times) if times else len(amount),
+            total=total(product(amount, *times) if times else amount),
+            squares=sum_of_products(size, size, *times),
+            largest=largest(amount),
         )
 
     def __add__(self, other: Moments) -> Moments:
@@ -81,13 +74,6 @@ class Moments:
             squares=self.squares + other.squares,
             largest=max(self.largest, other.largest),
         )
-
-
-def _sum_of_squares(amount: Ints) -> int:
-    """Add up squares of integers from 0 to 2**53 exactly."""
-    if amount.dtype == object:  # Python's integers, of any size
-        return int((amount * amount).sum())
-    return power_sums(amount, highest=2)[0]
 
 
 def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from typing import Final
 
 import numpy as np
 
@@ -21,9 +22,13 @@ from uqcli.conformal.coverage import independent_share
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.confusion import Rate
+from uqcli.evaluate import boundaries, calibrators, conformal_sets
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.rules.labelled import ClassReader, labelled_request, read_labelled
+from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Saved
+
+_STEP: Final = 1 << 16
+"""Rows whose prediction sets are made at a time."""
 
 
 def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
@@ -47,9 +52,8 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
             f"--audit of probabilities and {request.option} cannot be combined",
             remedy="a test of errors over few clusters does not hold its level at many segments",
         )
-    read, _ = read_labelled(
-        with_audited(labelled_request(request.data, request.columns, [rule]), request.audit)
-    )
+    (data,) = calibrators.rows_to_read(request, [rule])
+    read, _ = read_labelled(with_audited(data, request.audit))
     calibrated = read.rows.scored(rule.calibrated(read.rows).probability)
     outcomes, score = pooled_outcomes(calibrated, request.audit, read.rows.labels)
     return audit_scores(outcomes, score, 1 - request.resampling.confidence)
@@ -58,14 +62,10 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     if rule.parameters.alpha_by_class is not None:
         raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
-    data = labelled_request(request.data, request.columns, [rule])
-    audited = with_audited(data, request.audit).clustered_by(request.cluster, days=request.days)
-    sets = rule.sets(data.roles)
-    covered = [
-        sets(rows)[np.arange(len(rows)), label_indices(rows)] for rows in ClassReader(data)
-    ]  # with positions, on which random sets depend
+    audited = with_audited(conformal_sets.rows_to_read(request, rule), request.audit)
     read, _ = read_labelled(audited)
-    bound, inside, share = 1 - decimal("alpha", rule.parameters.alpha), np.concatenate(covered), 1.0
+    inside = _covered(read.rows, rule.sets(audited.roles))
+    bound, share = 1 - decimal("alpha", rule.parameters.alpha), 1.0
     if request.cluster is not None:
         weight, (_, index) = (
             read.rows.weights(),
@@ -76,16 +76,20 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     return _tested(read.rows, inside, request, bound, "covered", chances=rule.chances("", share=share))
 
 
+def _covered(rows: Rows, sets: Callable[[Rows], np.ndarray]) -> Bools:
+    """Return whether the set of each row has its label, shape (n,)."""
+    starts = range(0, len(rows), _STEP)
+    parts = (rows.select(np.arange(first, min(first + _STEP, len(rows)))) for first in starts)
+    return np.concatenate([sets(part)[np.arange(len(part)), label_indices(part)] for part in parts])
+
+
 def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     """Test the target of each segment: precision of flagged rows, recall of positives, and so on."""
     if rule.unsealed:
         raise UsageError(f"--audit: target not tested: {rule.unsealed}")
     constraint = rule.constraint.parsed()
-    data = with_audited(
-        rule.as_decided(labelled_request(request.data, request.columns, [rule])), request.audit
-    )
-    data = data.clustered_by(request.cluster, days=request.days)
-    read, source = read_labelled(replace(data, roles=replace(data.roles, adopts=True)))
+    _, data = boundaries.rows_to_read(request, [rule])
+    read, source = read_labelled(with_audited(data, request.audit))
     request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels

@@ -8,7 +8,7 @@ from functools import partial
 
 import msgspec
 
-from uqcli.base.defaults import CONFIDENCE, LOWEST
+from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
@@ -72,18 +72,13 @@ def evaluate(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact], shift: ShiftArtifact | None
 ) -> EvaluateReport:
     """Count decisions and labels in one pass."""
-    _refuse_different_classes(rules)
     calibrator = request.calibrator
     if isinstance(calibrator, str):
         request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
-    by, data = _rows_to_read(request, rules)
+    by, data = rows_to_read(request, rules)
     is_sampled = request.sampling_weight is not None
-    if request.sampling_weight is not None:
-        data = with_sampling_weights(data, request.sampling_weight)
     target = None if shift is None else target_weights_of(shift, data.positive_value)
     utility = utility_of(rules, request.utility)
-    if utility is not None:
-        data = data.with_amounts(utility.amounts)
     tally, batches = _count(data, rules, by, utility, is_sampled=is_sampled)
     summary, cluster = batches.summary, batches.roles.cluster
     if cluster is not None:
@@ -125,14 +120,15 @@ def evaluate(
     claims = target_claims(results, measure, request.resampling.confidence)
     if groups is not None and by == rules[0].own_key:
         claims = tuple(_in_each(claim, groups) for claim in claims)
-    reviews = tuple(review_claim(*result) for result in results)
+    reviews = tuple(review_claim(*result, 1 - request.resampling.confidence) for result in results)
     results = tuple(
         (name, rule, replace(measured, promise_broken=broken(claim, review)))
         for (name, rule, measured), claim, review in zip(results, claims, reviews, strict=True)
     )
     difference = None
     if len(rules) == 2:
-        design = counted if not parts else designs[0][0] if len(parts) == 1 else None
+        unknown_rows = WeightedRows(confidence=request.resampling.confidence, sums={})
+        design = counted if not parts else designs[0][0] if len(parts) == 1 else unknown_rows
         difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
     return EvaluateReport(
         source=source_of(summary),
@@ -236,10 +232,10 @@ def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
         )
 
 
-def _rows_to_read(
+def rows_to_read(
     request: EvaluateRequest, rules: Sequence[BoundaryArtifact]
 ) -> tuple[str | None, DataRequest]:
-    """Return the key of groups that are measured, and the request for rows."""
+    """Return the key of groups that are measured, and the request for rows, also of an audit."""
     by = request.by or (rules[0].own_key if len(rules) == 1 else None)
     # rows without a group have the rule of all rows, so that the rule's own groups are no key
     read = [*rules, request.calibrator] if isinstance(request.calibrator, CalibratorArtifact) else rules
@@ -250,14 +246,11 @@ def _rows_to_read(
     data = data.clustered_by(request.cluster, days=request.days)
     if request.takes_option and request.unlabelled is None:  # that file need not have the column
         data = replace(data, roles=replace(data.roles, adopts=True))
-    return by, rules[0].as_decided(data)
-
-
-def _refuse_different_classes(rules: Sequence[BoundaryArtifact]) -> None:
-    if len({tuple(rule.class_names) for rule in rules}) > 1:
-        raise UsageError(
-            "the rules have different classes", expected="the same", remedy="evaluate each alone"
-        )
+    data = rules[0].as_decided(data)
+    if request.sampling_weight is not None:
+        data = with_sampling_weights(data, request.sampling_weight)
+    utility = utility_of(rules, request.utility)
+    return by, data if utility is None else data.with_amounts(utility.amounts)
 
 
 def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
@@ -481,16 +474,14 @@ def _takes_all(rule: BoundaryArtifact) -> bool:
 
 
 def _difference(
-    design: Design | None,
+    design: Design,
     rules: Sequence[BoundaryArtifact],
     measured: Sequence[MeasuredBoundary],
     amounts: Amounts | None,
     *,
     in_part: bool,
 ) -> BoundaryDifference:
-    """Compute the differences of two rules from rows with the decisions of both; None if they show none."""
-    if design is None:
-        design = WeightedRows(confidence=CONFIDENCE, sums={})
+    """Compute the differences of two rules from rows with the decisions of both; they may be unknown."""
     first, second = flags(0), flags(1)
     apart, recalls = differ(first, second), [result.recall for result in measured]
     zones = [result.zones for result in measured if result.zones is not None]

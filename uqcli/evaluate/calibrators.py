@@ -275,14 +275,9 @@ def evaluate(
     """
     if shift is not None:
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
-    requests = [
-        data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
-        for data in _requests(request, rules)
-    ]
+    requests = rows_to_read(request, rules)
     check_bootstrap(request.resampling.bootstrap)
     is_sampled = request.sampling_weight is not None
-    if request.sampling_weight is not None:
-        requests = [with_sampling_weights(data, request.sampling_weight) for data in requests]
     plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
@@ -434,6 +429,17 @@ def error_p_values(
             upper_tail = float(bdtrc(k - 1.0, n, high)) if k > 0 else 1.0
             p_values[bin_index] = min(1.0, 2 * min(lower_tail, upper_tail))
     return holm(p_values)
+
+
+def rows_to_read(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:
+    """Return the requests for rows of the calibrators, also of an audit."""
+    requests = [
+        data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
+        for data in _requests(request, rules)
+    ]
+    if request.sampling_weight is None:
+        return requests
+    return [with_sampling_weights(data, request.sampling_weight) for data in requests]
 
 
 def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> list[DataRequest]:

@@ -15,6 +15,8 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
+from uqcli.base.running.messages import caution
+from uqcli.base.wording import rows_of
 from uqcli.conformal.coverage import (
     CoveredClusters,
     clustered_p_value,
@@ -73,12 +75,7 @@ def evaluate(
 ) -> EvaluateConformalReport:
     """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns."""
     _check_listed_columns(request, rules)
-    requests = [
-        labelled_request(request.data, request.columns, [artifact])
-        .grouped_by(request.by)
-        .clustered_by(request.cluster, days=request.days)
-        for artifact in rules
-    ]
+    requests = [rows_to_read(request, artifact) for artifact in rules]
     levels: Mapping[str, Mapping[str, int]] = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
@@ -177,6 +174,12 @@ def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDiff
     )
 
 
+def rows_to_read(request: EvaluateRequest, rule: ConformalArtifact) -> DataRequest:
+    """Return the request for rows of a rule, also of an audit."""
+    data = labelled_request(request.data, request.columns, [rule])
+    return data.grouped_by(request.by).clustered_by(request.cluster, days=request.days)
+
+
 def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArtifact]) -> None:
     """Refuse a list of columns whose class order is ambiguous: no option names the classes of the list."""
     proba = request.columns.proba
@@ -208,9 +211,11 @@ def _counted(
     own_class_index = [
         np.array([artifact.classes.index(name) for name in artifacts[0].classes]) for artifact in artifacts
     ]
+    nearly, near = [artifact.nearly(data.roles) for artifact, data in batch], 0
     reader = ClassReader(batch[0][1])
     for rows in reader:
         label = label_indices(rows)
+        near += int(rows.weights()[np.any([changes(rows) for changes in nearly], axis=0)].sum())
         covered = [
             tally.add(class_index[label], sets_of(rows), rows, artifact.group_of(rows))
             for artifact, tally, sets_of, class_index in zip(
@@ -225,6 +230,11 @@ def _counted(
             size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[decisions.by]
             for column, numbers in enumerate((size, size == 0)):
                 group_sizes.add(group, np.full(len(rows), column), weight * numbers)
+    if near:
+        caution(
+            f"{rows_of(near)} {'is' if near == 1 else 'are'} within one 32-bit unit of a threshold. Their "
+            "sets may differ between 32-bit columns and text: fit sets with --method lac if you use both."
+        )
     return tallies, reader.source, reader.levels
 
 

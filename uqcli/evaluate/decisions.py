@@ -12,6 +12,7 @@ from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.sampling_weights import units as weight_units
+from uqcli.base.whole_numbers import fitting, largest, product
 from uqcli.boundary.rule import groups_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.design import (
@@ -94,10 +95,14 @@ class Units:
 
 
 class Table:
-    """Whole numbers by unit and column, ``int64`` or without limit ``object``; it grows as both are met."""
+    """Sums of whole numbers by unit and column; it grows as both are met.
 
-    def __init__(self, kind: type = np.int64) -> None:
-        self.sums: Ints = np.zeros((1, 1), dtype=kind)
+    They are int64, and Python's integers (``object``) once all that was added might exceed 64 bits.
+    """
+
+    def __init__(self) -> None:
+        self.sums: Ints = np.zeros((1, 1), dtype=np.int64)
+        self._most = 0
 
     def add(self, unit: Ints | None, column: Ints, number: Ints | None) -> None:
         """Add a number of each row, or 1, to a unit and a column; arrays of shape (n,)."""
@@ -110,6 +115,8 @@ class Table:
             return
         unit = np.zeros(len(column), dtype=np.int64) if unit is None else unit
         self._reach(int(unit.max()), int(column.max()))
+        self._most += len(column) * (1 if number is None else largest(number))
+        self.sums = self.sums.astype(fitting(self._most), copy=False)
         place = unit * self.sums.shape[1] + column
         np.add.at(self.sums.reshape(-1), place, 1 if number is None else number)
 
@@ -121,6 +128,10 @@ class Table:
         ]
         if any(missing):
             self.sums = np.ascontiguousarray(np.pad(self.sums, [(0, more) for more in missing]))
+
+
+def _times(number: Ints, count: Ints | None) -> Ints:
+    return number if count is None else product(number, count)
 
 
 class DecisionTally:
@@ -136,7 +147,7 @@ class DecisionTally:
         self._columns: dict[int, int] = {}
         self._counts = Table()
         self._weights, self._sums = Table(), dict[tuple[int, int], WeightSums]()
-        self._worth, self._moments = Table(object), dict[tuple[int, int], Moments]()
+        self._worth, self._moments = Table(), dict[tuple[int, int], Moments]()
 
     @property
     def by(self) -> str | None:
@@ -184,7 +195,7 @@ class DecisionTally:
                 more = WeightSums.of(weight[places], np.ones(len(places), dtype=np.bool_), count)
                 self._sums[key] = self._sums.get(key, WeightSums()) + more
             if self._units.cluster is not None:
-                self._weights.add(unit, column, weight if rows.weight is None else weight * rows.weight)
+                self._weights.add(unit, column, _times(weight, rows.weight))
         if self._utility is not None:
             self._add_amounts(rows, unit, column, weight)
 
@@ -195,10 +206,9 @@ class DecisionTally:
         )
         value = self._utility.values(rows.labels, amounts.reshape(-1, len(rows)))
         if weight is not None:
-            value = value.astype(object) * weight
+            value = product(value, weight)
         if self._units.cluster is not None:
-            times = value.astype(object)
-            self._worth.add(unit, column, times if rows.weight is None else times * rows.weight)
+            self._worth.add(unit, column, _times(value, rows.weight))
             return
         for key, places in self._parts(unit, column):
             more = Moments.of(value[places], None if rows.weight is None else rows.weight[places])

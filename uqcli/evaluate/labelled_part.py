@@ -21,6 +21,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
+from uqcli.base.whole_numbers import fitting
 from uqcli.boundary.rule import BoundaryArtifact, groups_of
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.open import open_engine
@@ -106,14 +107,16 @@ class LabelledPart:
             counted = self._tallies[number].sums[: len(inside), : 2 * len(of_code)]
             table[: len(counted), : counted.shape[1]] = counted
             unit_weights = [_unit(cell) for cell in of_code]
+            kind = fitting(max(unit_weights) * int(table.sum()))
             for label in (False, True):
                 key = decisions_of(number, self._rules), label
                 mine = table[inside][:, int(label) :: 2]
                 sums[key] = sum(map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights), WeightSums())
                 if self._units.cluster is not None:
-                    counts[key], weights[key] = (np.zeros(len(present), dtype=np.int64) for _ in range(2))
+                    counts[key] = np.zeros(len(present), dtype=np.int64)
+                    weights[key] = np.zeros(len(present), dtype=kind)
                     np.add.at(counts[key], place, mine.sum(axis=1))
-                    np.add.at(weights[key], place, mine @ np.array(unit_weights))
+                    np.add.at(weights[key], place, mine.astype(kind) @ np.array(unit_weights, dtype=kind))
         design: Design = WeightedRows(confidence=confidence, sums=sums)
         if self._units.cluster is not None:
             design = ClusteredRows(
@@ -416,11 +419,11 @@ class AssistedRows:
     ) -> None:
         self._rule, self._by, self._cluster = rule, units.by, units.cluster
         rates, units = _rates(every, calibrator), Units(units.by, units.cluster)  # numbered by all rows
-        self._sums, self._counts = Table(object), Table()
+        self._sums, self._counts = Table(), Table()
         batches = open_engine(every.engine).batches(every)
         for rows in batches:
             unit, zone = units.of(rows), rule.zones(rows)
-            steps = np.rint(rates(rows) * _STEPS).astype(np.int64).astype(object)
+            steps: Ints = np.rint(rates(rows) * _STEPS).astype(np.int64)
             self._sums.add(unit, zone, steps if rows.weight is None else steps * rows.weight)
             self._counts.add(unit, zone, rows.weight)
         self._levels = self._levels_of(batches.levels)
@@ -430,9 +433,9 @@ class AssistedRows:
         for rows in labelled:
             zone = rule.zones(rows)
             weight = rows.numbers[SAMPLING_WEIGHT] if part is None else part.weights(zone, rows.score) / UNITS
-            steps = np.rint(rates(rows) * _STEPS) / _STEPS
+            rate = np.rint(rates(rows) * _STEPS) / _STEPS
             parts.append(
-                (self._group(rows), self._cluster_of(rows), zone, rows.labels, steps, weight, rows.weights())
+                (self._group(rows), self._cluster_of(rows), zone, rows.labels, rate, weight, rows.weights())
             )
         self._labelled_levels = self._levels_of(labelled.levels)
         self._columns = [np.concatenate(column) for column in zip(*parts, strict=True)]

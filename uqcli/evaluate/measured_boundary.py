@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.choices import ReviewKind
-from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
 from uqcli.base.wording import count, p_text, percent, rounded_money
@@ -315,13 +314,13 @@ def target_claims(
     for index, (name, rule, measured) in enumerate(results):
         bounds = sum(bound.rate is not None for bound in rule.constraint.parsed().bounds)
         tested = measured if bounds <= 2 else measure(1 - 2 * (1 - confidence) / bounds)[index]
-        claims.append(_claim(name, rule, tested))
+        claims.append(_claim(name, rule, tested, 1 - confidence))
     return tuple(claims)
 
 
-def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim:
+def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, level: float) -> Claim:
     constraint = artifact.constraint.parsed()
-    is_kept, sentence = _all([_outcome(artifact, bound, measured) for bound in constraint.bounds])
+    is_kept, sentence = _all([_outcome(artifact, bound, measured, level) for bound in constraint.bounds])
     if artifact.unsealed:
         is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
     elif untested := _untested(artifact, measured):
@@ -337,9 +336,11 @@ def _untested(artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
     return "the exact test of a certificate needs rows that count alike"
 
 
-def review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> Claim | None:
-    """State whether the test rows contradict the limit of the review; None without a review."""
-    review, zones = artifact.review, measured.zones
+def review_claim(
+    name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, level: float
+) -> Claim | None:
+    """State whether the test rows contradict the limit of the review, at a level; None without a review."""
+    review, zones, is_clustered = artifact.review, measured.zones, measured.clusters is not None
     if review is None or zones is None:
         return None
     limit = review.limit
@@ -362,13 +363,13 @@ def review_claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBounda
         tested = BoundedRate(successes=omitted, trials=cleared, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"false omission rate <= {float(limit.number):g}"
         estimate = measured.rate(Rate.OMISSION)
-        outcome = _rate_outcome(artifact, rate, tested, estimate, clustered=measured.clusters is not None)
+        outcome = _rate_outcome(artifact, rate, tested, estimate, level, clustered=is_clustered)
     else:
         total = measured.totals.positives
         missed = total - measured.totals.handled[1]
         tested = BoundedRate(successes=missed, trials=total, bound=limit.number, upper=True)
         rate = text if artifact.certified is None else f"miss rate <= {float(limit.number):g}"
-        outcome = _rate_outcome(artifact, rate, tested, zones.miss, clustered=measured.clusters is not None)
+        outcome = _rate_outcome(artifact, rate, tested, zones.miss, level, clustered=is_clustered)
     met, sentence = outcome
     return Claim(name=f"{name}: {text}", met=met, sentence=f"{name}: {sentence}", about_new_data=not fixed)
 
@@ -386,7 +387,9 @@ _Outcome = tuple[bool | None, str]
 """Whether the rows are consistent with a target (None if it is not tested), and a sentence on it."""
 
 
-def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary) -> _Outcome:
+def _outcome(
+    artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, level: float
+) -> _Outcome:
     text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
     if constraint.is_utility:
         value = None if measured.value is None else measured.value.value.value
@@ -404,7 +407,7 @@ def _outcome(artifact: BoundaryArtifact, constraint: Constraint, measured: Measu
     if constraint.limits_alerts:  # which is never certified
         return _share_outcome(text, rate, estimate)
     clustered = measured.clusters is not None
-    is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, clustered=clustered)
+    is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, level, clustered=clustered)
     if is_precision and artifact.has_target:
         sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
     return is_kept, sentence
@@ -418,7 +421,13 @@ def _all(outcomes: Sequence[_Outcome]) -> _Outcome:
 
 
 def _rate_outcome(
-    artifact: BoundaryArtifact, text: str, rate: BoundedRate, estimate: Estimate, *, clustered: bool
+    artifact: BoundaryArtifact,
+    text: str,
+    rate: BoundedRate,
+    estimate: Estimate,
+    level: float,
+    *,
+    clustered: bool,
 ) -> _Outcome:
     """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
     certificate = artifact.certified
@@ -428,7 +437,7 @@ def _rate_outcome(
     if certificate is None or p_value is None or clustered or tested is None:
         return _share_outcome(text, rate, estimate)
     certified, promises = f"certified {text}", max(certificate.promises, 1 + (artifact.review is not None))
-    if p_value > (1 - CONFIDENCE) / promises:
+    if p_value > level / promises:
         met, significant = tested
         return True, _sentence(certified, met=met, significant=significant)
     return False, (

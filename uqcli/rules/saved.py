@@ -258,8 +258,12 @@ def refuse_unsavable(names: Iterable[str], least_bytes: int = 0) -> None:
 
 def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
     """Return the columns to read for several rules together, which must agree on the column of a role."""
+    if len({tuple(artifact.class_names) for artifact in artifacts}) > 1:
+        raise UsageError(
+            "the rules have different classes", expected="the same", remedy="use one rule at a time"
+        )
     if artifacts[0].class_names:
-        return _roles_of_classes(artifacts[0], overrides, labelled=labelled)
+        return _roles_of_classes(artifacts, overrides, labelled=labelled)
     overrides.refuse(("proba", "classes"), f"with a rule file of kind {artifacts[0].kind}")
     numbers = {"score": _column(artifacts, "score", overrides) or ""}
     using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
@@ -278,22 +282,28 @@ def roles_of(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled
     )
 
 
-def _roles_of_classes(artifact: Saved, overrides: ColumnOverrides, *, labelled: bool) -> Roles:
-    """Return the columns to read for a rule of classes; two rules may order their classes differently."""
-    unused = ("score",) if artifact.needs_uncertainty else ("score", "uncertainty")
-    overrides.refuse(unused, f"with a rule file of kind {artifact.kind} for class probabilities")
+def _roles_of_classes(artifacts: Sequence[Saved], overrides: ColumnOverrides, *, labelled: bool) -> Roles:
+    """Return the columns to read for rules of the same classes, which agree on the column of each."""
+    first = artifacts[0]
+    using_uncertainty = [artifact for artifact in artifacts if artifact.needs_uncertainty]
+    unused = ("score",) if using_uncertainty else ("score", "uncertainty")
+    overrides.refuse(unused, f"with a rule file of kind {first.kind} for class probabilities")
     numbers, turned = {}, None
-    if artifact.needs_uncertainty:
-        numbers["uncertainty"], turned = _uncertainty_column([artifact], overrides)
-    classes = {name: artifact.columns[f"{PROBA}{name}"] for name in artifact.class_names}
+    if using_uncertainty:
+        numbers["uncertainty"], turned = _uncertainty_column(using_uncertainty, overrides)
+    classes = {name: first.columns[f"{PROBA}{name}"] for name in first.class_names}
+    if overrides.proba is None:
+        for name in classes:
+            role = f"{PROBA}{name}"
+            _only("probability", {artifact.columns[role] for artifact in artifacts}, is_replaced=False)
     return Roles(
         numbers=numbers,
         turned=turned,
         classes=_renamed(classes, overrides),
-        label=_column([artifact], "label", overrides) if labelled else None,
-        weight=_column([artifact], "weight", overrides) if labelled and overrides.weighted else None,
-        **(_fitted_clusters([artifact]) if labelled else {}),
-        features=artifact.features(),
+        label=_column(artifacts, "label", overrides) if labelled else None,
+        weight=_column(artifacts, "weight", overrides) if labelled and overrides.weighted else None,
+        **(_fitted_clusters(artifacts) if labelled else {}),
+        features=tuple(feature for artifact in artifacts for feature in artifact.features()),
     )
 
 

@@ -21,12 +21,13 @@ import numpy as np
 from uqcli.base.choices import EngineName
 from uqcli.base.counts import Bools, Floats
 from uqcli.base.defaults import LABEL, SCORE
-from uqcli.base.draws import Purpose, check_seed, uniforms
+from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
+from uqcli.base.single_precision import highest_alike, lowest_alike, unless_between
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -188,7 +189,6 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
 
 def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     """Return the precision, of dropped rows in the mirror, and the budget, after a check of all options."""
-    check_seed(request.intervals.seed)
     refuse_keep(request.data.on_invalid)
     refuse_cluster(request.data.engine)
     if request.precision is None and request.max_omission is None:
@@ -214,7 +214,8 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
 def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction]:
     """Return the highest score that at least a share of the rows reach, and the share that does.
 
-    With ``below`` it is the lowest score that at least a share of the rows do not exceed.
+    With ``below`` it is the lowest score that at least a share of the rows do not exceed. It is moved, so
+    that the rows drawn are on its side as 32-bit numbers and as texts.
     """
 
     def rank(rows: int) -> int:
@@ -225,7 +226,9 @@ def _end(table: Table, share: Fraction, *, below: bool) -> tuple[float, Fraction
     before, rows = np.cumsum(counts.count) - counts.count, int(counts.count.sum())
     place = int(np.searchsorted(before, rank(rows), side="right")) - 1
     inside = int(before[place] + counts.count[place]) if below else rows - int(before[place])
-    return float(counts.value[place]), Fraction(inside, rows)
+    edge = counts.value[place]
+    alike = highest_alike(edge) if below else lowest_alike(edge)
+    return float(unless_between(edge, alike, counts.value)), Fraction(inside, rows)
 
 
 def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, number, percent, rows_of, share
+from uqcli.base.wording import count, exact_number, percent, rows_of, share
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
@@ -245,7 +245,10 @@ class CertificateSampleReport(OneResult):
         title = self._title()
         lines = [
             ("rows", count(self.rows)),
-            (f"drawn from rows with a score of at {'most' if self.below else 'least'}", number(self.edge)),
+            (
+                f"drawn from rows with a score of at {'most' if self.below else 'least'}",
+                exact_number(self.edge),
+            ),
             ("such rows, without a label", count(self.drawn_from)),
         ]
         if self.pilot is not None:
@@ -262,7 +265,7 @@ class CertificateSampleReport(OneResult):
                 numbers=[
                     KeyNumber(label="labels", value=count(self.labels)),
                     KeyNumber(
-                        label=f"{'highest' if self.below else 'lowest'} score", value=number(self.edge)
+                        label=f"{'highest' if self.below else 'lowest'} score", value=exact_number(self.edge)
                     ),
                 ],
             ),
@@ -275,7 +278,7 @@ class CertificateSampleReport(OneResult):
         if self.pilot is None:
             return f"{drawn}: a pilot, at random from the {percent(self.share)} with the highest scores."
         side = "most" if self.below else "least"
-        return f"{drawn}, at random from those with a score of at {side} {number(self.edge)}."
+        return f"{drawn}, at random from those with a score of at {side} {exact_number(self.edge)}."
 
     def _lead(self) -> list[str]:
         """State how many labels can certify, and what to do next."""

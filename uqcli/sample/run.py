@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats, Ints
-from uqcli.base.draws import Purpose, check_seed, uniforms
+from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import quote
 from uqcli.base.options import check_confidence
@@ -107,7 +107,6 @@ def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedCol
 
 
 def _check(request: SampleRequest) -> None:
-    check_seed(request.intervals.seed)
     check_confidence(request.intervals.confidence)
     refuse_keep(request.data.on_invalid)
     refuse_cluster(request.data.engine)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.choices import ArtifactKind, ConfusionForm, ShiftEstimator
+from uqcli.base.choices import ArtifactKind, Binning, ConfusionForm, ShiftEstimator
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError, UsageError
@@ -19,7 +19,7 @@ from uqcli.base.running.messages import doubt, with_progress
 from uqcli.engines.open import CLASS_ROWS, LIKELIHOOD, require_memory
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest, Inputs
-from uqcli.estimates.binning import even_edges
+from uqcli.estimates.binning import BINNING_RULES, BinSizes
 from uqcli.estimates.calibration_error import expected_error, in_bins
 from uqcli.estimates.linear_scaling import LinearScaling
 from uqcli.estimates.proportion import proportion_estimate
@@ -307,13 +307,13 @@ def _artifact(
 
 def _calibration_error(source: _Side, estimator: ShiftEstimator) -> float:
     """Return the class mean of the ECE on the source data; for EM of the calibrated probabilities."""
-    edges = even_edges(defaults.SINGLE_SCORE_BINS)
+    rule, sizes = BINNING_RULES[Binning.EQUISPACED], BinSizes(bins=defaults.SINGLE_SCORE_BINS)
     counts, classes = source.distinct(), len(source.classes)
     probability = counts.probability
     if estimator is ShiftEstimator.EM:
         probability = LinearScaling(counts=counts, classes=classes).cross_fitted()
-    errors = [
-        expected_error(in_bins(pool(probability[:, index], counts.label == index, counts.count), edges))
-        for index in range(classes)
+    of_classes = [
+        pool(probability[:, index], counts.label == index, counts.count) for index in range(classes)
     ]
+    errors = [expected_error(in_bins(scores, rule.edges(scores, sizes))) for scores in of_classes]
     return sum(errors) / classes

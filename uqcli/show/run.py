@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -108,16 +108,14 @@ class ShowTwoReport(OneResult):
         first, second = self.rules
         if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
             return []
-        edges = sorted({*first.uncertainty_edges, *second.uncertainty_edges})
-        starts = [float("-inf"), *edges]
-        names, tables = short_names(self.names), []
-        for title in ("", "Review") if first.has_zones or second.has_zones else ("",):
-            columns = [
-                [_rule_at(saved, start, review=bool(title)) for start in starts] for saved in (first, second)
+        names = short_names(self.names)
+        if self._different_columns("uncertainty"):
+            tables = [
+                *_by_uncertainty([(names[0], first)], first.source.signed_uncertainty or ""),
+                *_by_uncertainty([(names[1], second)], second.source.signed_uncertainty or ""),
             ]
-            rows = list(zip(ranges(edges), *columns, strict=True))
-            if columns[0] != columns[1] or not (first.newer_fields or second.newer_fields):
-                tables.append(Table(title=title, header=("uncertainty", *names), rows=rows, left=3))
+        else:
+            tables = _by_uncertainty([(names[0], first), (names[1], second)], "uncertainty")
         keys = [PREDICTED_CLASS if saved.class_names else saved.by for saved in (first, second)]
         if None not in keys and keys[0] != keys[1]:  # a group of one rule is none of the other
             by_key = [
@@ -157,8 +155,27 @@ class ShowTwoReport(OneResult):
         return {name: pair for name, pair in pairs.items() if name != "digest" and pair[0] != pair[1]}
 
     def _cautions(self) -> list[str]:
-        named = zip(short_names(self.names), self.rules, strict=True)
-        return [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
+        first, second = short_names(self.names)
+        named = zip((first, second), self.rules, strict=True)
+        cautions = [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
+        for role in ("score", "uncertainty"):
+            if columns := self._different_columns(role):
+                one, other = (f"'{printable(column, 30)}'" for column in columns)
+                cautions.append(
+                    f"{first} reads the {role} from {one} and {second} from {other}, so that their "
+                    "thresholds cannot be compared number by number."
+                )
+        return cautions
+
+    def _different_columns(self, role: str) -> tuple[str, str] | None:
+        """Return the columns of a role that both rules read, if they are not the same."""
+        first, second = (
+            saved.source.signed_uncertainty if role == "uncertainty" else saved.columns.get(role)
+            for saved in self.rules
+        )
+        if not all(saved.needs_uncertainty for saved in self.rules) and role == "uncertainty":
+            return None
+        return None if first is None or second is None or first == second else (first, second)
 
 
 _INTERNAL: Final = ("reference.", "nested", "dependence.", "format_version")
@@ -172,6 +189,21 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield f"{prefix}{name}", value
+
+
+def _by_uncertainty(named: Sequence[tuple[str, BoundaryArtifact]], axis: str) -> list[Table]:
+    """Thresholds of boundaries in the ranges of one uncertainty; also those of a review if they differ."""
+    names, saved = zip(*named, strict=True)
+    edges = sorted({edge for boundary in saved for edge in boundary.uncertainty_edges})
+    starts, tables = [float("-inf"), *edges], []
+    for title in ("", "Review") if any(boundary.has_zones for boundary in saved) else ("",):
+        columns = [[_rule_at(boundary, start, review=bool(title)) for start in starts] for boundary in saved]
+        rows = list(zip(ranges(edges), *columns, strict=True))
+        is_equal = len(columns) > 1 and columns[0] == columns[1]
+        if not is_equal or not any(boundary.newer_fields for boundary in saved):
+            header = (printable(axis, 30), *names)
+            tables.append(Table(title=title, header=header, rows=rows, left=len(header)))
+    return tables
 
 
 def _rule_at(saved: BoundaryArtifact, uncertainty: float, *, review: bool) -> str:
@@ -261,7 +293,7 @@ def _count(rules: tuple[Saved, Saved], data: DataRequest) -> dict[str, int]:
     refuse_keep(data.on_invalid)
     roles = roles_of(rules, ColumnOverrides(), labelled=False)
     counts = np.zeros(4, dtype=np.int64)
-    for rows in open_engine(data.engine).batches(replace(data, roles=roles)):
+    for rows in open_engine(data.engine).batches(first.as_decided(replace(data, roles=roles))):
         decided = first.decide(rows) + 2 * second.decide(rows)
         counts += np.bincount(decided, weights=rows.weight, minlength=4).astype(np.int64)
     neither, only_first, only_second, both = counts.tolist()

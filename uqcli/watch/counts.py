@@ -16,12 +16,13 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import FLOATING_WHOLE, Bools, Ints
+from uqcli.base.counts import FLOATING_WHOLE, Bools, Floats, Ints
 from uqcli.base.dates import date_of
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.single_precision import of_texts
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
 from uqcli.boundary.search.constraint import PROMISED
 from uqcli.conformal.coverage import CoveredClusters
@@ -48,15 +49,16 @@ class CountedRows:
     """Counts of some inputs, and their usable rows, by day.
 
     Days are in order; if they are not separated, those of all rows are under None. The digests, if requested,
-    are those of the rows with their labels, and of all rows without labels. ``young`` are rows of days that
+    are those of the rows with their labels, and of all rows without labels; first as they are saved, then as
+    earlier versions saved them. ``young`` are rows of days that
     have not matured, and ``unwatched`` rows of groups that no promise is about. If rows depend on each other,
     ``clusters`` has, by day, the successes and trials of each promise by cluster.
     """
 
     by_day: Mapping[str | None, Counts]
     rows: Mapping[str | None, int]
-    labelled: str = ""
-    unlabelled: str = ""
+    labelled: tuple[str, ...] = ()
+    unlabelled: tuple[str, ...] = ()
     young: int
     unwatched: int
     summary: SourceSummary
@@ -127,8 +129,8 @@ def count_promises(
     return CountedRows(
         by_day={name: _pairs(counts) for name, counts in by_day.items()},
         rows={None: batches.summary.rows} if day is None else rows_of,
-        labelled="" if digest is None else digest.labelled,
-        unlabelled="" if digest is None else _unlabelled(data, digest, batches),
+        labelled=() if digest is None else digest.labelled,
+        unlabelled=() if digest is None else _unlabelled(data, digest, batches),
         young=young,
         unwatched=unwatched,
         summary=batches.summary,
@@ -142,8 +144,8 @@ def count_promises(
     )
 
 
-def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -> str:
-    """Return the digest of all rows without their labels, read again if some have no label."""
+def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -> tuple[str, ...]:
+    """Return the digests of all rows without their labels, read again if some have no label."""
     if not batches.dropped and not batches.roles.predicted:
         return digest.unlabelled
     roles = replace(data.roles, label=None, predicted=False, cluster=None)
@@ -274,36 +276,55 @@ _KEYS = (1, 2)
 
 
 class RowDigest:
-    """Sums of hashes of rows, with their labels and without."""
+    """Sums of hashes of rows, with their labels and without.
+
+    The shortest text of a 32-bit number is the same as the number, but not in digests of earlier versions.
+    """
 
     def __init__(self) -> None:
-        self._sums = [[0] * len(_KEYS), [0] * len(_KEYS)]
+        self._sums = np.zeros((2, 2, len(_KEYS)), dtype=np.uint64)  # now and in earlier versions, by labels
         self._rows = 0
 
     def add(self, rows: Rows) -> None:
         """Add rows; a row of weight 2 counts as two rows."""
-        weight = rows.weights().astype(np.uint64)
-        values: list[NDArray[np.generic]] = [rows.numbers[role] for role in sorted(rows.numbers)]
-        values += [rows.features[name].value for name in sorted(rows.features)]
-        label = rows.positive if rows.label_class is None else rows.label_class
-        with_label = values if label is None else [*values, label]
-        for sums, columns in zip(self._sums, (with_label, values), strict=True):
-            for number, key in enumerate(_KEYS):
-                sums[number] = (sums[number] + int((hashes(columns, key) * weight).sum())) % (1 << 64)
+        exact = [rows.numbers[role] for role in sorted(rows.numbers)]
+        alike = [of_texts(numbers) for numbers in exact]
+        now = before = self._hashed(rows, alike)
+        if not all(map(np.array_equal, alike, exact)):
+            before = self._hashed(rows, exact)
+        self._sums += np.stack([now, before])
         self._rows += rows.size
 
+    @staticmethod
+    def _hashed(rows: Rows, numbers: list[Floats]) -> NDArray[np.uint64]:
+        """Sum the hashes of rows with their labels and without, modulo 2**64; shape (2, keys)."""
+        weight = rows.weights().astype(np.uint64)
+        values: list[NDArray[np.generic]] = [
+            *numbers,
+            *(rows.features[name].value for name in sorted(rows.features)),
+        ]
+        label = rows.positive if rows.label_class is None else rows.label_class
+        with_label = values if label is None else [*values, label]
+        return np.array(
+            [[(hashes(columns, key) * weight).sum() for key in _KEYS] for columns in (with_label, values)],
+            dtype=np.uint64,
+        )
+
     @property
-    def labelled(self) -> str:
-        """Digest of the rows with their labels."""
+    def labelled(self) -> tuple[str, str]:
+        """Digest of the rows with their labels, now and in earlier versions."""
         return self._of(0)
 
     @property
-    def unlabelled(self) -> str:
-        """Digest of the rows without their labels."""
+    def unlabelled(self) -> tuple[str, str]:
+        """Digest of the rows without their labels, now and in earlier versions."""
         return self._of(1)
 
-    def _of(self, index: int) -> str:
-        return sha256(f"{self._rows} {self._sums[index]}".encode()).hexdigest()
+    def _of(self, index: int) -> tuple[str, str]:
+        now, before = (
+            sha256(f"{self._rows} {sums[index].tolist()}".encode()).hexdigest() for sums in self._sums
+        )
+        return now, before
 
 
 _YEAR_LAST: Final = re.compile(r"\D*\d{1,3}\D.*\d{4}(?!\d)")

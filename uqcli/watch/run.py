@@ -256,7 +256,7 @@ def _with_rows(
             counted=tuple(old) if is_kept else None,
             clusters=released.union(*(batch.clusters or () for batch in state.batches)),
         )
-    name = counted.labelled if is_kept and not has_days else UNNAMED
+    name = next(iter(counted.labelled), UNNAMED) if is_kept and not has_days else UNNAMED
     names = {day: day or name for day in counted.by_day}
     if not has_days and is_kept:
         known, is_same = _known_rows(state, data, request, counted)
@@ -325,14 +325,14 @@ def _known_rows(
     Other labels, which are not more of them, are a UsageError unless the request replaces the batch.
     """
     digests = {batch.name for batch in state.batches}
-    if counted.labelled in digests:
-        return counted.labelled, True
+    if known := next((digest for digest in counted.labelled if digest in digests), None):
+        return known, True
     if any(batch.rows is msgspec.UNSET for batch in state.batches):  # whose digest is that of the bytes
         of_bytes = open_engine(data.engine).digest(data)
         if of_bytes in digests:
             return of_bytes, True
     for batch in state.batches:
-        if batch.unlabelled == counted.unlabelled:
+        if batch.unlabelled in counted.unlabelled:
             has_more = isinstance(batch.rows, int) and counted.rows[None] > batch.rows
             if not has_more and not request.replace:
                 raise UsageError(
@@ -399,8 +399,8 @@ def _batch(
     if day is not None:
         return SavedBatch(day=day, rows=counted.rows[day], counts=counts, clusters=clusters)
     return SavedBatch(
-        digest=counted.labelled or UNNAMED,
-        unlabelled=counted.unlabelled or msgspec.UNSET,
+        digest=next(iter(counted.labelled), UNNAMED),
+        unlabelled=next(iter(counted.unlabelled), msgspec.UNSET),
         rows=counted.rows[None],
         dropped=counted.summary.dropped,
         counts=counts,

@@ -127,6 +127,18 @@ def repeated_doubts() -> list[str]:
     ]
 
 
+def listed() -> dict[str, list[str]]:
+    """Return the cautions of this run, and the doubts about the rules that it uses, by their JSON keys."""
+    by_rule = doubts()
+    repeated = [
+        sentence if len(by_rule) == 1 else f"{name}: {sentence}"
+        for name, sentences in by_rule.items()
+        for sentence in sentences
+    ]
+    texts = {"cautions": [*cautions(), *suspicions()], "doubts": repeated}
+    return {key: sentences for key, sentences in texts.items() if sentences}
+
+
 def clear() -> None:
     """Begin a new run, which has said nothing and read no rows; its progress goes where it went before."""
     before = _run.get(None)

@@ -20,6 +20,7 @@ from uqcli.base.counts import Bools, CellRow, Cells, Floats, RangeCounts, distin
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.single_precision import near_thresholds
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind
 from uqcli.boundary.search.goals import Goal, Tops, in_all_rows, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
@@ -73,14 +74,19 @@ def ranges_for_threshold(counts: RangeCounts, goal: Goal) -> Bools:
     """Mark the score ranges to open until the best single threshold is known.
 
     These are the ranges in which a threshold could equal the best one between ranges, if all positive rows of
-    the range came first.
+    the range came first, and those near the best one, by which it is moved and shown.
     """
     runs = top_runs(distinct_cells(counts.counts))
     before, after = runs.at(slice(None, -1)), runs.at(slice(1, None))
     index = goal.best_of(after)
     best = None if index is None else after.at(slice(index, index + 1))
     reachable: Bools = goal.within_reach(before, after, best)[::-1]
-    return reachable & (counts.positives > 0) & ~counts.exact
+    with_positives = np.flatnonzero(counts.positives)[::-1]
+    chosen = goal.best_of(runs.at(len(counts.value) - with_positives))
+    near = with_positives[:0] if chosen is None else with_positives[chosen : chosen + 1]
+    return (
+        reachable & (counts.positives > 0) | counts.around(near_thresholds(counts.value[near]))
+    ) & ~counts.exact
 
 
 def smoothed_boundary(cells: Cells, goal: Goal) -> Tops | None:

@@ -147,7 +147,7 @@ def _gain(
         sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False))
         for tops in boundaries
     ]
-    of_score = _worth(by_score, constraint)
+    of_score = _worth(by_score, constraint).astype(np.float64)
     gained: Floats = np.array(worth, dtype=np.float64) - np.interp(alerts, by_score.selected, of_score)
     return float(gained.mean()) / _most(by_score, constraint)
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from uqcli.base.counts import Bools, CellRow, Ints
 from uqcli.base.records import dataclass
+from uqcli.base.whole_numbers import product
 from uqcli.boundary.search.knapsack import OWN, solve
 
 _ROUNDING_TOLERANCE: Final = 1e-6
@@ -447,20 +448,20 @@ class MaximiseUtility:
         return None
 
     def utility(self, runs: TopRuns) -> Ints:
-        """Compute the utility of each candidate; int64, shape (m,)."""
+        """Compute the utility of each candidate, shape (m,); see ``whole_numbers`` for its type."""
         return self.gained(runs) - self._lost(runs)
 
     def gained(self, runs: TopRuns) -> Ints:
         """Compute the gain of the true positives of each candidate."""
         if self.gain_index is None:
-            return self.gain * runs.true_positives
+            return product(runs.true_positives, self.gain)
         assert runs.sums is not None  # an amount has an index
         gained: Ints = runs.sums[1, self.gain_index]
         return gained
 
     def _lost(self, runs: TopRuns) -> Ints:
         if self.cost_index is None:
-            return self.cost * (runs.selected - runs.true_positives)
+            return product(runs.selected - runs.true_positives, self.cost)
         assert runs.sums is not None  # an amount has an index
         lost: Ints = runs.sums[0, self.cost_index] - runs.sums[1, self.cost_index]
         return lost

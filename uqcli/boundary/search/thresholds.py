@@ -15,6 +15,7 @@ from uqcli.base.counts import Bools, CellRow, Cells, Floats, Ints, bin_of
 from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
+from uqcli.base.single_precision import shown
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.estimates.confusion import Confusion, Sums
 
@@ -30,13 +31,36 @@ class FittedBoundary:
     """Boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin.
 
     The K bins have K-1 edges. With a review, ``review_thresholds`` has the lowest reviewed score of each bin,
-    None for no review there.
+    None for no review there. ``shown`` and ``shown_review`` are the thresholds in few digits that decide
+    alike on the calibration rows; None if these are not known.
     """
 
     uncertainty_edges: Floats
     thresholds: Thresholds
     fit: Confusion[int]
     review_thresholds: Thresholds | None = None
+    shown: Thresholds | None = None
+    shown_review: Thresholds | None = None
+
+    @property
+    def printed(self) -> Thresholds:
+        """The thresholds as texts and figures print them."""
+        return self.shown or self.thresholds
+
+    @property
+    def printed_review(self) -> Thresholds | None:
+        """The thresholds of the review as texts and figures print them."""
+        return self.shown_review or self.review_thresholds
+
+
+def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds | None:
+    """Return thresholds in few digits, given the scores of each bin; None if these are not known."""
+    few: list[float | None] = []
+    for threshold, known in zip(thresholds, scores, strict=True):
+        if known is None:
+            return None
+        few.append(threshold if threshold is None else float(shown(np.array([threshold]), known)[0]))
+    return tuple(few)
 
 
 def _lowest_flagged(row: CellRow, first: int, *, raised: bool) -> tuple[float | None, int, int]:
@@ -98,7 +122,12 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         sums_selected=as_sums(np.sum(sums_of_bins, axis=0)) if sums_of_bins else None,
         sums=None if all_sums is None else as_sums(all_sums.sum(axis=-1)),
     )
-    return FittedBoundary(uncertainty_edges=cells.uncertainty_edges, thresholds=tuple(thresholds), fit=fit)
+    return FittedBoundary(
+        uncertainty_edges=cells.uncertainty_edges,
+        thresholds=tuple(thresholds),
+        fit=fit,
+        shown=shown_in_bins(tuple(thresholds), [row.scores for row in cells.rows]) if raised else None,
+    )
 
 
 def decide(

@@ -106,6 +106,7 @@ def with_review(
         boundary,
         fit=replace(boundary.fit, zones=(zone.fit.selected, caught)),
         review_thresholds=zone.thresholds,
+        shown_review=zone.shown,
     )
 
 
@@ -151,6 +152,7 @@ def _row_below(row: CellRow, threshold: float | None) -> CellRow:
         positives=row.positives[:first],
         lowest_positive=None if row.lowest_positive is None else row.lowest_positive[:first],
         below_positive=None if row.below_positive is None else row.below_positive[:first],
+        scores=row.scores,
     )
 
 

@@ -10,13 +10,14 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, ValueCounts, bin_of, merge
+from uqcli.base.single_precision import unless_between
 from uqcli.base.wording import count
 from uqcli.calibrate.maps.base import (
     BaseRowMap,
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
 
 
+PLAIN: Final = Scale()
+"""Scale of scores that are probabilities, not corrected."""
+
+
 class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="isotonic"):
     """Linear interpolation of the points (x, y), constant outside; x and y ascend."""
 
@@ -53,8 +58,7 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
     @classmethod
     def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
         """See BaseScoreMap."""
-        del options
-        return Fit(map=fit_isotonic(counts))
+        return Fit(map=fit_isotonic(counts, options.scale))
 
     def contradiction(self) -> str | None:
         """See BaseMap."""
@@ -159,21 +163,33 @@ def _of_runs(argument: Expression, steps: Sequence[tuple[float, Expression]]) ->
     return parts[0] if len(parts) == 1 else Steps(argument, tuple(run[0][0] for run in runs[1:]), parts)
 
 
-def fit_isotonic(counts: ValueCounts, *, certain: bool = True) -> IsotonicMap:
+def fit_isotonic(counts: ValueCounts, scale: Scale = PLAIN, *, certain: bool = True) -> IsotonicMap:
     """Fit least-squares isotonic regression: constant on blocks, linear between them, constant outside.
 
-    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``. There is at least one score,
-    corrected for undersampling. Unless ``certain``, rates are never 0 or 1: such a block has the rate
-    (k+1)/(n+2), or its neighbour's if that is closer.
+    Equal to scikit-learn's IsotonicRegression with ``out_of_bounds="clip"``, but blocks have all scores of
+    the 32-bit numbers at their ends. There is at least one score, corrected for undersampling. Unless
+    ``certain``, rates are never 0 or 1: such a block has the rate (k+1)/(n+2), or its neighbour's if that is
+    closer.
     """
     first, count, positives = isotonic_sums(counts.positives, counts.count)
     last = np.append(first[1:], len(counts.value)) - 1
     rate = positives / count
     if not certain:
         rate = _uncertain(rate, count)
-    block_ends = np.stack([counts.value[first], counts.value[last]], axis=1)
-    is_end = np.stack([np.ones(len(first), dtype=np.bool_), first < last], axis=1)
+    low, high = _ends(counts.value, first, last, scale)
+    if first[0] == last[0]:  # constant below, too
+        low[0] = high[0]
+    if first[-1] == last[-1]:  # constant above, too
+        high[-1] = low[-1]
+    block_ends = np.stack([low, high], axis=1)
+    is_end = np.stack([np.ones(len(first), dtype=np.bool_), low < high], axis=1)
     return IsotonicMap(x=block_ends[is_end].tolist(), y=np.repeat(rate, is_end.sum(axis=1)).tolist())
+
+
+def _ends(value: Floats, first: Ints, last: Ints, scale: Scale) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest score of runs of scores: alike as 32-bit numbers, in no other run."""
+    low, high = scale.ends_alike(value[first])[0], scale.ends_alike(value[last])[1]
+    return unless_between(value[first], low, value), unless_between(value[last], high, value)
 
 
 def _uncertain(rate: Floats, count: Ints) -> Floats:
@@ -249,7 +265,9 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
         return [Table(title="Uncertainty levels", header=header, rows=rows, left=0)]
 
 
-def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) -> UncertaintyMap:
+def fit_by_uncertainty(
+    parts: Sequence[ValueCounts], uncertainty_edges: Floats, scale: Scale = PLAIN
+) -> UncertaintyMap:
     """Fit isotonic regression per uncertainty bin; an empty bin uses the fit of all rows.
 
     Parts are the corrected scores of each bin; at least one is not empty.
@@ -257,7 +275,7 @@ def fit_by_uncertainty(parts: Sequence[ValueCounts], uncertainty_edges: Floats) 
     pooled = merge(parts)
     return UncertaintyMap(
         uncertainty_edges=uncertainty_edges.tolist(),
-        maps=[fit_isotonic(part if part.rows else pooled) for part in parts],
+        maps=[fit_isotonic(part if part.rows else pooled, scale) for part in parts],
         count=[part.rows for part in parts],
     )
 
@@ -279,8 +297,7 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     @classmethod
     def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
         """See BaseScoreMap."""
-        del options
-        return Fit(map=fit_venn_abers(counts))
+        return Fit(map=fit_venn_abers(counts, options.scale))
 
     @property
     def has_interval(self) -> bool:
@@ -340,18 +357,20 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         return f"Venn-Abers, {len(self.low)} low and {len(self.high)} high levels"
 
 
-def fit_venn_abers(counts: ValueCounts) -> VennAbersMap:
+def fit_venn_abers(counts: ValueCounts, scale: Scale = PLAIN) -> VennAbersMap:
     """Compute both fits for every score; there is at least one, corrected for undersampling.
 
     Between two calibration scores, a negative row has the fit of the score below. A positive row has that of
-    the score above.
+    the score above. Scores that are the 32-bit number of a calibration score have its fits.
     """
     low, high = fits_with_one_more(counts.count, counts.positives)
-    first = np.append(True, low[1:] > low[:-1])
-    last = np.append(high[1:] > high[:-1], True)
+    first = np.flatnonzero(np.append(True, low[1:] > low[:-1]))
+    last = np.flatnonzero(np.append(high[1:] > high[:-1], True))
+    low_from, _ = _ends(counts.value, first, first, scale)
+    _, high_to = _ends(counts.value, last, last, scale)
     return VennAbersMap(
-        low_from=counts.value[first].tolist(),
+        low_from=low_from.tolist(),
         low=low[first].tolist(),
-        high_to=counts.value[last].tolist(),
+        high_to=high_to.tolist(),
         high=high[last].tolist(),
     )

@@ -179,7 +179,7 @@ class LocalEngine:
         """Read all requested columns of every row; memory grows with their number."""
         reader = self.batches(request)
         batches = [checked for checked, _ in reader.each(lambda checked: checked)]
-        rows, roles = Rows.joined([batch.rows for batch in batches]), reader.roles
+        rows, roles = Rows.joined([batch.with_positions() for batch in batches]), reader.roles
         groups = {name: _groups(codes, reader.levels[name]) for name, codes in rows.groups.items()}
         features = {feature.name: _feature(feature, rows, batches) for feature in roles.features}
         return ReadRows(

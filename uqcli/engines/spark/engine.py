@@ -183,6 +183,7 @@ class _Counts:
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], inside.sums])
         return RangeCounts(
             value=np.concatenate([self.low[closed], inside.value])[order],
+            last=np.concatenate([self.high[closed], inside.value])[order],
             count=np.concatenate([self.count[closed], inside.count])[order],
             positives=np.concatenate([self.positives[closed], inside.positives])[order],
             exact=np.concatenate([single, np.ones(len(inside.value), dtype=np.bool_)])[order],

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.defaults import VERSION
-from uqcli.base.running.messages import cautions, doubts, suspicions
+from uqcli.base.running.messages import listed
 from uqcli.base.wording import RUNNER_COMMAND, is_acting
 from uqcli.reports.format import Failure, Format, RunContext
 
@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 def to_json(report: Report, failure: Failure | None = None) -> str:
     """Format a report as one indented JSON object; escape characters that act on a terminal."""
-    listed = [*cautions(), *suspicions()]
-    more: dict[str, Any] = {"cautions": listed} if listed else {}
-    if by_rule := doubts():
-        more["doubts"] = [
-            sentence if len(by_rule) == 1 else f"{name}: {sentence}"
-            for name, sentences in by_rule.items()
-            for sentence in sentences
-        ]
+    more: dict[str, Any] = {**listed()}
     if failure is not None:
         more["error"] = failure.payload()
     return _text({**report.payload(), **more})

@@ -275,6 +275,7 @@ class _Table:
         sums = None if self.sums is None else joined_sums([self.sums[..., closed], self.inside.sums])
         return RangeCounts(
             value=values_of(self._keys[order]),
+            last=values_of(np.concatenate([self.ranges.ends[closed], self.inside.key])[order]),
             count=np.concatenate([self.count[closed], self.inside.count])[order],
             positives=np.concatenate([self.positives[closed], self.inside.positives])[order],
             exact=exact[order],

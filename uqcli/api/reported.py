@@ -1,0 +1,51 @@
+"""Results of commands in Python, which have the command's report and what its run said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from uqcli.base.records import dataclass
+from uqcli.base.running.messages import listed
+from uqcli.reports.document import Report
+from uqcli.reports.figures import save_figure
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Reported:
+    """Result of a command.
+
+    Attributes
+    ----------
+    report
+        Report of the command.
+    said
+        Cautions of the run, and doubts about the rules that it used, by their keys in the JSON.
+    """
+
+    report: Report
+    said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
+
+    def __repr__(self) -> str:
+        return f"<{self.report.document().title}>"
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON that the command prints with ``--json``."""
+        return {**self.report.payload(), **self.said}
+
+    def plot(self, path: str) -> None:
+        """Write the figure, as ``--plot``; see ``Fitted.plot``."""
+        save_figure(self.report, path)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Verdict, notes, cautions and doubts, in words."""
+        return (
+            *self.report.payload().get("notes", ()),
+            *self.said.get("cautions", ()),
+            *self.said.get("doubts", ()),
+        )
