@@ -1,5 +1,7 @@
 """Fixtures of rows in memory, and of the same rows in files."""
 
+import json
+
 import numpy as np
 import polars as pl
 import pytest
@@ -60,3 +62,12 @@ def folder(tmp_path_factory, rows, classes):
 def probability(classes):
     """Stack the probabilities alone, shape (n, 4)."""
     return np.stack([classes[f"p_{name}"] for name in "abcd"], axis=1)
+
+
+def without_rows_read(text):
+    """Return the JSON report of a command without the rows that it read, which functions do not count."""
+    report = json.loads(text)
+    report["source"].pop("read")
+    for part in (report, *report.get("results", ())):
+        part.get("metrics", {}).pop("dropped_share", None)
+    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import uqcli
+from tests.api.conftest import without_rows_read
 from tests.statistical.clustered import cluster_of_rows, labels, uniforms
 from uqcli.cli.app import run
 
@@ -26,7 +27,7 @@ def rows(tmp_path):
 def report_of(capfd, *command):
     """Return the JSON report of a command."""
     assert run([*command, "--cluster", "cluster", "--json"]) == 0
-    return json.loads(capfd.readouterr().out)
+    return json.loads(without_rows_read(capfd.readouterr().out))
 
 
 @pytest.mark.covering("thorough", every=3)

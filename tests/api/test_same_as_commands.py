@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import uqcli
+from tests.api.conftest import without_rows_read
 from uqcli.base.choices import OF_UNCERTAINTY, Algorithm, ArtifactKind, Binning
 from uqcli.calibrate.fit import SCORE_FITS
 from uqcli.cli.app import run
@@ -281,7 +282,7 @@ def command(line, capfd):
     code = run(line.split())
     out, err = capfd.readouterr()
     assert code == 0, err
-    return out
+    return without_rows_read(out) if "--json" in line else out
 
 
 @pytest.mark.covering("thorough", every=10)

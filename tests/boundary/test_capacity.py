@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracles.capacity import first_rows, place_of
+from tests.oracles.capacity import first_rows, place_of, tied_rows
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.defaults import LOWEST
 from uqcli.boundary.search.smoothing import nested_boundaries
@@ -34,6 +34,7 @@ def test_the_first_rows_are_those_of_a_sort_in_memory(rows, limit, batch_size):
     taken = cuts.takes(group, place, score.astype(float), position)
     assert set(np.flatnonzero(taken).tolist()) == first_rows(rows, EDGES, NESTED, limit)
     assert int(cuts.taken.sum()) == int(taken.sum())
+    assert cuts.tied.tolist() == [tied_rows(rows, group, EDGES, NESTED, limit) for group in range(3)]
     assert not cuts.splits_tie
 
 

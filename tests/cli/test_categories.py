@@ -155,13 +155,18 @@ def test_whole_numbers_name_the_same_group_whatever_their_type(uqcli, rows, rule
     assert all(values == added[0] for values in added)
 
 
-def test_a_whole_number_and_its_floating_point_text_may_be_two_groups(uqcli, rows):
-    texts = rows.with_columns(code=pl.when(pl.col("code") < 3).then(pl.lit("1")).otherwise(pl.lit("1.0")))
-    texts.write_csv("texts.csv")
-    line = ("boundary", "texts.csv", "--precision", "0.6", "--by", "code", "--uncertainty", "age")
+def test_both_texts_of_a_whole_number_may_be_groups_of_an_older_rule(uqcli, rows):
+    names = {"low": "1", "high": "1.0"}
+    texts = rows.with_columns(code=pl.when(pl.col("code") < 3).then(pl.lit("low")).otherwise(pl.lit("high")))
+    texts.write_csv("named.csv")
+    texts.with_columns(pl.col("code").replace(names)).write_csv("texts.csv")
+    line = ("boundary", "named.csv", "--precision", "0.6", "--by", "code", "--uncertainty", "age")
     assert uqcli(*line, "-q", "-o", "rule.json").code == 0
-    outcome = uqcli("apply", "rule.json", "texts.csv", "-o", "out.parquet", "--json")
     saved = json.loads(Path("rule.json").read_text())
+    saved["groups"] = {names[name]: group for name, group in saved["groups"].items()}
+    del saved["digest"]
+    Path("older.json").write_text(json.dumps(saved))
+    outcome = uqcli("apply", "older.json", "texts.csv", "-o", "out.parquet", "--json")
     assert outcome.json["metrics"]["selected"] == saved["fit"]["selected"]
-    outcome = uqcli("export", "rule.json", "--to", "sql", "--dialect", "postgres")
+    outcome = uqcli("export", "older.json", "--to", "sql", "--dialect", "postgres")
     assert (outcome.code, "1.0, a number that databases write in different ways" in outcome.err) == (2, True)

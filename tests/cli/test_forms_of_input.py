@@ -500,3 +500,22 @@ def test_lines_of_csv_may_end_in_carriage_returns(uqcli, boundary_bytes, tmp_pat
     assert written.count(b"\n") == 4
     expected = uqcli("tce", "new.csv", "--json", "--bootstrap", 0)
     assert uqcli("tce", file, "--json", "--bootstrap", 0, stdin=old).out == expected.out
+
+
+@pytest.mark.parametrize("output", ["o.csv", "o.parquet", "o.arrow"])
+def test_integers_of_json_lines_become_decimal_numbers(uqcli, boundary_bytes, output):
+    """Types are those of all records, not of the first thousand."""
+    values = [5] * 1200 + [5.25, 6]
+    records = [
+        {"score": 0.5, "uncertainty": 0.1, "amount": value, "more": {"x": [value]}, "whole": 1}
+        for value in values
+    ]
+    if output == "o.csv":
+        records = [{key: value for key, value in record.items() if key != "more"} for record in records]
+    Path("d.jsonl").write_text("\n".join(map(json.dumps, records)))
+    assert uqcli("apply", "b.json", "d.jsonl", "-q", "-o", output).code == 0
+    readers = {"o.csv": pl.read_csv, "o.parquet": pl.read_parquet, "o.arrow": pl.read_ipc}
+    frame = readers[output](output)
+    assert frame["amount"].to_list() == values
+    assert (frame["amount"].dtype, frame["whole"].dtype) == (pl.Float64, pl.Int64)
+    assert output == "o.csv" or frame["more"].to_list() == [{"x": [value]} for value in values]

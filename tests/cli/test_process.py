@@ -27,6 +27,18 @@ def test_a_closed_pipe_is_silent(single, large_file):
     assert process.wait(30) == 0
 
 
+@pytest.mark.parametrize(
+    "form", ["jsonl", *(pytest.param(form, marks=pytest.mark.thorough) for form in ("parquet", "arrow"))]
+)
+def test_a_closed_pipe_is_silent_in_every_format(single, large_file, form):
+    process = start("apply", single, large_file, "--output-format", form, stdout=subprocess.PIPE)
+    assert process.stdout.read(1)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 0
+
+
 def test_a_pipe_closed_before_the_first_byte_is_silent(single):
     read_end, write_end = os.pipe()
     os.close(read_end)

@@ -28,20 +28,20 @@ def rows_of(path: Path) -> int | None:
 
 
 def _count_records(content: bytes, delimiter: str) -> int | None:
-    """Count the records after the header with the csv module, without empty lines.
+    """Count the records after the header with the csv module; an empty line is one if there is one column.
 
     The module also ends a record at a bare carriage return. uqcli does so only if the header ends in one.
     """
     try:
         text = content.decode("utf-8-sig")
-        if not re.match(r'[\r\n]*(?:"[^"]*"|[^"\r\n])+\r(?!\n)', text):
+        ends_in_returns = re.match(r'[\r\n]*(?:"[^"]*"|[^"\r\n])+\r(?!\n)', text)
+        if not ends_in_returns:
             text = re.sub(r"\r(?!\n)", " ", text)
-        records = [
-            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row
-        ]
+        rows = csv.reader(io.StringIO(text.lstrip("\r\n"), newline=""), delimiter=delimiter, strict=True)
+        width = len(next(rows, []))
+        return sum(bool(row) or (width == 1 and not ends_in_returns) for row in rows) if width else -1
     except (UnicodeDecodeError, csv.Error):
         return None
-    return len(records) - 1
 
 
 def survives_round_trip(content: bytes) -> bool:

@@ -22,3 +22,9 @@ def first_rows(rows, edges, nested, limit):
         )
         flagged |= {position for _, _, position in ranked[:limit]}
     return flagged
+
+
+def tied_rows(rows, group, edges, nested, limit):
+    """Count the rows of a group that are not flagged, but rank as its last flagged row does."""
+    ranks = sorted((place_of(row[1], row[2], edges, nested), -row[1]) for row in rows if row[0] == group)
+    return ranks[limit:].count(ranks[limit - 1]) if len(ranks) > limit else 0

@@ -29,7 +29,9 @@ class ApplyRequest:
     top: int | None = option(
         "N", "Flag the N highest-ranked rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
     )
-    per: str | None = option("COL", "With --top: flag N rows of each value of this column.")
+    per: str | None = option(
+        "COL", "With --top: flag N rows of each value of this column, or of each date of times."
+    )
     data: DataRequest = filled()
     artifact: str = filled()
     output: RowOutput = RowOutput()

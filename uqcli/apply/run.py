@@ -15,6 +15,7 @@ from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.messages import caution
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import REVIEWED, ZONES, BoundaryArtifact
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
@@ -28,6 +29,7 @@ from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import flagged_interval
 from uqcli.reports.checks import apply_checks
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Verdict, head_of
+from uqcli.reports.rows_read import SHARE
 from uqcli.rules.codec import content_of, load_unedited
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.result import Result, WrittenRows, stream
@@ -191,9 +193,6 @@ class ApplyReport(OneResult):
         elif self.unknown:
             has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
             cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
-        if self.source.dropped:
-            were = "was" if self.source.dropped == 1 else "were"
-            cautions.append(f"{rows_of(self.source.dropped)} without a usable value {were} dropped.")
         added = f"Columns added: {', '.join(self.columns)}."
         if self.only_selected:
             added += " Only flagged rows are written."
@@ -269,7 +268,7 @@ def decide_by_capacity(
     """
     usable = OnInvalid.ERROR if data.on_invalid is OnInvalid.ERROR else OnInvalid.DROP
     keys = () if per is None else (per,)
-    request = replace(data, roles=replace(data.roles, keys=keys), on_invalid=usable)
+    request = replace(data, roles=replace(data.roles, keys=keys, per=per), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
     try:
         with key_named_by(per, "--per"):
@@ -288,6 +287,8 @@ def decide_by_capacity(
             expected="scores that differ there",
             remedy="use --engine polars",
         )
+    if tied := int(cuts.tied.sum()):
+        caution(_tied(tied, int(np.count_nonzero(cuts.tied)), per))
     (decision,) = added.types
     order = np.array([*levels.values(), -1], dtype=np.int64)  # the last is any other text
 
@@ -300,11 +301,21 @@ def decide_by_capacity(
         return {decision: cuts.takes(group, place, score, rows.position)}
 
     if per is not None:
-        feature = FeatureRequest(name=per, text=True, levels=tuple(levels))
+        feature = FeatureRequest(name=per, text=True, levels=tuple(levels), dated=True)
         roles = data.roles
-        keyed = replace(roles, keys=(*roles.keys, per), features=(*roles.features, feature))
+        keyed = replace(roles, keys=(*roles.keys, per), per=per, features=(*roles.features, feature))
         data = replace(data, roles=keyed)
     return data, replace(added, compute=decided), cuts
+
+
+def _tied(rows: int, groups: int, per: str | None) -> str:
+    """Caution of rows that are not flagged only since they come after equal ones."""
+    ranks, are = ("ranks", "is") if rows == 1 else ("rank", "are")
+    where = "" if per is None else f", in {count(groups)} group{'' if groups == 1 else 's'}"
+    return (
+        f"{rows_of(rows)} {ranks} as the last flagged row does{where}, and {are} not flagged: of rows of "
+        "equal scores the first ones in the input are taken. Use scores of more digits, or another --top."
+    )
 
 
 def run(request: ApplyRequest) -> Result[ApplyReport, None]:
@@ -324,7 +335,7 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     has_categories = bool(roles.features)
     unknown = 0 if has_categories else None
     empty = metrics_of(rows=0, selected=selected, undecided=0, reviewed=reviewed, unknown=unknown)
-    apply_checks(request.checks, {"": empty})
+    apply_checks(request.checks, {"": {**empty, SHARE: None}})
     only = f"{output.prefix}decision" if request.only_selected else None
     data, cuts = replace(request.data, roles=roles), None
     with nullcontext() if request.top is None else reusable_streams():  # a capacity needs two passes

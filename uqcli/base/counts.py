@@ -37,6 +37,9 @@ FEW_EDGES = 16
 WHOLE_NUMBER: Final = re.compile(r"(-?(?:0|[1-9]\d{0,14}))(\.0)?")
 """Text of a whole number that is written without an exponent, as an integer or a floating-point number."""
 
+FLOATING_WHOLE: Final = r"^(?:-(0)|(-?(?:0|[1-9][0-9]*)))\.0$"
+"""Text of a floating-point number that is whole; its two groups together are the text of the integer."""
+
 LOWEST_EDGE = np.array([LOWEST])
 """Lower edge of the lowest cell of every row."""
 

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.counts import Ints
+from uqcli.base.errors import DataError
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
@@ -112,7 +113,10 @@ def alike_rows(
         dates=tuple(name for name in columns if name in keys.dates),
         others=tuple(name for name in columns if name in keys.others),
     )
-    rows = open_engine(data.engine).first_rows(data, _FIRST_ROWS, chosen)
+    try:
+        rows = open_engine(data.engine).first_rows(data, _FIRST_ROWS, chosen)
+    except DataError:  # in a column that nobody named, since the others have been read
+        return None
     flagged, weight = rule.zones(rows) == ZONES.index("flag"), rows.weights()
     trials = weight * flagged
     effects = {

@@ -58,6 +58,7 @@ def check_outputs(
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.formats import format_of
+    from uqcli.reports.rows_read import SHARE
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
@@ -84,7 +85,7 @@ def check_outputs(
             check_writable(name)
     checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
-        apply_checks(checks, {"": metrics})
+        apply_checks(checks, {"": {**metrics, SHARE: None}})
     if not options.quiet:
         show_progress(STDIO if rows and results[0] is None else results[0])
     command, line, configured = current_line()
@@ -155,11 +156,12 @@ def deliver(
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.formats.json import to_json
+    from uqcli.reports.rows_read import with_rows_read
     from uqcli.reports.terminal import to_terminal
     from uqcli.rules.codec import encode
 
     hide_progress()
-    report, failure = result.report, result.failure
+    report, failure = with_rows_read(result.report), result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     failed = [check.message for check in checks if check.fails]

@@ -18,6 +18,7 @@ from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, con
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.left_out import LeftOut
 from uqcli.engines.request import DataRequest, Roles
 
 R = TypeVar("R")
@@ -114,7 +115,7 @@ class StreamSummary:
     Rows are counted whether they are written or not (``StreamRequest.only``), except dropped ones. If an
     added number selects the rows to write, ``selected`` counts them. ``texts`` counts the rows of each added
     text. ``outside`` counts the usable rows outside ``StreamRequest.ranges``, and ``unknown`` those with a
-    category that the rule does not know.
+    category that the rule does not know. ``reasons`` counts unusable values by column and by what they are.
     """
 
     rows: int
@@ -124,6 +125,12 @@ class StreamSummary:
     texts: Mapping[str, int] = field(default_factory=dict)
     outside: int = 0
     unknown: int = 0
+    reasons: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> LeftOut:
+        """All rows, and those that were dropped."""
+        return LeftOut(rows=self.rows + self.dropped, dropped=self.dropped, reasons=self.reasons)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -99,7 +99,7 @@ def require_days(texts: Iterable[str], column: str) -> None:
         except ValueError as error:
             raise DataError(
                 f"column '{column}' has '{text}'",
-                expected="dates such as 2026-03-31",
+                expected="dates such as 2026-03-31 or 31-Mar-2026",
                 remedy="convert the column, or give --cluster for other values",
             ) from error
 
@@ -131,7 +131,7 @@ def no_match(labels: LabelsFile) -> DataError:
     return DataError(
         f"no '{labels.on}' of the inputs is in '{labels.file}'",
         expected="the same ids, compared as text",
-        remedy="check --on, leading zeros, and decimals: 1 is not 1.0",
+        remedy="check --on, and leading zeros: 1 is not 01",
     )
 
 
@@ -183,6 +183,20 @@ def no_positive(value: str, column: str) -> DataError:
         f"label '{value}' never appears in column '{column}'",
         expected="the text of the positive label",
         remedy="check --positive; if it is right, all rows are negative",
+    )
+
+
+LABELS_NAMED: Final = 3
+"""Most labels that a caution names."""
+
+
+def without_positive(value: str, column: str, others: Sequence[str]) -> str:
+    """Caution that the positive label of the rule never occurs, and name some of the labels that do."""
+    names = ", ".join(f"'{printable(other)}'" for other in others)
+    return (
+        f"no label in column '{column}' is '{printable(value)}', the positive label of the rule: "
+        f"all rows count as negative. Labels that occur: {names}. If one of them is positive, name it with "
+        "--positive."
     )
 
 

@@ -85,7 +85,8 @@ class FeatureRequest:
     """Feature column to read, with its levels once they are known.
 
     ``text`` is whether values are text even if they look like numbers; None to infer it. ``makes_groups`` is
-    whether each text has results of its own, so that their number is limited.
+    whether each text has results of its own, so that their number is limited, and ``dated`` whether of a time
+    the date alone counts.
     """
 
     name: str
@@ -93,6 +94,7 @@ class FeatureRequest:
     levels: tuple[str, ...] | None = None
     option: str = "features"
     makes_groups: bool = False
+    dated: bool = False
 
     @property
     def known(self) -> bool:
@@ -220,6 +222,8 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
         The key of dependent rows, such as those of one customer; None if rows are independent.
     days
         Whether that key is a day: of dates and times, the date alone counts.
+    per
+        The key in each of whose groups rows are ranked; of times, the date alone counts.
     fitted_clusters
         Cluster column of the rule that reads the rows; they may also have it.
     fitted_days
@@ -253,6 +257,7 @@ class Roles:  # noqa: PLW1641 (mappings in it cannot be hashed)
     by: str | None = None
     cluster: str | None = None
     days: bool = False
+    per: str | None = None
     fitted_clusters: str | None = None
     fitted_days: bool = False
     fitted_rule: str = ""
@@ -406,7 +411,8 @@ class LabelsFile:
 class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     """Request for rows of the INPUT arguments in order, read as one table.
 
-    The positive label has a text, or None for 0/1 and true/false. ``spark`` is the address of the cluster for
+    The positive label has a text, or None for 0/1 and true/false; a rule's own, ``fitted_positive``, may be
+    absent from a batch. ``spark`` is the address of the cluster for
     the Spark engine; None for ``SPARK_REMOTE``, or a local server. A data frame is read instead of the
     inputs, like a Parquet file. Labels may be in a file of their own; rows without a label are then left out.
     ``takes_weights`` is whether ``--sampling-weight`` can be added to the options of the run.
@@ -417,11 +423,17 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     read: ReadOptions = ReadOptions()
     on_invalid: OnInvalid = defaults.ON_INVALID
     positive_value: str | None = None
+    fitted_positive: bool = False
     engine: EngineName = defaults.ENGINE
     spark: str | None = None
     frame: pl.DataFrame | None = field(default=None, compare=False)
     labels: LabelsFile | None = None
     takes_weights: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...] | int:
+        """Key of the inputs, whatever is read of them."""
+        return self.inputs if self.frame is None else id(self.frame)
 
     @property
     def joined(self) -> LabelsFile | None:

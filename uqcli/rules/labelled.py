@@ -14,7 +14,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
-from uqcli.engines.probabilities import classes_of, probabilities
+from uqcli.engines.probabilities import classes_of, positive_spellings, probabilities
 from uqcli.engines.protocol import ReadRows, SourceSummary, Table
 from uqcli.engines.request import DataRequest
 from uqcli.rules.columns import ColumnOverrides
@@ -90,7 +90,12 @@ def labelled_request(
     roles = roles_of(rules, columns, labelled=True)
     clustered = (name for name, rule in zip(names, rules, strict=False) if rule.source.dependence is not None)
     roles = replace(roles, label=roles.label or LABEL, fitted_rule=next(clustered, ""))
-    return replace(data, roles=roles, positive_value=_positive_value(data, columns, rules))
+    value = _positive_value(data, columns, rules)
+    # 0/1 and true/false have no text, and the positive one is 1
+    is_fitted = any(
+        positive_spellings(rule.positive_label or "1") == positive_spellings(value or "1") for rule in rules
+    )
+    return replace(data, roles=roles, positive_value=value, fitted_positive=is_fitted)
 
 
 def _positive_value(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> str | None:

@@ -13,7 +13,7 @@ import msgspec
 from uqcli.base.errors import UqcliError
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
-from uqcli.base.running.messages import collected_doubts, doubt
+from uqcli.base.running.messages import caution, collected_doubts, doubt, leave_out
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest
@@ -76,9 +76,13 @@ def stream(
     ``only`` is the added column that selects the rows to write; None for all. Rows outside the ranges of
     numbers, by role, are counted.
     """
-    return open_engine(data.engine).stream(
+    summary = open_engine(data.engine).stream(
         StreamRequest(data=data, added=added, output=output, only=only, ranges=ranges)
     )
+    leave_out(data.key, summary.left_out)
+    if summary.left_out.is_doubtful:
+        caution(summary.left_out.caution())
+    return summary
 
 
 class WrittenRows(msgspec.Struct, frozen=True, kw_only=True):

@@ -64,8 +64,6 @@ class UncertaintyReport(OneResult):
         cautions = []
         if self.undecided:
             cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
-        if self.source.dropped:
-            cautions.append(f"{rows_of(self.source.dropped)} dropped.")
         meanings = list(zip(self.columns, _MEANINGS, strict=True))
         return Document(
             title=f"Added a score and its uncertainties to {rows_of(self.source.rows)}.",

@@ -16,7 +16,8 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import FLOATING_WHOLE, Bools, Floats, Ints
+from uqcli.base.dates import date_of
 from uqcli.base.draws import hashes, text_keys
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
@@ -72,12 +73,14 @@ def count_promises(
     day: str | None,
     matured: int,
     counted: Collection[str] | None,
+    clusters: Collection[str],
 ) -> CountedRows:
     """Count the rows of some inputs, with the columns of the rule and the label.
 
     The rows of a day are counted ``matured`` days later, when their labels are complete. Either all days are
     dates or none is, else a DataError says so. Without a column of days all rows are counted together.
-    ``counted`` are the names of batches that were counted before; None without a state.
+    ``counted`` are the names of batches that were counted before, None without a state, and ``clusters`` the
+    digests of those that it knows.
     """
     data = data.keyed_by(day)
     cluster = data.roles.cluster
@@ -136,6 +139,7 @@ def count_promises(
             promises,
             batches.levels.get(cluster or "", {}),
             {code: name for code, name in names.items() if name in by_day},
+            clusters,
         ),
     )
 
@@ -156,14 +160,25 @@ def _by_cluster(
     promises: Sequence[Promise],
     levels: Mapping[str, int],
     days: Mapping[int, str | None],
+    known: Collection[str],
 ) -> dict[str | None, ClusterTrials]:
-    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters."""
+    """Add up successes and trials by day, promise and digest of the cluster; empty without clusters.
+
+    Versions up to 0.4 took the whole number 2 for another cluster than 2.0, by which a state may know it.
+    """
     if not levels:
         return {}
     texts = sorted(levels, key=levels.__getitem__)
+    floating = [f"{text}.0" if re.fullmatch(FLOATING_WHOLE, f"{text}.0") else text for text in texts]
     by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
     for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
-        digests = [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in texts]).tolist()]
+        digests, older = (
+            [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in spelt]).tolist()]
+            for spelt in (texts, floating)
+        )
+        digests = [
+            old if old in known and new not in known else new for new, old in zip(digests, older, strict=True)
+        ]
         columns = (column.tolist() for column in clusters.pairs())
         for code, index, successes, trials in zip(*columns, strict=True):
             if trials and code in days:
@@ -312,9 +327,8 @@ class RowDigest:
         return now, before
 
 
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?!\d)|\d{8}$")
-_OTHER_DATE: Final = re.compile(r"\s*\d{1,2}([./-])\d{1,2}\1\d{4}(?!\d)")
-"""Dates that begin with the day or the month, as texts in another order than that of time."""
+_YEAR_LAST: Final = re.compile(r"\D*\d{1,3}\D.*\d{4}(?!\d)")
+"""Texts whose year is not the first of their numbers, in another order than that of time."""
 
 _LARGEST_EXPONENT: Final = 30
 
@@ -324,13 +338,13 @@ def days_of(
 ) -> tuple[dict[str, str], tuple[str, ...]]:
     """Name the days of a column, and find those whose labels are complete.
 
-    Days are dates without their time, numbers without a superfluous fraction, or texts. Return the name of
-    each text, and the names of the days to count, in order. Labels are complete after ``matured`` days; for
-    keys that are no dates, that is the number of newest keys that wait. ``counted`` are the names of days
-    that were counted before, which must be of the same kind.
+    Days are dates without their time, numbers without a superfluous fraction, or texts that differ in their
+    digits only, such as 2026-W07. Return the name of each text, and the names of the days to count, in order.
+    Labels are complete after ``matured`` days; for keys that are no dates, that is the number of newest keys
+    that wait. ``counted`` are the names of days that were counted before, which must be of the same kind.
 
-    Some dates among other keys, and dates such as 31.03.2026, are a DataError, and no date that is so many
-    days before the newest one is a UsageError.
+    Some dates among other keys, and texts whose order is not that of time, are a DataError, and no date that
+    is so many days before the newest one is a UsageError.
     """
     key_by_text = _keys(texts, column)
     kinds = {type(key) for key in [*key_by_text.values(), *_keys(list(counted), column).values()]}
@@ -352,21 +366,20 @@ def days_of(
 
 def are_dates(texts: Collection[str]) -> bool:
     """Whether texts are dates, such as 2026-03-31, with or without a time of day."""
-    return bool(texts) and all(_date(text) is not None for text in texts)
+    return bool(texts) and all(date_of(text) is not None for text in texts)
+
+
+def names_of_days(texts: Sequence[str], column: str) -> dict[str, str]:
+    """Name the days of a column, as ``days_of`` does."""
+    return {text: _name(key) for text, key in _keys(texts, column).items()}
 
 
 def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | str]:
     """Return what the texts are sorted by: all dates, all numbers, or themselves."""
-    if unsorted := next((text for text in texts if _OTHER_DATE.match(text)), None):
-        raise DataError(
-            f"column '{column}' has '{unsorted}'",
-            expected="dates such as 2026-03-31, or other keys that sort",
-            remedy="convert the column, since these texts do not sort as their dates do",
-        )
-    dates = {text: day for text in texts if (day := _date(text)) is not None}
+    dates = {text: day for text in texts if (day := date_of(text)) is not None}
     if len(dates) == len(texts):
         return dates
-    written = [text for text in dates if "-" in text]
+    written = [text for text in dates if not text.isdigit()]
     if written:
         other = next(text for text in texts if text not in dates)
         raise DataError(
@@ -375,16 +388,21 @@ def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | st
             remedy="convert the column",
         )
     numbers = {text: number for text in texts if (number := _number(text)) is not None}
-    return numbers if len(numbers) == len(texts) else {text: text for text in texts}
+    if len(numbers) == len(texts):
+        return numbers
+    patterns = {_DIGIT.sub("0", text): text for text in texts}
+    unsorted = next((text for text in texts if _YEAR_LAST.match(text)), None)
+    if unsorted is not None or len(patterns) > 1:
+        several = " and ".join(f"'{text}'" for text in sorted(patterns.values())[:2])
+        raise DataError(
+            f"column '{column}' has {several if unsorted is None else repr(unsorted)}",
+            expected="dates such as 2026-03-31 or 31-Mar-2026, or keys of one form, such as 2026-W07",
+            remedy="convert the column, since these texts do not sort as their days do",
+        )
+    return {text: text for text in texts}
 
 
-def _date(text: str) -> date | None:
-    if not _DATE.match(text):
-        return None
-    try:
-        return date.fromisoformat(text[:10])
-    except ValueError:
-        return None
+_DIGIT: Final = re.compile(r"\d", re.ASCII)
 
 
 def _number(text: str) -> Decimal | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -23,7 +23,15 @@ from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved, Source, absent_if_none, given
-from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, are_dates, count_promises, new_trials
+from uqcli.watch.counts import (
+    ClusterTrials,
+    CountedRows,
+    Counts,
+    are_dates,
+    count_promises,
+    names_of_days,
+    new_trials,
+)
 from uqcli.watch.evidence import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
@@ -232,6 +240,9 @@ def _with_rows(
     if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
         data = replace(data, roles=replace(data.roles, fitted_clusters=None))
     is_kept, has_days = request.content is not None, parameters.day is not None
+    if parameters.day is not None:
+        state = _with_days_named(state, parameters.day)
+    released = set(state.released or ())
     old = {batch.name: batch for batch in state.batches}
     if (cluster := given(parameters.cluster)) is not None:
         data = data.clustered_by(cluster)
@@ -243,6 +254,7 @@ def _with_rows(
             day=parameters.day,
             matured=parameters.matured,
             counted=tuple(old) if is_kept else None,
+            clusters=released.union(*(batch.clusters or () for batch in state.batches)),
         )
     name = next(iter(counted.labelled), UNNAMED) if is_kept and not has_days else UNNAMED
     names = {day: day or name for day in counted.by_day}
@@ -256,7 +268,7 @@ def _with_rows(
     clusters: dict[str, list[str]] = {}
     if data.roles.cluster is not None:
         by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
-        new, clusters = _of_clusters(by_name, old, state.released or (), all_again=request.replace)
+        new, clusters = _of_clusters(by_name, old, released, all_again=request.replace)
     differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
     if differ and has_days and not request.replace:
         raise UsageError(
@@ -280,7 +292,7 @@ def _with_rows(
     batches = [saved[batch.name] if batch.name in replaced else batch for batch in state.batches]
     added = tuple(day for day in new if day not in old)
     batches += [saved[day] for day in added]
-    released = set(state.released or ()) - {cluster for batch in batches for cluster in batch.clusters or ()}
+    released -= {cluster for batch in batches for cluster in batch.clusters or ()}
     changed = msgspec.structs.replace(
         state,
         batches=batches,
@@ -347,10 +359,17 @@ def _refuse_known(name: str, request: WatchRequest) -> None:
         raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
 
 
+def _with_days_named(state: WatchArtifact, column: str) -> WatchArtifact:
+    """Name the days of a state as new ones are; versions up to 0.4 took dates such as 29-Mar-24 for texts."""
+    names = names_of_days([batch.name for batch in state.batches], column)
+    batches = [msgspec.structs.replace(batch, day=names[batch.name]) for batch in state.batches]
+    return msgspec.structs.replace(state, batches=batches)
+
+
 def _of_clusters(
     new: Mapping[str, ClusterTrials],
     old: Mapping[str, SavedBatch],
-    released: Sequence[str],
+    released: Collection[str],
     *,
     all_again: bool,
 ) -> tuple[dict[str, Counts], dict[str, list[str]]]:

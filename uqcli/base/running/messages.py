@@ -11,13 +11,14 @@ All of it belongs to the context of the run (``contextvars``), which the threads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
 from typing import Final, TypeVar
 
 from uqcli.base.records import dataclass
+from uqcli.base.running.left_out import LeftOut
 from uqcli.base.wording import in_one_line
 
 Receiver = Callable[[str, int, str, float | None], None]
@@ -26,13 +27,17 @@ Receiver = Callable[[str, int, str, float | None], None]
 
 @dataclass(frozen=True, kw_only=True)
 class _Said:
-    """What a run has said: sentences in order, doubts by rule file, and the rows of each input."""
+    """What a run has said: sentences in order, doubts by rule file, and the rows of inputs.
+
+    Rows that were left out are by all inputs that were read together.
+    """
 
     remarks: dict[str, None] = field(default_factory=dict)
     cautions: dict[str, None] = field(default_factory=dict)
     suspicions: dict[str, None] = field(default_factory=dict)
     doubts: dict[str, Sequence[str]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
+    left_out: dict[Hashable, LeftOut] = field(default_factory=dict)
     receivers: list[Receiver] = field(default_factory=list)
 
 
@@ -170,6 +175,19 @@ def with_progress(items: Iterable[T], task: str, total: int) -> Iterator[T]:
 def rows_read(name: str, rows: int) -> None:
     """Record the rows of a completely read input."""
     _said().rows[name] = rows
+
+
+def leave_out(inputs: Hashable, left_out: LeftOut) -> None:
+    """Record the rows that were left out of inputs; of several readings, that which left out most counts."""
+    known = _said().left_out.get(inputs)
+    if known is None or left_out.dropped > known.dropped:
+        _said().left_out[inputs] = left_out
+
+
+def rows_left_out() -> LeftOut | None:
+    """Return the rows that this run has read and left out, of all inputs; None if it has read none."""
+    listed = list(_said().left_out.values())
+    return sum(listed[1:], start=listed[0]) if listed else None
 
 
 def rows_by_input() -> dict[str, int]:

@@ -196,6 +196,7 @@ def places(
 class Cuts:
     """The last row that is taken in each group, and the rows taken; shape (groups,).
 
+    ``tied`` are rows that are not taken though they rank as the last one does, but for their positions.
     ``splits_tie`` says that rows at a cut cannot be told apart, since they have no positions.
     """
 
@@ -203,6 +204,7 @@ class Cuts:
     score: Floats
     position: Ints
     taken: Ints
+    tied: Ints
     splits_tie: bool
 
     def takes(self, group: Ints, place: Ints, score: Floats, position: Ints | None) -> Bools:
@@ -227,6 +229,7 @@ class FirstRows:
         self._limit = limit
         self._group = self._place = self._position = self._count = np.empty(0, dtype=np.int64)
         self._score: Floats = np.empty(0)
+        self._last = (self._group, self._place, self._score, self._count)  # last row of each group, and ties
 
     def add(self, group: Ints, place: Ints, score: Floats, position: Ints | None, count: Ints) -> None:
         """Add rows, each of which stands for ``count`` equal ones; all have positions, or none."""
@@ -245,9 +248,23 @@ class FirstRows:
         ordered, counts = group[order], count[order]
         before = np.cumsum(counts) - counts
         starts = np.searchsorted(ordered, ordered)  # of the row's group
-        kept = order[before - before[starts] < self._limit]
+        is_kept = before - before[starts] < self._limit
+        kept, left = order[is_kept], order[~is_kept]
+        ranks = (group, place, score)
+        self._count_ties([column[kept] for column in ranks], [column[left] for column in (*ranks, count)])
         self._group, self._place, self._position = group[kept], place[kept], positions[kept]
         self._score, self._count = score[kept], count[kept]
+
+    def _count_ties(self, kept: Sequence[np.ndarray], left: Sequence[np.ndarray]) -> None:
+        """Count the rows left that rank as the last one kept of their group, which only rises in rank."""
+        is_last = np.append(np.diff(kept[0]) != 0, True)
+        group, place, score = (column[is_last] for column in kept)
+        rows = [np.append(*columns) for columns in zip(self._last, left, strict=True)]
+        index = np.searchsorted(group, rows[0])
+        is_tied = (rows[1] == place[index]) & (rows[2] == score[index])
+        tied = np.zeros(len(group), dtype=np.int64)
+        np.add.at(tied, index[is_tied], rows[3][is_tied])
+        self._last = (group, place, score, tied)
 
     def cuts(self, groups: int) -> Cuts:
         """Return the cut of each group; groups without rows take none."""
@@ -259,10 +276,13 @@ class FirstRows:
         score = np.full(groups, np.inf)
         place[present], position[present] = self._place[last[present]], self._position[last[present]]
         score[present] = self._score[last[present]]
+        tied = np.zeros(groups, dtype=np.int64)
+        tied[self._last[0]] = self._last[3]
         return Cuts(
             place=place,
             score=score,
             position=position,
             taken=np.minimum(total, self._limit),
+            tied=tied,
             splits_tie=bool((total > self._limit).any()),
         )

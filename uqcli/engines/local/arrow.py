@@ -5,7 +5,9 @@ polars creates arrays, since pyarrow would import pandas.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Final, cast
 
 import numpy as np
@@ -49,13 +51,15 @@ def bytes_of(value: bytes) -> pa.Scalar:
 
 
 def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
-    """Convert to a polars frame; decimals of more than 38 digits become text.
+    """Convert to a polars frame; decimals of more than 38 digits, and times at some offsets, become text.
 
     Types that polars lacks are refused, since it might panic when it converts them.
     """
     for index, field in enumerate(rows.schema):
-        if pa.types.is_decimal256(field.type):
-            text = rows.column(index).cast(pa.large_string())
+        offset = _offset_of(field.type)
+        if pa.types.is_decimal256(field.type) or offset is not None:
+            column = rows.column(index)
+            text = column.cast(pa.large_string()) if offset is None else _local_times(column, offset)
             rows = rows.set_column(index, pa.field(field.name, text.type), text)
         elif _is_foreign(field.type):
             raise DataError(
@@ -67,6 +71,44 @@ def frame_of(rows: pa.Table | pa.RecordBatch) -> pl.DataFrame:
     frame = cast(pl.DataFrame, pl.from_arrow(rows.rename_columns(list(map(str, range(len(names)))))))
     frame.columns = names  # polars would rename an empty name
     return frame
+
+
+def is_readable(kind: pa.DataType) -> bool:
+    """Whether columns of a type can become a polars frame."""
+    try:
+        frame_of(pa.schema([("", kind)]).empty_table())
+    except (DataError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return False
+    return True
+
+
+_UNITS: Final = ("s", "ms", "us", "ns")
+
+TIME_FORMATS: Final = {unit: f"%Y-%m-%dT%H:%M:%S%.{3 * power}f" for power, unit in enumerate(_UNITS)}
+"""Formats in which polars writes times to CSV, by their unit."""
+
+_OFFSET: Final = re.compile(r"([+-])(\d\d):?(\d\d)")
+
+
+def _offset_of(kind: pa.DataType) -> timedelta | None:
+    """Return the fixed offset of times, such as +05:30, if polars lacks a time zone for it."""
+    if not pa.types.is_timestamp(kind) or (match := _OFFSET.fullmatch(kind.tz or "")) is None:
+        return None
+    try:
+        pl.from_arrow(pa.nulls(0, kind))
+    except pl.exceptions.PolarsError:
+        sign = -1 if match[1] == "-" else 1
+        return sign * timedelta(hours=int(match[2]), minutes=int(match[3]))
+    return None
+
+
+def _local_times(column: pa.Array | pa.ChunkedArray, offset: timedelta) -> pa.Array:
+    """Format times as polars does at an offset that it knows: local times with the offset."""
+    frame = frame_of(pa.table({"": column.cast(pa.timestamp(column.type.unit))}))
+    unit = cast(pl.Datetime, frame.dtypes[0]).time_unit
+    minutes = abs(offset) // timedelta(minutes=1)
+    zone = f"{'-' if offset < timedelta(0) else '+'}{minutes // 60:02}{minutes % 60:02}"
+    return arrow_of((frame.to_series() + offset).dt.strftime(TIME_FORMATS[unit] + zone))
 
 
 def _is_foreign(kind: pa.DataType) -> bool:
@@ -89,7 +131,6 @@ def _is_foreign(kind: pa.DataType) -> bool:
 _SIGNED: Final = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
 _UNSIGNED: Final = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
 _FLOATS: Final = (pa.float16(), pa.float32(), pa.float64())
-_UNITS: Final = ("s", "ms", "us", "ns")
 _TEXTS: Final = (pa.string(), pa.large_string(), pa.string_view())
 _BINARIES: Final = (pa.binary(), pa.large_binary(), pa.binary_view())
 _MAX_DIGITS_128, _MAX_DIGITS_256 = 38, 76

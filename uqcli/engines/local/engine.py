@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
@@ -11,13 +12,14 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.base.counts import Feature, Ints
+from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
 from uqcli.base.running.machine import rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.check.values import distinct_of, texts_of, whole_feature
+from uqcli.engines.local.check.values import distinct_of, key_texts, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.columnar import ColumnarSource
@@ -72,7 +74,7 @@ def _hashed(part: pl.Series, name: str, *, is_day: bool) -> pl.Series:
     if isinstance(part.dtype, pl.Categorical | pl.Enum):
         part, place = distinct_of(part)
         part = part.cast(pl.String)
-    text = texts_of(part, name)
+    text = key_texts(part, name)
     value = (text.str.slice(0, 10) if is_day else text).hash().set(text.is_null(), None)
     return value if place is None else value.gather(place)
 
@@ -92,6 +94,17 @@ def _may_be_key(source: OpenedInput, name: str) -> bool:
 
 
 def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+    """Read the first rows of some columns that nobody named, without those that cannot be read."""
+    with suppress(DataError):
+        return _read_first(source, names)
+    parts = []
+    for name in names:
+        with suppress(DataError):
+            parts.append(_read_first(source, [name]))
+    return pl.concat(parts, how="horizontal") if parts else pl.DataFrame()
+
+
+def _read_first(source: OpenedInput, names: list[str]) -> pl.DataFrame:
     """Read the first rows of some columns; categories become texts."""
     if not names:
         return pl.DataFrame()
@@ -190,7 +203,7 @@ class LocalEngine:
             first = _first_rows(sources[0], looked_at(names, request.roles.columns()))
         numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
         texts = {
-            name: tuple(_texts(first.get_column(name)).unique().sort())
+            name: tuple(_texts(first.get_column(name).alias("")).unique().sort())
             for name, kind in first.schema.items()
             if kind == pl.String
         }

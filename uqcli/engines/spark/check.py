@@ -17,7 +17,8 @@ from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.running.messages import caution, suspect
+from uqcli.base.running.left_out import LeftOut
+from uqcli.base.running.messages import caution, leave_out, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns
 from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
@@ -31,7 +32,7 @@ from uqcli.engines.repeated_rows import (
     repeated_caution,
     shared_caution,
 )
-from uqcli.engines.request import PREDICTED, PROBA, DataRequest, Roles
+from uqcli.engines.request import PREDICTED, PROBA, DataRequest, FeatureRequest, Roles
 from uqcli.engines.spark.read import (
     ClusterInput,
     Column,
@@ -44,7 +45,17 @@ from uqcli.engines.spark.read import (
     together,
 )
 from uqcli.engines.spark.session import spark_errors
-from uqcli.engines.spark.values import class_of, label_of, number_of, text_of, with_labels
+from uqcli.engines.spark.values import (
+    class_of,
+    dates_of_times,
+    day_of,
+    first_labels,
+    key_of,
+    label_of,
+    number_of,
+    text_of,
+    with_labels,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,10 +124,22 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         answers = only_row(frame.agg(*check.aggregations(), *ends))
     check.judge(answers)
     result = check.result(frame, answers)
+    left_out = LeftOut(
+        rows=answers["rows"],
+        dropped=result.summary.dropped,
+        unlabelled=result.summary.unlabelled,
+        reasons=check.reasons(answers),
+    )
+    leave_out(request.key, left_out)
+    if left_out.is_doubtful:
+        caution(left_out.caution())
     if result.summary.unlabelled:
         caution(refusals.unlabelled(result.summary.unlabelled))
+    column, positive_value = roles.label or "", request.positive_value or ""
+    if check.lacks_positive(answers):
+        caution(refusals.without_positive(positive_value, column, first_labels(inputs, column)))
     if text := answers.get(_PLACEHOLDER):
-        caution(refusals.placeholder(roles.label or "", text, request.positive_value or ""))
+        caution(refusals.placeholder(column, text, positive_value))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
         caution(caution_text)
     if roles.label is not None and 1 < len(inputs) <= MAX_POOLED:
@@ -271,12 +294,9 @@ class Check:
         if self.roles.weight is not None:
             weight, wrong = number_of(source, self.roles.weight)
             columns += [weight.alias("w"), wrong.alias("bw")]
+        columns += [self._key(source, key).alias(name) for key, name in self.keys.items()]
         columns += [
-            text_of(source, key, is_day=self.roles.days and key == self.roles.cluster).alias(name)
-            for key, name in self.keys.items()
-        ]
-        columns += [
-            level_of(text_of(source, feature.name), feature.levels or ()).alias(self.features[feature.name])
+            level_of(self._text(source, feature), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features
         ]
         kept = []
@@ -285,11 +305,26 @@ class Check:
             kept.append((column.cast(types[name]) if name in types else column).alias(f"c{index}"))
         return source.frame.select(*kept, *columns)
 
+    def _key(self, source: ClusterInput, key: str) -> Column:
+        if self.roles.days and key == self.roles.cluster:
+            return day_of(key)
+        text = key_of(source, key)
+        return dates_of_times(text) if key == self.roles.per else text
+
+    @staticmethod
+    def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
+        text = text_of(source, feature.name)
+        return dates_of_times(text) if feature.dated else text
+
     @property
     def _by_text(self) -> bool:
         """Whether labels are compared with the text of the positive one."""
         has_label = self.roles.label is not None and not self.roles.classes
         return has_label and self.request.positive_value is not None
+
+    def lacks_positive(self, answers: Mapping[str, Any]) -> bool:
+        """Whether there are rows, and none has the text of the positive label."""
+        return self._by_text and answers["rows"] > 0 and not answers["positive"]
 
     def converted(self, frame: Frame) -> Frame:
         """Turn rows that were read into predictions if they are requested."""
@@ -399,15 +434,8 @@ class Check:
     def judge(self, answers: Mapping[str, Any]) -> None:
         """Raise the errors found, as the local engine does but without the positions of rows."""
         self.refuse_values(answers)
-        label, positive = self.roles.label, self.request.positive_value
-        if (
-            label
-            and positive is not None
-            and not self.roles.classes
-            and answers["rows"]
-            and not answers["positive"]
-        ):
-            raise refusals.no_positive(positive, label)
+        if self.lacks_positive(answers) and not self.request.fitted_positive:
+            raise refusals.no_positive(self.request.positive_value or "", self.roles.label or "")
         if not answers["usable"]:
             raise refusals.no_rows(answers["rows"])
         if not answers["there"]:
@@ -439,7 +467,7 @@ class Check:
             if (answers[f"sum_{name}"] or 0.0) > LARGEST_SUM:
                 raise refuse_sum(numbers[name])
         self._refuse_probabilities(answers)
-        self._refuse_unusable(answers, columns)
+        self._refuse_unusable(answers)
 
     def _refuse_unreadable(
         self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
@@ -472,25 +500,30 @@ class Check:
         if (answers["size"] or 0) > MAX_ROWS:
             raise refusals.too_heavy(name)
 
-    def _refuse_unusable(self, answers: Mapping[str, Any], columns: Mapping[str, str]) -> None:
-        if self.request.on_invalid is not OnInvalid.ERROR:
-            return
+    def _refuse_unusable(self, answers: Mapping[str, Any]) -> None:
+        problems = ", ".join(
+            f"column '{name}' has {count} {description}"
+            for (name, description), count in self.reasons(answers).items()
+            if not (self.request.joined is not None and name == self.roles.label)
+        )
+        if problems and self.request.on_invalid is OnInvalid.ERROR:
+            raise refusals.unusable_values(problems)
+
+    def reasons(self, answers: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+        """Return the numbers of unusable values by column and by what they are."""
+        columns = {key: name for key, name in self._numbers().items() if key != "w"}
         kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
         tallies = [
             (name, answers[f"{kind}_{key}"], description)
             for key, name in columns.items()
             for kind, description in kinds
         ]
-        has_all = self.roles.label is not None and self.request.joined is None
-        tallies.append((self.roles.label or "", answers["null_y"] if has_all else 0, "null"))
+        if self.roles.label is not None:
+            tallies.append((self.roles.label, answers["null_y"], "null"))
         if self.roles.weight is not None:
             tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
         tallies += [(key, answers[f"null_{name}"], "null, NaN or empty") for key, name in self.keys.items()]
-        problems = ", ".join(
-            f"column '{name}' has {count} {description}" for name, count, description in tallies if count
-        )
-        if problems:
-            raise refusals.unusable_values(problems)
+        return {(name, description): count for name, count, description in tallies if count}
 
     def clipped(self) -> list[Column]:
         """Return the numeric columns, probabilities clipped to [0, 1]."""

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from uqcli.base.counts import FLOATING_WHOLE
+from uqcli.base.dates import TIME
 from uqcli.base.errors import DataError
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
@@ -96,14 +98,17 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     return index, F.when(~null & index.isNull(), column.cast("string"))
 
 
-def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
-    """Parse a key column as text, null if empty; a day is the date of a time, null if it is none."""
+def day_of(name: str) -> Column:
+    """Parse a key column as the dates of its times, null where there is none."""
+    day = F.substring(_stripped(F.col(quoted(name)).cast("string")), 1, len("2026-03-31"))
+    return F.when(day.rlike(_DAY), day)
+
+
+def text_of(source: ClusterInput, name: str) -> Column:
+    """Parse a column as text, null if empty."""
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
-    if is_day:
-        day = F.substring(_stripped(column.cast("string")), 1, len("2026-03-31"))
-        return F.when(day.rlike(_DAY), day)
     if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
         raise DataError(
             f"column '{name}' of {source.display_name} holds {source.types[name]}",
@@ -112,6 +117,16 @@ def text_of(source: ClusterInput, name: str, *, is_day: bool = False) -> Column:
     text = _stripped(column.cast("string"))
     truth = F.lower(text)
     return F.when(truth.isin("true", "false"), truth).when(text != "", text)
+
+
+def key_of(source: ClusterInput, name: str) -> Column:
+    """Parse a key column as text, in which a whole number is one, whether it is written as 2 or as 2.0."""
+    return F.regexp_replace(text_of(source, name), FLOATING_WHOLE, "$1$2")
+
+
+def dates_of_times(text: Column) -> Column:
+    """Return the date in place of a time; all other texts stay."""
+    return F.regexp_replace(text, TIME, "$1")
 
 
 def _kind(source: ClusterInput, name: str) -> str:
@@ -147,6 +162,15 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
     return value, _no_text(), placeholder
 
 
+def first_labels(inputs: Sequence[ClusterInput], column: str) -> list[str]:
+    """Return the first texts of labels, by their order."""
+    text = _stripped(F.col(quoted(column)).cast("string")).alias("text")
+    with spark_errors("look at the labels"):
+        labels = together([source.frame.select(text) for source in inputs])
+        labelled = labels.where(~F.lower("text").isin("", "nan")).distinct().orderBy("text")
+        return [str(row["text"]) for row in labelled.limit(refusals.LABELS_NAMED).toArrow().to_pylist()]
+
+
 def _stripped(column: Column) -> Column:
     return F.regexp_replace(column, r"^\s+|\s+$", "")
 
@@ -176,8 +200,8 @@ def with_labels(
     for source in inputs:
         require_id(source.columns, source.display_name, labels.on)
         require_no_label(source.columns, source.display_name, column)
-    by_id = second.frame.select(text_of(second, labels.on).alias(_KEY), F.col(quoted(column)))
-    keyed = [source.frame.withColumn(_KEY, text_of(source, labels.on)) for source in inputs]
+    by_id = second.frame.select(key_of(second, labels.on).alias(_KEY), F.col(quoted(column)))
+    keyed = [source.frame.withColumn(_KEY, key_of(source, labels.on)) for source in inputs]
     with spark_errors("join the labels"):
         times = by_id.groupBy(_KEY).count()
         wrong = times.filter(F.col(_KEY).isNull() | (F.col("count") > 1))

@@ -79,6 +79,7 @@ def stream_through(request: StreamRequest) -> StreamSummary:
         texts=texts,
         outside=answers["outside"] or 0,
         unknown=answers["unknown"] or 0,
+        reasons=check.reasons(answers),
     )
 
 

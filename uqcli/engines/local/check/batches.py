@@ -23,13 +23,13 @@ from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import Turns, parallel_map
-from uqcli.base.running.messages import caution, rows_read, suspect
+from uqcli.base.running.messages import caution, leave_out, rows_read, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns, require_id, require_no_label, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
-from uqcli.engines.local.arrow import common_type
+from uqcli.engines.local.arrow import common_type, is_readable
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
-from uqcli.engines.local.check.values import number_kinds, texts_of
+from uqcli.engines.local.check.values import key_texts, number_kinds, whole_numbers
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
@@ -57,7 +57,7 @@ class Labels:
                 require_id(source.columns, source.origin.display_name, column, option="label")
                 for batch in source.batches([labels.on, column]):
                     with reading(source.origin):
-                        key = texts_of(batch.column(labels.on), labels.on)
+                        key = key_texts(batch.column(labels.on), labels.on)
                     parts.append(pl.DataFrame({_ID: key, _LABEL: batch.column(column)}))
         frame = pl.concat(parts, how="vertical_relaxed") if parts else pl.DataFrame({_ID: [""], _LABEL: [""]})
         repeated = frame.filter(frame[_ID].is_duplicated() | frame[_ID].is_null())
@@ -68,7 +68,7 @@ class Labels:
 
     def of(self, batch: Batch) -> pl.Series:
         """Return the label of each row, null if its id has none."""
-        key = texts_of(batch.column(self.file.on), self.file.on)
+        key = key_texts(batch.column(self.file.on), self.file.on)
         joined = pl.DataFrame({_ID: key}).join(self._frame, on=_ID, how="left", maintain_order="left")
         rows = joined[_ROW].drop_nulls().to_numpy()
         self._rows += np.bincount(rows, minlength=len(self._rows))
@@ -300,14 +300,24 @@ class LocalBatches:
                 caution(sentence)
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
-        if self._unlabelled and self._request.frame is None:
-            caution(refusals.unlabelled(self._unlabelled))
-        if checker.placeholder is not None:
-            column, positive_value = roles.label or "", self._request.positive_value or ""
-            self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
+        self._caution_of(checker)
         for sentence, add in signs.cautions(self._request):
             self._warn(sentence, add)
         self._warn(forgotten)
+
+    def _caution_of(self, checker: RowChecker) -> None:
+        """Count the rows that were left out, and caution of these and of what the labels show."""
+        left_out = checker.left_out
+        leave_out(self._request.key, left_out)
+        if left_out.is_doubtful:
+            self._warn(left_out.caution())
+        if self._unlabelled and self._request.frame is None:
+            caution(refusals.unlabelled(self._unlabelled))
+        column, positive_value = self.roles.label or "", self._request.positive_value or ""
+        if checker.lacks_positive:
+            self._warn(refusals.without_positive(positive_value, column, checker.labels))
+        if checker.placeholder is not None:
+            self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
 
     def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""
@@ -420,6 +430,7 @@ class LocalBatches:
         if self.roles.label is None or not 1 < inputs <= MAX_POOLED:
             return SharedRows()
         columns = identifying_columns([source.columns for source in sources], self.roles)
+        columns = tuple(name for name in columns if all(_is_readable(source, name) for source in sources))
         return SharedRows(columns=columns, inputs=inputs)
 
     def _checker(
@@ -433,14 +444,20 @@ class LocalBatches:
             on_invalid=on_invalid,
             narrow=self._narrow,
             is_joined=self._request.joined is not None,
+            may_lack_positive=self._request.fitted_positive,
             key_types=self._key_types,
         )
+
+
+def _is_readable(source: OpenedInput, name: str) -> bool:
+    """Whether a column that nobody named has a type that can be read."""
+    return not isinstance(source, ColumnarSource) or is_readable(source.arrow_schema.field(name).type)
 
 
 def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.DataType]:
     """Return the types in which key columns of several inputs are compared: equal values are one group.
 
-    Columns of one type, and those that are text in an input, are compared as they are.
+    Columns of one type, and those that are text or numbers in an input, are compared by their texts.
     """
     typed = [source.arrow_schema for source in sources if isinstance(source, ColumnarSource)]
     types: dict[str, pa.DataType] = {}
@@ -449,12 +466,15 @@ def key_types(sources: Sequence[OpenedInput], roles: Roles) -> dict[str, pa.Data
             str(kind): kind
             for kind in (schema.field(column).type for schema in typed if column in schema.names)
         }
-        if len(kinds) > 1:
-            whole = [pa.int64() if pa.types.is_floating(kind) else kind for kind in kinds.values()]
-            joined = reduce(lambda left, right: left and common_type(left, right), whole)
+        if len(kinds) > 1 and not any(map(_is_number, kinds.values())):
+            joined = reduce(lambda left, right: left and common_type(left, right), kinds.values())
             if joined is not None and not pa.types.is_null(joined):
                 types[column] = joined
     return types
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def _hashes_of(batch: Batch, columns: Sequence[str], kept_indices: Ints | None) -> NDArray[np.uint64] | None:
@@ -470,7 +490,7 @@ def _text_of(column: pl.Series) -> pl.Series:
     """Return a column as text; nested values, which have none, are null."""
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         return pl.Series([None], dtype=pl.String).new_from_index(0, len(column))
-    return column.cast(pl.String)
+    return whole_numbers(column.cast(pl.String))
 
 
 @contextmanager

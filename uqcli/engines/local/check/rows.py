@@ -18,12 +18,16 @@ from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
+from uqcli.base.running.left_out import SHORT, LeftOut
 from uqcli.engines import refusals
 from uqcli.engines.local.check.values import (
     class_of_labels,
+    dates_of_times,
+    days_of,
     encoded,
     infinite_numbers,
     key_codes,
+    label_texts,
     labels_of,
     number_column,
     numbers_of,
@@ -83,7 +87,8 @@ class RowChecker:
 
     ``unnormalised`` is max |sum p - 1| over rows. ``unknown`` counts the usable rows with a text that is no
     level of its feature, or no number. ``placeholder`` is the first text of a negative label, by order, that
-    may mean a missing one.
+    may mean a missing one. ``labels`` are the first texts of labels, by order, in batches without a positive
+    one, and ``saw_positive`` is whether a batch has one.
     """
 
     def __init__(
@@ -95,17 +100,20 @@ class RowChecker:
         first_row: int = 0,
         narrow: bool = False,
         is_joined: bool = False,
+        may_lack_positive: bool = False,
         key_types: Mapping[str, pa.DataType] = MappingProxyType({}),
         levels: dict[str, dict[str, int]] | None = None,
     ) -> None:
         self.roles, self.on_invalid, self.positive_value = roles, on_invalid, positive_value
         self.first_row, self.narrow, self.is_joined, self.key_types = first_row, narrow, is_joined, key_types
+        self.may_lack_positive = may_lack_positive
         self.levels = {} if levels is None else levels
         self.rows = self.invalid = self.unknown = 0
         self.unnormalised = 0.0
         self.placeholder: str | None = None
         self._problems: dict[tuple[str, str], tuple[int, str]] = {}  # count, first location
-        self._saw_positive = self._cut = False
+        self.labels: list[str] = []
+        self.saw_positive = self._cut = False
         self._weight = 0
         self._amount: dict[str, float] = {}
         self._texts: dict[str, tuple[list[str], Ints]] = {}
@@ -150,7 +158,7 @@ class RowChecker:
         if batch.short is not None:
             complete = valid.copy()
             valid &= ~batch.short
-            self._note(batch, "", "too short (fewer fields than the header)", complete & batch.short)
+            self._note(batch, "", SHORT, complete & batch.short)
         if roles.classes:
             self._probabilities(batch, numbers, valid)
             # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
@@ -194,7 +202,8 @@ class RowChecker:
         self.unnormalised = max(self.unnormalised, other.unnormalised)
         found = [text for text in (self.placeholder, other.placeholder) if text is not None]
         self.placeholder = min(found, default=None)
-        self._saw_positive |= other._saw_positive
+        self.labels = sorted({*self.labels, *other.labels})[: refusals.LABELS_NAMED]
+        self.saw_positive |= other.saw_positive
         self._cut |= other._cut
         self._weigh(self.roles.weight or "", other._weight)
         for column, amount in other._amount.items():
@@ -210,6 +219,16 @@ class RowChecker:
                 is_unknown |= unknown
         self.unknown += int(np.count_nonzero(is_unknown & valid))
         return features
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Rows so far, and those that cannot be used, with the reasons."""
+        return LeftOut(
+            rows=self.rows,
+            dropped=self.invalid,
+            unlabelled=self.unlabelled,
+            reasons={key: count for key, (count, _) in self._problems.items()},
+        )
 
     @property
     def unlabelled(self) -> int:
@@ -231,9 +250,14 @@ class RowChecker:
             _, first = next(iter(problems.values()))
             cut = self._cut or any(not column for column, _ in problems)
             raise refusals.unusable_values(f"{counts} (first in {first})", cut=cut)
-        label, positive = self.roles.label, self.positive_value
-        if label and positive is not None and not self.roles.classes and self.rows and not self._saw_positive:
-            raise refusals.no_positive(positive, label)
+        if self.lacks_positive and not self.may_lack_positive:
+            raise refusals.no_positive(self.positive_value or "", self.roles.label or "")
+
+    @property
+    def lacks_positive(self) -> bool:
+        """Whether there are rows, and none has the text of the positive label."""
+        is_text = self.positive_value is not None and self.roles.label is not None and not self.roles.classes
+        return is_text and self.rows > 0 and not self.saw_positive
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
         value, null = numbers_of(batch, column, narrow=self.narrow)
@@ -252,9 +276,13 @@ class RowChecker:
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
-        self._saw_positive = self._saw_positive or bool(positive.any())
-        if self.positive_value is not None and (text := placeholder_in(batch, column, positive)) is not None:
-            self.placeholder = text if self.placeholder is None else min(self.placeholder, text)
+        has_positive = bool(positive.any())
+        self.saw_positive = self.saw_positive or has_positive
+        if self.positive_value is not None:
+            if (text := placeholder_in(batch, column, positive)) is not None:
+                self.placeholder = text if self.placeholder is None else min(self.placeholder, text)
+            if not has_positive:
+                self.labels = sorted({*self.labels, *label_texts(batch, column)})[: refusals.LABELS_NAMED]
         return positive
 
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
@@ -292,8 +320,8 @@ class RowChecker:
     def _texts_of(self, batch: Batch, column: str) -> tuple[list[str], Ints]:
         """Return the group texts of a key column by first occurrence, and the index of each row's text."""
         is_day = self.roles.days and column == self.roles.cluster
-        length = len("2026-03-31") if is_day else None
-        return key_codes(batch.column(column), column, self.key_types.get(column), length)
+        convert = days_of if is_day else dates_of_times if column == self.roles.per else None
+        return key_codes(batch.column(column), column, self.key_types.get(column), convert)
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():

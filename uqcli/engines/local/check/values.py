@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from uqcli.base.counts import Bools, Feature, Floats, Ints, codes_of_texts
+from uqcli.base.counts import FLOATING_WHOLE, Bools, Feature, Floats, Ints, codes_of_texts
+from uqcli.base.dates import TIME, date_of
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.errors import DataError
 from uqcli.base.wording import printable
 from uqcli.engines import refusals
+from uqcli.engines.local.arrow import TIME_FORMATS, frame_of
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
 from uqcli.engines.probabilities import class_spellings, positive_spellings
@@ -142,6 +144,12 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
     return None if placeholders.is_empty() else str(placeholders.min())
 
 
+def label_texts(batch: Batch, column: str) -> list[str]:
+    """Return the first texts of labels, by their order."""
+    text = batch.column(column).cast(pl.String).str.strip_chars()
+    return text.filter(~_without_value(text)).unique().sort()[: refusals.LABELS_NAMED].to_list()
+
+
 def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bools]:
     text = series.cast(pl.String).str.strip_chars()
     null = _without_value(text)
@@ -173,9 +181,6 @@ def unreadable(
     )
 
 
-_FRACTION_FORMATS = {"ms": "%.3f", "us": "%.6f", "ns": "%.9f"}
-
-
 def texts_of(series: pl.Series, name: str) -> pl.Series:
     """Convert a column to stripped text; empty text and non-finite numbers become null.
 
@@ -187,7 +192,7 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
         return texts_of(distinct.cast(pl.String), name).gather(place)
     if isinstance(series.dtype, pl.Datetime):
         zone = "" if series.dtype.time_zone is None else "%z"
-        return series.dt.strftime(f"%Y-%m-%dT%H:%M:%S{_FRACTION_FORMATS[series.dtype.time_unit]}{zone}")
+        return series.dt.strftime(TIME_FORMATS[series.dtype.time_unit] + zone)
     if series.dtype == pl.Time:
         return series.dt.strftime("%H:%M:%S%.9f")
     if series.dtype == pl.Date or series.dtype.is_integer():
@@ -215,35 +220,60 @@ def distinct_of(series: pl.Series) -> tuple[pl.Series, Ints]:
 
 
 def key_codes(
-    series: pl.Series, name: str, kind: pa.DataType | None, length: int | None = None
+    series: pl.Series,
+    name: str,
+    kind: pa.DataType | None,
+    convert: Callable[[pl.Series], pl.Series] | None = None,
 ) -> tuple[list[str], Ints]:
     """Return the distinct texts of a key column by their first rows, and the index of each row's; -1 if null.
 
-    See key_texts; of each text only ``length`` characters count, None for all. Texts of a dictionary are
-    converted and compared once each, since they may be long.
+    See key_texts; of each text only what it is converted to counts. Texts of a dictionary are converted and
+    compared once each, since they may be long.
     """
     place = None
     if isinstance(series.dtype, pl.Categorical | pl.Enum):
         distinct, place = distinct_of(series)
         series = distinct.cast(pl.String)
     text = key_texts(series, name, kind)
-    text = text if length is None else text.str.slice(0, length)
+    text = text if convert is None else convert(text)
     texts = text.unique(maintain_order=True).drop_nulls().to_list()
     index = {text: number for number, text in enumerate(texts)}
     codes: Ints = text.replace_strict(index, default=-1, return_dtype=pl.Int64).to_numpy()
     return texts, codes if place is None else codes[place]
 
 
-def key_texts(series: pl.Series, name: str, kind: pa.DataType | None) -> pl.Series:
+def key_texts(series: pl.Series, name: str, kind: pa.DataType | None = None) -> pl.Series:
     """Convert a key column to text (see texts_of), in the type in which several inputs are compared.
 
-    Whole floating-point numbers are written as integers where another input has integers.
+    A whole number names one group, customer or id, whether it is written as 2 or as 2.0.
     """
     if kind is None:
-        return texts_of(series, name)
-    if pa.types.is_integer(kind) and series.dtype.is_float():
-        return texts_of(series, name).str.replace(r"^(-?\d+)\.0$", "$1")
-    return texts_of(series.cast(pl.Series(pl.from_arrow(pa.nulls(0, kind))).dtype), name)
+        return whole_numbers(texts_of(series, name))
+    return texts_of(series.cast(frame_of(pa.schema([("", kind)]).empty_table()).dtypes[0]), name)
+
+
+def days_of(text: pl.Series) -> pl.Series:
+    """Return the dates that texts name, with or without a time of day; texts that name none stay."""
+    days = text.str.slice(0, len("2026-03-31"))
+    if days.str.contains(_DAY).fill_null(value=True).all():
+        return days
+    distinct = text.drop_nulls().unique()
+    return text.replace(distinct, [str(date_of(day) or day) for day in distinct])
+
+
+_DAY: Final = r"^\d{4}-\d{2}-\d{2}$"
+
+
+def dates_of_times(text: pl.Series) -> pl.Series:
+    """Return the date in place of a time; all other texts stay."""
+    return text.str.replace(TIME, "${1}")
+
+
+def whole_numbers(text: pl.Series) -> pl.Series:
+    """Write whole floating-point numbers as integers; all other texts, such as 02 and 2.50, stay."""
+    if not text.str.ends_with(".0").any():  # which takes a fraction of the time of a pattern
+        return text
+    return text.str.replace(FLOATING_WHOLE, "${1}${2}")
 
 
 def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats, Bools]:
@@ -254,7 +284,8 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
     """
     series = batch.column(request.name)
     if request.levels is not None:
-        codes = _level_codes(texts_of(series, request.name), request.levels)
+        text = texts_of(series, request.name)
+        codes = _level_codes(dates_of_times(text) if request.dated else text, request.levels)
         return codes, codes == len(request.levels)
     values, wrong = _parsed_numbers(number_column(batch, request.name), request.name)
     infinite = wrong & np.isinf(values) & valid
@@ -289,7 +320,7 @@ def whole_feature(name: str, parts: Sequence[tuple[pl.Series, pl.Series]], *, te
                 expected="finite numbers or empty values",
                 remedy="correct these values, or leave unknown ones empty",
             )
-    texts = [texts_of(part, name) for part, _ in parts]
+    texts = [key_texts(part, name) for part, _ in parts]
     levels = tuple(sorted(set().union(*(part.drop_nulls().unique().to_list() for part in texts))))
     return Feature(levels=levels, value=np.concatenate([_level_codes(part, levels) for part in texts]))
 
@@ -314,5 +345,9 @@ def infinite_numbers(series: pl.Series) -> Bools:
 
 
 def _level_codes(text: pl.Series, levels: Sequence[str]) -> Floats:
-    codes = text.replace_strict(codes_of_texts(levels), default=len(levels), return_dtype=pl.Float64)
+    code_by_text = codes_of_texts(levels)
+    whole = whole_numbers(text)
+    if whole is not text:  # both may be levels, as in rules of older versions
+        text = text.zip_with(text.is_in(list(code_by_text)).fill_null(value=False), whole)
+    codes = text.replace_strict(code_by_text, default=len(levels), return_dtype=pl.Float64)
     return codes.set(text.is_null(), -1.0).to_numpy()

@@ -83,7 +83,7 @@ def keys_beside(file: InputFile, columns: Sequence[str]) -> dict[str, str | None
 def require_equal_keys(file: InputFile, frame: pl.DataFrame) -> None:
     """Check that columns read from a file that are also keys of its folders have the folders' values."""
     for name, value in file.keys.items():
-        if name in frame.columns and not _all_equal(frame[name], value):
+        if name in frame.columns and not _all_equal(frame[name].alias(""), value):
             raise DataError(
                 f"column '{name}' of {file.display_name} has other values than its folder '{name}={value}'",
                 expected="one value of the column",

@@ -112,6 +112,17 @@ class ColumnarSource:
             with self._open_arrow() as (_, batches):
                 return sum(map(len, batches))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether a file has no rows; an Arrow object in a store is not fetched to see it."""
+        with reading(self.origin):
+            if self.origin.format is FileFormat.PARQUET:
+                return int(self._metadata.num_rows) == 0
+            if self.origin.is_remote:
+                return False
+            with self._open_arrow() as (_, batches):
+                return not any(map(len, batches))
+
     def batches(
         self,
         columns: Sequence[str],
@@ -135,12 +146,13 @@ class ColumnarSource:
     ) -> Iterator[Callable[[], Iterator[Batch]]]:
         """Yield functions that load row groups, if it ``has_groups_for_threads``; see ``batches``."""
         first, row, size, groups = 0, 0, 0, list[int]()
+        rows_in_all = max(1, sum(self._group_rows))
         for index, rows in enumerate(self._group_rows):
             groups.append(index)
             row += rows
             size += self._decoded_bytes(index, columns)
             if row - first >= max_rows or size >= bytes_per_batch() or index == len(self._group_rows) - 1:
-                self.share = row / sum(self._group_rows)
+                self.share = row / rows_in_all
                 if row > start:
                     yield partial(self.batches, columns, start, max_rows, (first, groups))
                 first, groups, size = row, [], 0

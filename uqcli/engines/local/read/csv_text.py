@@ -1,10 +1,11 @@
 """Split CSV text into blocks of complete records, byte for byte.
 
 Records end at newlines outside quotes, or at bare carriage returns if the header does. A quote inside an
-unquoted field is an error, since it would silently join records. Empty lines are skipped. A record with
-more fields than the header is an error. One with fewer is marked, and its missing fields are null. polars
-parses the fields of whole records. Blocks with short records or carriage returns inside fields, which
-polars interprets by context, are split here. The result never depends on the block size.
+unquoted field is an error, since it would silently join records. Empty lines are skipped, unless there is
+one column only, in which they are null. A record with more fields than the header is an error. One with
+fewer is marked, and its missing fields are null. polars parses the fields of whole records. Blocks with short
+records or carriage returns inside fields, which polars interprets by context, are split here. The result
+never depends on the block size.
 """
 
 from __future__ import annotations
@@ -63,6 +64,11 @@ class CsvDialect:
     ends_in_returns: bool = False
     decimal: str = DECIMAL
     null_values: tuple[str, ...] = ()
+
+    @property
+    def has_rows_in_blank_lines(self) -> bool:
+        """Whether a blank line is a row: one column without a value. Bare returns may add blank lines."""
+        return len(self.columns) == 1 and not self.ends_in_returns
 
 
 _FOOTER: Final = re.compile(
@@ -350,7 +356,7 @@ class CsvText:
         starts, ends = _bounds_of(text, self.line_ends)
         _require_whole_quotes(text, starts, dialect, first_row)
         blank = ends == starts
-        if blank.any():
+        if blank.any() and not dialect.has_rows_in_blank_lines:
             record_bounds = zip(starts[~blank].tolist(), (self.line_ends[~blank] + 1).tolist(), strict=True)
             records = b"".join(text[start:stop] for start, stop in record_bounds)
             return replace(self, text=records, line_ends=_outside_quotes(records, _NEWLINE)).block()
@@ -366,7 +372,9 @@ class CsvText:
 
     @cached_property
     def rows(self) -> int:
-        """Number of records: of lines that are not blank."""
+        """Number of records: of lines that are not blank, unless these are rows."""
+        if self.dialect.has_rows_in_blank_lines:
+            return len(self.line_ends)
         return int(np.count_nonzero(np.diff(_bounds_of(self.text, self.line_ends), axis=0)))
 
 

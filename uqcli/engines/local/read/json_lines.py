@@ -251,6 +251,19 @@ def _as_instance(kind: Any) -> pl.DataType:
     return dtype
 
 
+def _widened(kind: Any, later: Any) -> pl.DataType:
+    """Return the type of decimal numbers in place of integers, also of nested ones, if later ones have it."""
+    first, second = _as_instance(kind), _as_instance(later)
+    if isinstance(first, pl.Struct) and isinstance(second, pl.Struct):
+        types = {field.name: field.dtype for field in second.fields}
+        return pl.Struct(
+            {field.name: _widened(field.dtype, types.get(field.name, field.dtype)) for field in first.fields}
+        )
+    if isinstance(first, pl.List) and isinstance(second, pl.List):
+        return pl.List(_widened(first.inner, second.inner))
+    return second if first.is_integer() and second.is_float() else first
+
+
 def _no_number(text: str) -> NoReturn:
     raise ValueError(f"{text} is not a JSON number")
 
@@ -380,6 +393,20 @@ class JsonSource:
     def _schema(self) -> pa.Schema:
         """Keys and types of the records; a key without a value yet is text."""
         return table_of(self._beginning.with_columns(pl.col(pl.Null).cast(pl.String))).schema
+
+    def widen(self) -> None:
+        """Let integers of the first records have decimals, if later ones do; not in a stream, read once."""
+        if self._stream is not None:
+            return
+        frame = self._beginning
+        for block in self.blocks():
+            later = block.beginning(block.rows).schema
+            wider = {
+                name: _widened(kind, later[name]) if name in later else kind
+                for name, kind in frame.schema.items()
+            }
+            frame = pl.DataFrame(schema=wider)
+        self._beginning = frame
 
     @property
     def _first(self) -> JsonBlock:

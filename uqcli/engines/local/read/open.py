@@ -82,7 +82,7 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
     with ExitStack() as stack:
         sources = tuple(_open(origin, options, stack) for origin in origins)
         _read_beginnings(sources)
-        yield tuple(source for source in sources if not _is_empty(source)) or sources
+        yield tuple(source for source in sources if len(sources) == 1 or not _is_empty(source)) or sources
 
 
 def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
@@ -96,8 +96,8 @@ def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
 
 
 def _is_empty(source: OpenedInput) -> bool:
-    """Whether a JSON lines file has no records, hence no columns that could be missing."""
-    return isinstance(source, JsonSource) and source.is_empty
+    """Whether a file whose columns are those of its rows has none: it lacks no column and joins no type."""
+    return isinstance(source, JsonSource | ColumnarSource) and source.is_empty
 
 
 def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:

@@ -91,7 +91,7 @@ def _numeric_column(block: CsvBlock, name: str, value: Floats) -> pl.Series:
     column = pl.Series(name, value)
     if not np.isnan(value).any():
         return column
-    text = block.values([name])[name].str.strip_chars()
+    text = block.values([name]).to_series().alias("").str.strip_chars()
     return column.set(text.is_null() | (text == "").fill_null(value=False), None)
 
 
@@ -144,6 +144,8 @@ def _schema(source: OpenedInput, roles: Roles, *, copied: bool) -> pa.Schema:
         )
     typed = cast("ColumnarSource | FrameSource | JsonSource", source)
     if not copied:
+        if isinstance(typed, JsonSource):
+            typed.widen()
         return typed.arrow_schema
     try:
         return typed.arrow_schema

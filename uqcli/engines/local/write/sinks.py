@@ -134,12 +134,12 @@ class JsonSink:
                     expected="strings or numbers",
                     remedy="choose another --output-format, or leave the column out",
                 )
-        for column in frame:
-            if _has_other_than_finite(column):
-                caution(
-                    f"column '{printable(column.name)}' has NaN or infinite numbers, written as null in JSON."
-                )
-        frame.write_ndjson(self._stream)
+        for name in frame.columns:
+            if _has_other_than_finite(frame.get_column(name).alias("")):  # a name such as ^a$ is a pattern
+                caution(f"column '{printable(name)}' has NaN or infinite numbers, written as null in JSON.")
+        self._stream.write(
+            frame.write_ndjson().encode()
+        )  # polars would turn a closed pipe into its own error
 
     def write_block(
         self, block: JsonBlock, added: pl.DataFrame, kept_rows: Bools | None, *, overwrite: bool

@@ -6,7 +6,6 @@ import base64
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from functools import partial, reduce
 from pathlib import Path
 from threading import Lock
@@ -67,7 +66,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
                     )
                 summary = added_up(summary, counts)
                 report_reading(sources, input_index, first_row + row)
-            summary = replace(summary, unknown=summary.unknown + checker.unknown)
+            summary = added_up(summary, _known_at_the_end(checker))
             rows_read(source.origin.name, row)
             first_row += row
     return summary
@@ -90,8 +89,8 @@ def computed_rows(
     kept, dropped, invalid = None, 0, 0
     if rows.valid is not None:
         invalid = int(np.count_nonzero(~rows.valid))
-        valid = pl.lit(pl.Series(rows.valid))
-        added = added.select(pl.when(valid).then(pl.col(name)).alias(name) for name in added.columns)
+        valid, names = pl.lit(pl.Series(rows.valid)), added.columns
+        added = added.select(pl.when(valid).then(pl.nth(k)).alias(name) for k, name in enumerate(names))
         if request.data.on_invalid is OnInvalid.DROP:
             kept, dropped = rows.valid, invalid
     if request.only is not None:
@@ -183,7 +182,14 @@ def added_up(summary: StreamSummary, more: StreamSummary) -> StreamSummary:
     return StreamSummary(
         **{name: getattr(summary, name) + getattr(more, name) for name in numbers},
         texts=Counter(summary.texts) + Counter(more.texts),
+        reasons=Counter(summary.reasons) + Counter(more.reasons),
     )
+
+
+def _known_at_the_end(checker: RowChecker) -> StreamSummary:
+    """Return the counts of rows that only their checker knows."""
+    reasons = checker.left_out.reasons
+    return StreamSummary(rows=0, selected=0, dropped=0, undecided=0, unknown=checker.unknown, reasons=reasons)
 
 
 def _count_true(added: pl.DataFrame, only: str | None) -> int:
@@ -197,7 +203,7 @@ def _count_texts(added: pl.DataFrame) -> Counter[str]:
     texts: Counter[str] = Counter()
     for column in added:
         if column.dtype == pl.String:
-            texts.update(dict(column.drop_nulls().value_counts().iter_rows()))
+            texts.update(dict(column.alias("").drop_nulls().value_counts().iter_rows()))
     return texts
 
 
@@ -327,7 +333,7 @@ class _Decided:
         batch = Batch(frame=needed, short=None, first_row=first_row, origin=self._files[0].origin)
         added, kept, counts = computed_rows(checker.check(batch).with_positions(), checker, request)
         with self._lock:
-            self._parts.append((first_row, replace(counts, unknown=checker.unknown)))
+            self._parts.append((first_row, added_up(counts, _known_at_the_end(checker))))
             self._done += len(rest)
             report_progress("reading", self._done, "rows", self._done / max(1, sum(self.sizes)))
         rows = rest.with_columns(added)

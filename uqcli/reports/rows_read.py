@@ -1,0 +1,58 @@
+"""The rows that were read and left out, in every report of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from uqcli.base.records import dataclass
+from uqcli.base.running.left_out import LeftOut
+from uqcli.base.running.messages import rows_left_out
+from uqcli.reports.document import Document, Metrics, Report
+
+SHARE: Final = "dropped_share"
+"""Metric that every run has which reads rows; checks may name it before the run."""
+
+
+def with_rows_read(report: Report) -> Report:
+    """Add the rows that this run has read to its report; the report itself if it has read none."""
+    left_out = rows_left_out()
+    return report if left_out is None else _Counted(report=report, left_out=left_out)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Counted:
+    """A report with the rows that were read, and the share of them that was left out as a metric."""
+
+    report: Report
+    left_out: LeftOut
+
+    @property
+    def checked_metrics(self) -> Mapping[str, Metrics]:
+        """See Report; the share is of all results together where there are metrics of all."""
+        by_artifact = self.report.checked_metrics
+        own = [""] if "" in by_artifact else list(by_artifact)
+        return {
+            name: {**metrics, SHARE: self.left_out.share} if name in own else metrics
+            for name, metrics in by_artifact.items()
+        }
+
+    def payload(self) -> dict[str, Any]:
+        """See Report."""
+        content = self.report.payload()
+        results = content.get("results", ())
+        for part in (
+            (content, *results) if len(results) == 1 else (content,) if "metrics" in content else results
+        ):
+            if "metrics" in part:
+                part["metrics"] = {**part["metrics"], SHARE: self.left_out.share}
+        content["source"] = {**content.get("source", {}), "read": self.left_out.payload()}
+        return content
+
+    def document(self) -> Document:
+        """See Report."""
+        document, sentence = self.report.document(), self.left_out.sentence()
+        if self.left_out.dropped:
+            return replace(document, lead=(*document.lead, sentence))
+        return replace(document, notes=(*document.notes, sentence))
