@@ -16,8 +16,8 @@ HEAD = """# JSON reports
 run. Numbers are never NaN or infinite: undefined values are null. Every report has these keys:
 
 - `command` and `uqcli_version`
-- `source`: numbers of rows read, positive rows and dropped rows, and the columns read; `read` counts the rows of all
-  inputs, those that were left out, and their unusable values by column
+- `source`: numbers of rows read, positive rows and dropped rows, and the columns read; `read` counts the rows
+  of all inputs, those that were left out, and their unusable values by column
 - `parameters`: the options that affect the result, with the values used
 - `metrics`: names for `--fail-if` and for `.csv` and `.prom` files, with dots (`precision.low`); see
   [metrics](metrics.md)
