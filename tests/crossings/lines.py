@@ -145,7 +145,7 @@ LINES = {
             SAMPLING,
             Option("--binning equispaced"),
             Option("--binning quantile --n-bins 5"),
-            Option("--bootstrap 20"),
+            Option("--bootstrap 20", draws_by_value=True),
             Option("--alpha 0.2"),
             NAMED,
         ),
