@@ -67,7 +67,7 @@ def probability(classes):
 def without_rows_read(text):
     """Return the JSON report of a command without the rows that it read, which functions do not count."""
     report = json.loads(text)
-    report["source"].pop("read")
+    report["source"].pop("read", None)
     for part in (report, *report.get("results", ())):
         part.get("metrics", {}).pop("dropped_share", None)
     return json.dumps(report, indent=2, ensure_ascii=False) + "\n"

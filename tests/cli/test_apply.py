@@ -169,6 +169,7 @@ def test_unusable_rows_are_dropped_or_kept(uqcli, artifact, tmp_path):
         "undecided": 3,
         "selected_share": 0.2,
         "outside_range": 0.0,
+        "dropped_share": 0.0,
     }
     assert pl.read_parquet(tmp_path / "o.parquet")["decision"].to_list() == [True, None, None, None, False]
     dropped = uqcli("apply", artifact, "d.csv", "--on-invalid", "drop", "-o", "o.csv", "--json").json

@@ -146,7 +146,14 @@ def test_null_values_are_reported_or_dropped(uqcli, tmp_path):
     dropped = uqcli(
         "boundary", "d.csv", "--precision", "0.7", "--null-value", "NA", "--on-invalid", "drop", "--json"
     )
-    assert dropped.json["source"] == {
+    reasons = [("label", "null"), ("score", "null"), ("uncertainty", "NaN")]
+    source = dropped.json["source"]
+    assert source.pop("read") == {
+        "rows": 5,
+        "dropped": 3,
+        "reasons": [{"column": column, "value": value, "rows": 1} for column, value in reasons],
+    }
+    assert source == {
         "rows": 2,
         "positives": 1,
         "dropped": 3,

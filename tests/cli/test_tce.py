@@ -21,7 +21,7 @@ def test_the_command_equals_the_computation(uqcli, data, frame):
     counts = pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1)
     expected = measure(counts, options)
     band = calibration_band(counts, 0.95)
-    assert report["metrics"] == {**expected.metrics, **band.metrics()}
+    assert report["metrics"] == {**expected.metrics, **band.metrics(), "dropped_share": 0.0}
     assert (report["within"], report["within_low"]) == (band.within, band.within_low)
     assert [row["rejected"] for row in report["bins"]] == expected.rejected.rows.tolist()
     assert sum(row["count"] for row in report["bins"]) == 400

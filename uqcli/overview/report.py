@@ -11,7 +11,7 @@ from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, percent, printable, share
+from uqcli.base.wording import capitalised, count, first_of, percent, printable, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
@@ -292,6 +292,8 @@ class OverviewReport(OneResult):
                 f"column {name} holds dates; if rows from the same day resemble each other, add --day "
                 f"{name} to uqcli boundary."
             )
+        if self.source.dropped:
+            odd.append(f"{rows_of(self.source.dropped)} had no usable value and were left out.")
         return odd
 
     def commands(self) -> list[tuple[str, str]]:

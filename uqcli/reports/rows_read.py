@@ -30,11 +30,10 @@ class _Counted:
 
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:
-        """See Report; the share is of all results together where there are metrics of all."""
+        """See Report; of several results each has the share, as it has alone."""
         by_artifact = self.report.checked_metrics
-        own = [""] if "" in by_artifact else list(by_artifact)
         return {
-            name: {**metrics, SHARE: self.left_out.share} if name in own else metrics
+            name: {**metrics, SHARE: self.left_out.share} if name or len(by_artifact) == 1 else metrics
             for name, metrics in by_artifact.items()
         }
 
@@ -42,10 +41,10 @@ class _Counted:
         """See Report."""
         content = self.report.payload()
         results = content.get("results", ())
-        for part in (
-            (content, *results) if len(results) == 1 else (content,) if "metrics" in content else results
-        ):
-            if "metrics" in part:
+        of_results = [part.get("metrics") for part in results]
+        is_own = not results or content.get("metrics") in of_results  # else what compares the results
+        for part in (content, *results) if is_own else results:
+            if part.get("metrics") is not None:
                 part["metrics"] = {**part["metrics"], SHARE: self.left_out.share}
         content["source"] = {**content.get("source", {}), "read": self.left_out.payload()}
         return content
