@@ -36,7 +36,9 @@ def made(rows, classes):
             rows["score"], **{"goal": "precision", "budget": 3, **more}
         ),
         "Boundary.evaluate": lambda **more: boundary.evaluate(*labelled, **more),
-        "Boundary.watch": lambda **more: boundary.watch(*labelled, day=rows["by"], **more),
+        "Boundary.watch": lambda **more: boundary.watch(
+            *labelled, day=np.arange(len(rows["score"])) % 20, **more
+        ),
         "Calibrator.evaluate": lambda **more: calibrator.evaluate(*labelled, **more),
         "ConformalSets.watch": lambda **more: sets.watch(p, classes["label"], **more),
         "ConformalSets.evaluate": lambda **more: sets.evaluate(p, classes["label"], **more),

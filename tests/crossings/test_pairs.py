@@ -70,6 +70,7 @@ def said(uqcli, line, options, files, *more):
 
 
 TEXTS = {"odd", "cautions", "notes", "doubts", "notices", "verdicts", "sentences"}
+NUMBERS_READ = {"dropped", "rows", "read"}
 
 
 def alike(answer):
@@ -77,17 +78,19 @@ def alike(answer):
     code, content = answer
     if content is None:
         return answer
-    content = {key: value for key, value in content.items() if key not in TEXTS}
-    source = content.get("source")
-    if isinstance(source, dict):
-        content["source"] = {
-            key: value for key, value in source.items() if key not in {"dropped", "rows", "read"}
-        }
-    if isinstance(content.get("metrics"), dict):
-        content["metrics"] = {
-            key: value for key, value in content["metrics"].items() if not key.startswith("dropped")
-        }
+    content = without_share({key: value for key, value in content.items() if key not in TEXTS})
+    if isinstance(source := content.get("source"), dict):
+        content["source"] = {key: value for key, value in source.items() if key not in NUMBERS_READ}
     return code, content
+
+
+def without_share(content):
+    """Return the JSON without the share of rows left out, which each of several results has."""
+    if isinstance(content, list):
+        return [without_share(part) for part in content]
+    if not isinstance(content, dict):
+        return content
+    return {key: without_share(value) for key, value in content.items() if key != "dropped_share"}
 
 
 def holes_of(pair):
