@@ -80,7 +80,9 @@ def alike(answer):
     content = {key: value for key, value in content.items() if key not in TEXTS}
     source = content.get("source")
     if isinstance(source, dict):
-        content["source"] = {key: value for key, value in source.items() if key not in {"dropped", "rows", "read"}}
+        content["source"] = {
+            key: value for key, value in source.items() if key not in {"dropped", "rows", "read"}
+        }
     if isinstance(content.get("metrics"), dict):
         content["metrics"] = {
             key: value for key, value in content["metrics"].items() if not key.startswith("dropped")
