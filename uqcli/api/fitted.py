@@ -35,7 +35,8 @@ from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.running.messages import listed, repeat_doubts
+from uqcli.base.running.left_out import LeftOut
+from uqcli.base.running.messages import listed, repeat_doubts, rows_left_out
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.evaluate.options import EvaluateRequest
@@ -46,6 +47,7 @@ from uqcli.export.run import run as export
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.figures import save_figure
 from uqcli.reports.formats.markdown import to_markdown
+from uqcli.reports.rows_read import with_rows_read
 from uqcli.rules.codec import encode, load_kind, load_unedited
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.saved import Saved
@@ -80,12 +82,15 @@ class Fitted(Generic[ModelT]):
         Report of the command that fits such rules; None if the rule was loaded, or fitted without a report.
     said
         Cautions of the run, by their keys in the JSON.
+    left_out
+        Rows that the run read and left out; None if it read none.
     """
 
     artifact: ModelT
     notes: tuple[str, ...] = ()
     report: Report | None = field(default=None, compare=False)
     said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
+    left_out: LeftOut | None = field(default_factory=rows_left_out, compare=False)
 
     _saved_as: ClassVar[type[Any]] = Saved
 
@@ -105,7 +110,7 @@ class Fitted(Generic[ModelT]):
         """Return the JSON that the command prints with ``--json``; there is none for a loaded rule."""
         if self.report is None:
             raise UsageError("payload() of a rule that was loaded, or fitted without a report")
-        return {**self.report.payload(), **self.said}
+        return {**with_rows_read(self.report, self.left_out).payload(), **self.said}
 
     def save(self, path: str) -> None:
         """Write the rule file (JSON); an old file stays until the new one is complete.

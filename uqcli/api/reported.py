@@ -7,9 +7,11 @@ from dataclasses import field
 from typing import Any
 
 from uqcli.base.records import dataclass
-from uqcli.base.running.messages import listed
+from uqcli.base.running.left_out import LeftOut
+from uqcli.base.running.messages import listed, rows_left_out
 from uqcli.reports.document import Report
 from uqcli.reports.figures import save_figure
+from uqcli.reports.rows_read import with_rows_read
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -22,10 +24,13 @@ class Reported:
         Report of the command.
     said
         Cautions of the run, and doubts about the rules that it used, by their keys in the JSON.
+    left_out
+        Rows that the run read and left out; None if it read none.
     """
 
     report: Report
     said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
+    left_out: LeftOut | None = field(default_factory=rows_left_out, compare=False)
 
     def __repr__(self) -> str:
         return f"<{self.report.document().title}>"
@@ -35,7 +40,7 @@ class Reported:
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON that the command prints with ``--json``."""
-        return {**self.report.payload(), **self.said}
+        return {**with_rows_read(self.report, self.left_out).payload(), **self.said}
 
     def plot(self, path: str) -> None:
         """Write the figure, as ``--plot``; see ``Fitted.plot``."""

@@ -154,6 +154,7 @@ def deliver(
     itself. ``warnings`` are cautions for a terminal's standard error, unless the printed table has them. A
     failed check raises GateError after the reports are written; an old rule or file of rows stays.
     """
+    from uqcli.base.running.messages import rows_left_out
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.formats.json import to_json
     from uqcli.reports.rows_read import with_rows_read
@@ -161,7 +162,7 @@ def deliver(
     from uqcli.rules.codec import encode
 
     hide_progress()
-    report, failure = with_rows_read(result.report), result.failure
+    report, failure = with_rows_read(result.report, rows_left_out()), result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     failed = [check.message for check in checks if check.fails]

@@ -8,16 +8,14 @@ from typing import Any, Final
 
 from uqcli.base.records import dataclass
 from uqcli.base.running.left_out import LeftOut
-from uqcli.base.running.messages import rows_left_out
 from uqcli.reports.document import Document, Metrics, Report
 
 SHARE: Final = "dropped_share"
 """Metric that every run has which reads rows; checks may name it before the run."""
 
 
-def with_rows_read(report: Report) -> Report:
-    """Add the rows that this run has read to its report; the report itself if it has read none."""
-    left_out = rows_left_out()
+def with_rows_read(report: Report, left_out: LeftOut | None) -> Report:
+    """Add the rows that a run has read to its report; the report itself if it has read none."""
     return report if left_out is None else _Counted(report=report, left_out=left_out)
 
 
