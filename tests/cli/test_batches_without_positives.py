@@ -7,6 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
+
 WORDS = {"1": "fraud", "0": "good"}
 SAYS = "no label in column 'outcome' is 'fraud', the positive label of the rule: all rows count as negative."
 FITS = {
@@ -22,7 +24,11 @@ COMMANDS = [
 
 
 @pytest.fixture
-def files(uqcli):
+def files(prepared):
+    return prepared(write_files)
+
+
+def write_files():
     """Fit rules on labels that are words, and on 0 and 1; a day of each has no positive."""
     random = np.random.default_rng(4)
     score = random.random(400)
@@ -37,8 +43,8 @@ def files(uqcli):
     positive = {"numbers": (), "words": ("--positive", "fraud")}
     for folder, options in positive.items():
         for line in FITS.values():
-            words = line.format(f"{folder}/rows.csv").replace("-o ", f"-o {folder}/").split()
-            assert uqcli(*words, "--label", "outcome", *options, "-q").code == 0
+            line_of_folder = line.format(f"{folder}/rows.csv").replace("-o ", f"-o {folder}/")
+            fit(" ".join([line_of_folder, "--label outcome", *options]))
 
 
 def run_line(uqcli, line, folder, inputs, *more):

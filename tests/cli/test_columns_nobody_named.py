@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.conftest import fit
 from uqcli.engines.local.arrow import frame_of
 from uqcli.engines.local.check.values import texts_of
 
@@ -36,7 +37,11 @@ def odd_columns():
 
 
 @pytest.fixture
-def files(uqcli):
+def files(prepared):
+    return prepared(write_files)
+
+
+def write_files():
     random = np.random.default_rng(5)
     score = random.random(ROWS)
     plain = {"score": pa.array(score), "label": pa.array((random.random(ROWS) < score).astype(int))}
@@ -45,8 +50,7 @@ def files(uqcli):
         table = pa.table({**plain, "customer_id" if name == "text" else "seen": column})
         with pa.ipc.new_file(f"{name}.arrow", table.schema) as writer:
             writer.write_table(table)
-    line = [part.format("plain.parquet") for part in COMMANDS["boundary"]]
-    assert uqcli(*line, "-q", "-o", "rule.json").code == 0
+    fit(f"{' '.join(COMMANDS['boundary'])} -o rule.json".format("plain.parquet"))
 
 
 @pytest.mark.covering("thorough", also=["offset-boundary", "text-boundary"], every=4)

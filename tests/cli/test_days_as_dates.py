@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
 from uqcli.rules.codec import decode, encode
 
 DAYS = [f"2024-{month:02}-{day:02}" for month in (9, 10) for day in (2, 9, 28)]
@@ -24,13 +25,17 @@ def rows(form="%Y-%m-%d"):
     )
 
 
-@pytest.fixture
-def rule(uqcli):
+def write_rule():
     rows().drop("day").write_csv("fit.csv")
-    assert uqcli("boundary", "fit.csv", *FIT[1:5], "-q", "-o", "rule.json").code == 0
+    fit("boundary fit.csv --precision 0.6 --score-bins 20 -o rule.json")
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.fixture
+def rule(prepared):
+    return prepared(write_rule)
+
+
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("form", sorted(FORMS))
 def test_days_of_any_form_are_those_of_iso_dates(uqcli, rule, form):
     rows().write_parquet("iso.parquet")
@@ -51,6 +56,7 @@ def test_days_of_any_form_are_those_of_iso_dates(uqcli, rule, form):
     assert [batch["day"] for batch in json.loads(Path("older.json").read_text())["batches"]] == DAYS
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "week %W of %Y", "%-m", "%Y-W%V", "%-m%d"])
 def test_other_texts_are_keys_of_one_form_or_refused(uqcli, rule, form):
     rows(form).write_csv("form.csv")

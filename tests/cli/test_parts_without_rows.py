@@ -7,6 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.cli.conftest import fit
+
 RULE = ("boundary", "{}", "--precision", "0.6", "--score-bins", "20")
 COMMANDS = {
     "boundary": RULE,
@@ -52,7 +54,11 @@ WRITERS = {
 
 
 @pytest.fixture
-def folders(uqcli):
+def folders(prepared):
+    return prepared(write_folders)
+
+
+def write_folders():
     """Write rows with and without parts of no rows, before, between and after the others, in each format."""
     empty = rows().clear()
     for ending, write in WRITERS.items():
@@ -65,11 +71,10 @@ def folders(uqcli):
     # one without columns of its own, and one whose columns have no type
     write_group_without_rows(pl.DataFrame(), "parquet/parts/5.parquet")
     write_group_without_rows(empty.select(pl.all().cast(pl.Null)), "parquet/parts/6.parquet")
-    line = [part.format("csv/whole") for part in RULE]
-    assert uqcli(*line, "-q", "-o", "rule.json").code == 0
+    fit(f"{' '.join(RULE)} -o rule.json".format("csv/whole"))
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=2, also=["parquet-watch", "arrow-tce"])
 @pytest.mark.parametrize(
     "command",
     [pytest.param(name, marks=[pytest.mark.thorough] if name == "overview" else []) for name in COMMANDS],

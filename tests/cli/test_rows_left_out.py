@@ -8,6 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.cli.conftest import fit
+
 COMMANDS = {
     "boundary": "boundary {} --precision 0.6 --score-bins 20",
     "bin": "bin {} --score-bins 20",
@@ -32,17 +34,20 @@ def rows(missing=30):
 
 
 @pytest.fixture
-def files(uqcli):
+def files(prepared):
+    return prepared(write_files)
+
+
+def write_files():
     rows(0)[2:].write_csv("whole.csv")
     rows().write_csv("gaps.csv")
     rows().write_parquet("gaps.parquet")
     rows(300).write_parquet("most.parquet")
     for name, precision in (("rule", "0.6"), ("other", "0.7")):
-        line = f"boundary whole.csv --precision {precision} --score-bins 20 -q -o {name}.json"
-        assert uqcli(*line.split()).code == 0
+        fit(f"boundary whole.csv --precision {precision} --score-bins 20 -o {name}.json")
 
 
-@pytest.mark.covering("thorough", every=2, also=["sample", "apply", "two rules"])
+@pytest.mark.covering("thorough", every=4, also=["sample", "apply", "two rules"])
 @pytest.mark.parametrize("command", COMMANDS)
 def test_reports_count_what_was_left_out(uqcli, files, command):
     line = [*COMMANDS[command].split(), "--on-invalid", "drop"]

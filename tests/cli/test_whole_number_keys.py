@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cli.conftest import fit
 from uqcli.engines.local.check import batches, values
 from uqcli.engines.local.check.values import key_texts
 
@@ -54,16 +55,15 @@ def write_files():
     Path("parquet").mkdir()
     rows()[:250].write_parquet("parquet/1.parquet")
     floating[250:].write_parquet("parquet/2.parquet")
+    fit(f"{COMMANDS['boundary --by']} -o rule.json".format("whole.csv"))
 
 
 @pytest.fixture
-def files(uqcli):
-    write_files()
-    line = COMMANDS["boundary --by"].format("whole.csv").split()
-    assert uqcli(*line, "-q", "-o", "rule.json").code == 0
+def files(prepared):
+    return prepared(write_files)
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=2, also=["csv-watch", "parquet-boundary --by"])
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("inputs", ["csv", "parquet", "jsonl", "floating.parquet"])
 def test_results_are_those_of_whole_numbers(uqcli, files, command, inputs):
