@@ -12,7 +12,7 @@ from tests.cli.conftest import fit
 
 COMMANDS = {
     "boundary": "boundary {} --precision 0.6 --score-bins 20",
-    "bin": "bin {} --score-bins 20",
+    "bin": "bin {} --binning pava",
     "calibrate": "calibrate {} --method platt",
     "conformal": "conformal {}",
     "tce": "tce {} --bootstrap 0",

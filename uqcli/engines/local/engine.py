@@ -23,6 +23,7 @@ from uqcli.engines.local.check.values import distinct_of, key_texts, whole_featu
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
 from uqcli.engines.local.read.open import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable, digest_of
@@ -91,6 +92,15 @@ def _may_be_key(source: OpenedInput, name: str) -> bool:
         *(pa.types.is_integer, pa.types.is_date, pa.types.is_timestamp),
     )
     return any(is_kind(kind) for is_kind in kinds)
+
+
+def _with_rows(sources: Sequence[OpenedInput]) -> OpenedInput:
+    """Return the first input that has rows; of the formats, CSV alone has columns without them."""
+    for source in sources:
+        is_known = isinstance(source, CsvSource) and source.origin.regular
+        if not is_known or _read_first(source, [source.columns[0]]).height:
+            return source
+    return sources[0]
 
 
 def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
@@ -200,7 +210,7 @@ class LocalEngine:
         """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
         with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
             names = shared_names([source.columns for source in sources])
-            first = _first_rows(sources[0], looked_at(names, request.roles.columns()))
+            first = _first_rows(_with_rows(sources), looked_at(names, request.roles.columns()))
         numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
         texts = {
             name: tuple(_texts(first.get_column(name).alias("")).unique().sort())
@@ -220,7 +230,8 @@ class LocalEngine:
         scored = replace(request.roles, keys=(), by=None, cluster=None, fitted_clusters=None, features=())
         with opened(replace(request, roles=scored)) as (sources, _):  # whose texts need not be told apart
             names = looked_at(shared_names([source.columns for source in sources]), request.roles.columns())
-            first = _first_rows(sources[0], [name for name in names if _may_be_key(sources[0], name)])
+            source = _with_rows(sources)
+            first = _first_rows(source, [name for name in names if _may_be_key(source, name)])
         dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
         others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
         return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
