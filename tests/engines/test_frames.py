@@ -157,6 +157,7 @@ def same_answer(request, folder, query):
     return answer
 
 
+@pytest.mark.filterwarnings("ignore:.* of the rows were left out:UserWarning")
 @pytest.mark.covering("thorough", every=9)
 @pytest.mark.parametrize("role", CASES)
 def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role):
@@ -170,6 +171,7 @@ def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role)
     assert answered > 5
 
 
+@pytest.mark.filterwarnings("ignore:.* of the rows were left out:UserWarning")
 @pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("role", ["score", "label", "weight"])
 def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp_path, role):

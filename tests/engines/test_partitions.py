@@ -240,7 +240,9 @@ def test_groups_are_compared_without_blanks_around_them(engine, tmp_path):
 def test_amounts_that_are_negative_or_no_multiples_of_a_ten_thousandth_are_refused(engine, tmp_path, amount):
     rows = frame([RECORD] * 3).with_columns(amount=pl.Series([1.0, 2.5, amount]))
     table = engine.table(DataRequest(**write_inputs(rows, tmp_path), roles=ROLES))
-    with pytest.raises(DataError, match=r"column 'amount' has .* with at most 4 decimals"):
+    with pytest.raises(
+        DataError, match=r"column 'amount' has .* (with at most 4 decimals|at most 900,719,925,474)"
+    ):
         table.pooled(ALL_ROWS)
 
 

@@ -271,6 +271,7 @@ def test_probabilities_beyond_the_ends_are_clipped_before_they_are_scores(engine
     assert count_triples(table.pooled(ALL_ROWS)[0]) == [(1.0, 2, 2)]
 
 
+@pytest.mark.filterwarnings("ignore:.* of the rows were left out:UserWarning")
 def test_unusable_rows_are_no_predictions(engine, source, tmp_path):
     labels = ["9", None, "10", "a,b", "a,b", "9", "9"]
     probabilities = [

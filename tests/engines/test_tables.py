@@ -339,6 +339,7 @@ def test_columns_of_either_width_are_one_table(engine, tmp_path):
     assert count_triples(table_with(engine, inputs, data).pooled(ALL_ROWS)[0]) == expected
 
 
+@pytest.mark.filterwarnings("ignore:.* of the rows were left out:UserWarning")
 def test_unusable_rows_are_left_out(engine, variant, source, tmp_path):
     text = (
         "score,uncertainty,label,weight\n0.5,1,true,1\n,1,1,1\n0.5,nan,0,1\n0.25,2,False,3\n0.5,3, 0 ,1\n"

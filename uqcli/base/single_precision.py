@@ -38,7 +38,7 @@ def lowest_alike(numbers: Floats) -> Floats:
     Examples
     --------
     >>> low = lowest_alike(np.array([0.7, 0.0]))
-    >>> low.tolist(), bool(low[0] <= np.float32(0.7) < 0.7)
+    >>> low.tolist(), low[0] <= float(np.float32(0.7)) < 0.7
     ([0.6999999582767488, 0.0], True)
     """
     with np.errstate(over="ignore"):
