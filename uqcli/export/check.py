@@ -19,7 +19,7 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import GateError
 from uqcli.base.options import RowOutput
 from uqcli.base.running.interruption import temporary_folder
-from uqcli.engines.inputs import resolve_inputs
+from uqcli.engines.inputs import InputFile, resolve_inputs
 from uqcli.engines.request import DataRequest
 from uqcli.export.report import Differences
 from uqcli.rules.columns import ColumnOverrides, NewColumns
@@ -49,11 +49,11 @@ def compare(
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
     A program is SQL of one of ``RUN_DIALECTS``, as expressions or as a query of ``TABLE``, a Python module,
-    or an ONNX model. A database that refuses it is a GateError. DuckDB also reads a single file itself.
+    or an ONNX model. A database that refuses it is a GateError. It also has a single file as it is.
     """
     is_sql = target is ExportTarget.SQL
     runner = (RUN_DIALECTS[dialect] if is_sql else _RUNNERS[target])(formula, program)
-    source_of_file = _source_of_duckdb(data) if is_sql and dialect is SqlDialect.DUCKDB else None
+    file = _plain_file(data) if is_sql else None
     differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
     with temporary_folder() as folder:
         made = folder / "made.parquet"
@@ -62,13 +62,13 @@ def compare(
         for source, is_made in ((data, False), (own, True)):
             path = folder / f"applied{is_made}.parquet"
             _apply(rule, source, path)
-            own_runner = None
-            if source_of_file and not is_made:
-                own_runner = _on_the_file(formula, program, source_of_file, pq.read_metadata(path).num_rows)
+            on_file = None
+            if file is not None and not is_made:
+                on_file = _ON_FILE[dialect](formula, program, file, pq.read_metadata(path).num_rows)
             for batch in _batches(path):
                 different = _different(formula, batch, runner, data.read.decimal)
-                if own_runner is not None:
-                    different |= _different(formula, batch, own_runner, data.read.decimal)
+                if on_file is not None:
+                    different |= _different(formula, batch, on_file, data.read.decimal)
                 first = differences.example
                 if first is None and different.any():
                     first = _example(formula, batch, int(np.argmax(different)))
@@ -246,30 +246,30 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
     return run
 
 
-def _source_of_duckdb(data: DataRequest) -> str | None:
-    """Return how DuckDB reads the rows itself: from one file of this machine, in a plain form; else None.
-
-    It has statistics of a file's columns, by which it may compute otherwise than in memory.
-    """
+def _plain_file(data: DataRequest) -> InputFile | None:
+    """Return the file of the rows if it is one, on this machine, that a database reads without options."""
     if data.frame is not None or len(data.inputs) != 1 or not Path(data.inputs[0]).is_file():
         return None
     (file,) = resolve_inputs(data.inputs, data.read)
-    path = str(Path(file.name).absolute())
-    if file.compression or set(path) & set("*?["):  # which make it a pattern
-        return None
-    name = _quoted(path, "'")
-    if file.format is FileFormat.PARQUET:
-        return f"read_parquet({name}, hive_partitioning = false)"
-    is_plain = file.format is FileFormat.CSV and data.read.decimal == DECIMAL and not data.read.null_values
-    layout = f"""delim = {_quoted(file.delimiter, "'")}, quote = '"', escape = '"'"""
-    plain = f"header = true, all_varchar = true, hive_partitioning = false, {layout}"
-    return f"read_csv({name}, {plain})" if is_plain else None
+    is_csv = file.format is FileFormat.CSV and data.read.decimal == DECIMAL and not data.read.null_values
+    return file if not file.compression and (is_csv or file.format is FileFormat.PARQUET) else None
 
 
-def _on_the_file(formula: Formula, program: bytes, source: str, rows: int) -> Program | None:
-    """Return a function to the outputs of the next rows of a file; None if DuckDB finds other rows in it."""
+def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
+    """Return a function to the outputs of the next rows of a file; None if DuckDB finds other rows in it.
+
+    DuckDB has statistics of a file's columns, by which it may compute otherwise than in memory.
+    """
     import duckdb
 
+    path = str(Path(file.name).absolute())
+    if set(path) & set("*?["):  # which make it a pattern
+        return None
+    name, delimiter = _quoted(path, "'"), _quoted(file.delimiter, "'")
+    source = f"read_parquet({name}, hive_partitioning = false)"
+    if file.format is FileFormat.CSV:
+        layout = f"header = true, all_varchar = true, delim = {delimiter}, quote = '\"', escape = '\"'"
+        source = f"read_csv({name}, hive_partitioning = false, {layout})"
     connection = duckdb.connect()
     columns = ", ".join(_quoted(column.name, '"') for column in formula.inputs)
     try:
@@ -295,6 +295,33 @@ def _on_the_file(formula: Formula, program: bytes, source: str, rows: int) -> Pr
         }
 
     return run
+
+
+def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
+    """Return a function to the outputs of the next rows of a CSV file, stored as texts; None as above."""
+    if file.format is not FileFormat.CSV:
+        return None
+    names = [column.name for column in formula.inputs]
+    try:
+        texts = pl.read_csv(
+            file.name,
+            columns=names,
+            separator=file.delimiter,
+            infer_schema=False,
+            missing_utf8_is_empty_string=True,
+        )
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    if len(texts) != rows:
+        return None
+    run, start = _in_sqlite(formula, program), 0
+
+    def run_on_texts(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        nonlocal start
+        start += len(batch)
+        return run(texts[start - len(batch) : start].select(names))
+
+    return run_on_texts
 
 
 def _quoted(text: str, mark: str) -> str:
@@ -402,6 +429,8 @@ RUN_DIALECTS: Final[Mapping[SqlDialect, Callable[[Formula, bytes], Program]]] = 
     SqlDialect.SQLITE: _in_sqlite,
 }
 """Functions that run a program, by the dialects of the databases that are at hand."""
+
+_ON_FILE: Final = {SqlDialect.DUCKDB: _duckdb_on_file, SqlDialect.SQLITE: _sqlite_on_file}
 
 _RUNNERS: Final[Mapping[ExportTarget, Callable[[Formula, bytes], Program]]] = {
     ExportTarget.PYTHON: _in_python,
