@@ -298,18 +298,12 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
 
 
 def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
-    """Return a function to the outputs of the next rows of a CSV file, stored as texts; None as above."""
+    """Return a function to the outputs of the next rows of a CSV file, stored as texts; None for other rows."""
     if file.format is not FileFormat.CSV:
         return None
     names = [column.name for column in formula.inputs]
     try:
-        texts = pl.read_csv(
-            file.name,
-            columns=names,
-            separator=file.delimiter,
-            infer_schema=False,
-            missing_utf8_is_empty_string=True,
-        )
+        texts = pl.read_csv(file.name, columns=names, separator=file.delimiter, infer_schema=False)
     except (pl.exceptions.PolarsError, OSError):
         return None
     if len(texts) != rows:
@@ -319,7 +313,7 @@ def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
     def run_on_texts(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
         nonlocal start
         start += len(batch)
-        return run(texts[start - len(batch) : start].select(names))
+        return run(texts[start - len(batch) : start].select(names).fill_null(""))
 
     return run_on_texts
 
