@@ -266,14 +266,15 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
     if set(path) & set("*?["):  # which make it a pattern
         return None
     name, delimiter = _quoted(path, "'"), _quoted(file.delimiter, "'")
-    source = f"read_parquet({name}, hive_partitioning = false)"
+    kind, source = "VIEW", f"read_parquet({name}, hive_partitioning = false)"
     if file.format is FileFormat.CSV:
         layout = f"header = true, all_varchar = true, delim = {delimiter}, quote = '\"', escape = '\"'"
+        kind = "TABLE"  # a view would have the numbers that the program makes of its texts
         source = f"read_csv({name}, hive_partitioning = false, {layout})"
     connection = duckdb.connect()
     columns = ", ".join(_quoted(column.name, '"') for column in formula.inputs)
     try:
-        connection.execute(f"CREATE VIEW {TABLE} AS SELECT {columns} FROM {source}")
+        connection.execute(f"CREATE {kind} {TABLE} AS SELECT {columns} FROM {source}")
         found = connection.execute(f"SELECT COUNT(*) FROM {TABLE}").fetchall()
     except duckdb.Error:
         return None
@@ -298,7 +299,7 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
 
 
 def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
-    """Return a function to the outputs of the next rows of a CSV file, stored as texts; None for other rows."""
+    """Return a function to the outputs of the next rows of a CSV file, as texts; None for other rows."""
     if file.format is not FileFormat.CSV:
         return None
     names = [column.name for column in formula.inputs]
