@@ -124,6 +124,9 @@ _TRY_CAST: Final[Mapping[SqlDialect, str]] = {
 }
 """Conversions that are null for a text that is no number, where the others end the statement."""
 
+_TYPED_BY_ROWS: Final = (SqlDialect.DUCKDB, SqlDialect.SPARK, SqlDialect.SQLITE)
+"""Dialects in which a file's type, or that of each value, is the type of a column."""
+
 _NO_FLOATS: Final[Mapping[SqlDialect, str]] = {
     SqlDialect.DUCKDB: "TYPEOF({0}) NOT IN ('FLOAT', 'DOUBLE')",
     SqlDialect.SQLITE: "TYPEOF({0}) <> 'real'",
@@ -180,7 +183,7 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     """
     _refuse_names(formula, dialect)
     _refuse_floating_texts(formula, dialect)
-    quoting = _Quoting(dialect, _compared_with_numbers(formula))
+    quoting = _Quoting(dialect, _maybe_floats(formula, dialect))
     _refuse_size(formula, quoting, is_query=table is not None)
     writer = _Writer(quoting, formula)
     lines = writer.expressions() if table is None else writer.query(table)
@@ -334,12 +337,17 @@ def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
                 )
 
 
-def _compared_with_numbers(formula: Formula) -> frozenset[Column]:
-    """Return the text columns that may hold floating-point numbers: they are compared with numbers only."""
+def _maybe_floats(formula: Formula, dialect: SqlDialect) -> frozenset[Column]:
+    """Return the text columns that may hold floating-point numbers, such as NaN for missing texts.
+
+    Where a table declares its types, a column that is compared with other texts than numbers does not.
+    """
+    texts = compared_texts(formula)
     return frozenset(
         column
         for column in formula.inputs
-        if column.kind == "text" and all(map(_NUMBER.fullmatch, compared_texts(formula)[column.name]))
+        if column.kind == "text"
+        and (dialect in _TYPED_BY_ROWS or all(map(_NUMBER.fullmatch, texts[column.name])))
     )
 
 
