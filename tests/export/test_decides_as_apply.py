@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from uqcli.base.choices import SqlDialect
@@ -28,7 +28,7 @@ RULES = {
     "partition": ("calibrate", "--method", "heterogeneous", "--partition", "site,grade"),
     "tree": (
         *("calibrate", "--method", "heterogeneous", "--features", "age,site"),
-        *("--partitioner", "tree", "--max-depth", "2", "--min-leaf", "50", "--bootstrap", "0"),
+        *("--partitioner", "tree", "--max-depth", "2", "--min-leaf", "20", "--bootstrap", "0"),
     ),
     "sets": ("conformal", "--method", "lac", "--by", "site"),
 }
@@ -120,10 +120,21 @@ TYPED = drawn(COLUMNS)
 OF_TEXTS = drawn({name: column(texts, pl.String) for name, texts in LAYOUTS.items()})
 
 
-def in_duckdb(query, create):
+@pytest.fixture(scope="module")
+def in_duckdb():
+    """Return a function that runs a query of a table or a view ``rows`` of a source."""
     with duckdb.connect() as connection:
-        create(connection)
-        return connection.execute(query).fetchall()
+
+        def run(query, source, kind="VIEW", frame=None):
+            if frame is not None:
+                connection.register(source, frame.to_arrow())
+            connection.execute(f"CREATE {kind} rows AS FROM {source}")
+            try:
+                return connection.execute(query).fetchall()
+            finally:
+                connection.execute(f"DROP {kind} rows")
+
+        yield run
 
 
 def in_sqlite(query, frame, declared):
@@ -154,35 +165,40 @@ def query(rule, dialect, *, as_query):
     return text if as_query else f"SELECT {text} FROM rows"
 
 
-@pytest.mark.parametrize("name", RULES)
-@settings(max_examples=60)
-@given(frame=TYPED, as_query=st.booleans())
-def test_columns_of_all_types(rules, name, frame, as_query):
+NAMES = st.sampled_from(list(RULES))
+NAN_AMONG_NUMBERS = pl.DataFrame(
+    {
+        "score": [0.5] * 3,
+        "uncertainty": [0.5] * 3,
+        "age": [30.0, math.nan, 60.0],
+        "site": ["Oslo"] * 3,
+        "grade": [1.5, math.nan, 2.5],
+    }
+)
+
+
+@settings(max_examples=100)
+@given(name=NAMES, frame=TYPED, as_query=st.booleans())
+@example(name="tree", frame=NAN_AMONG_NUMBERS, as_query=True)
+@example(name="partition", frame=NAN_AMONG_NUMBERS, as_query=False)
+def test_columns_of_all_types(rules, in_duckdb, name, frame, as_query):
     rule = rules(name)
     of_duckdb = query(rule, SqlDialect.DUCKDB, as_query=as_query)
     of_sqlite = query(rule, SqlDialect.SQLITE, as_query=as_query)
     with temporary_folder() as folder:
-        paths = {"pyarrow": folder / "pyarrow.parquet", "polars": folder / "polars.parquet"}
-        pq.write_table(frame.to_arrow(), paths["pyarrow"])
-        frame.write_parquet(paths["polars"])
-        results = {
-            place: in_duckdb(
-                of_duckdb, lambda own, path=path: own.execute(f"CREATE VIEW rows AS FROM '{path}'")
-            )
-            for place, path in paths.items()
-        }
-        results["memory"] = in_duckdb(of_duckdb, lambda own: own.register("rows", frame.to_arrow()))
-        results["table"] = in_duckdb(
-            of_duckdb, lambda own: own.execute(f"CREATE TABLE rows AS FROM '{paths['pyarrow']}'")
-        )
+        paths = [folder / "pyarrow.parquet", folder / "polars.parquet"]
+        pq.write_table(frame.to_arrow(), paths[0])
+        frame.write_parquet(paths[1])
+        results = {path.stem: in_duckdb(of_duckdb, f"'{path}'") for path in paths}
+        results["memory"] = in_duckdb(of_duckdb, "given", frame=frame)
+        results["table"] = in_duckdb(of_duckdb, f"'{paths[0]}'", "TABLE")
         results["SQLite"] = in_sqlite(of_sqlite, frame, "REAL")
-        require_equal(rule, paths["polars"], results)
+        require_equal(rule, paths[1], results)
 
 
-@pytest.mark.parametrize("name", RULES)
-@settings(max_examples=60)
-@given(frame=OF_TEXTS, as_query=st.booleans())
-def test_texts_of_numbers(rules, name, frame, as_query):
+@settings(max_examples=100)
+@given(name=NAMES, frame=OF_TEXTS, as_query=st.booleans())
+def test_texts_of_numbers(rules, in_duckdb, name, frame, as_query):
     rule = rules(name)
     of_duckdb = query(rule, SqlDialect.DUCKDB, as_query=as_query)
     of_sqlite = query(rule, SqlDialect.SQLITE, as_query=as_query)
@@ -191,8 +207,8 @@ def test_texts_of_numbers(rules, name, frame, as_query):
         frame.write_csv(path)
         source = f"read_csv('{path}', header = true, all_varchar = true, delim = ',')"
         results = {
-            "CSV": in_duckdb(of_duckdb, lambda own: own.execute(f"CREATE TABLE rows AS FROM {source}")),
-            "memory": in_duckdb(of_duckdb, lambda own: own.register("rows", frame.to_arrow())),
+            "CSV": in_duckdb(of_duckdb, source, "TABLE"),
+            "memory": in_duckdb(of_duckdb, "given", frame=frame),
             **{declared: in_sqlite(of_sqlite, frame, declared) for declared in ("TEXT", "REAL", "")},
         }
         require_equal(rule, path, results)
