@@ -341,3 +341,42 @@ def test_intervals_of_classes_in_target_data_are_exported(uqcli, made):
     for to in ("python", "onnx"):
         outcome = uqcli("export", "weighted.json", "--to", to, "--check", rows, "--json", "-o", "program")
         assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "wrong"),
+    [
+        ("duckdb", "rows.parquet", (b"NOT ISFINITE(uqcli_number)", b"ISNAN(uqcli_number)")),
+        (
+            "sqlite",
+            "texts.csv",
+            (b"CASE WHEN `number` <= CAST(9e999 AS REAL) THEN ", b"CASE WHEN TRUE THEN "),
+        ),
+    ],
+)
+def test_the_check_reads_the_file_as_it_is(uqcli, made, monkeypatch, dialect, name, wrong):
+    """DuckDB answers ISNAN by the statistics of a file, and SQLite takes an empty text for 0."""
+    path, _ = made("tree")
+    rows = pl.DataFrame(
+        {
+            "score": [0.3, 0.5, 0.7] * 4,
+            "number": [0.0, float("nan"), 4.0] * 4,
+            "site": ["Oslo", "O'Hare", "true", "naïve"] * 3,
+        }
+    )
+    rows.write_parquet("rows.parquet")
+    rows.cast(pl.String).with_columns(number=pl.lit("")).write_csv("texts.csv")
+    command = ("export", path, "--to", "sql", "--dialect", dialect, "--table", "t", "--check", name)
+    assert uqcli(*command, "-o", "right.sql").code == 0
+    original = job._program
+    monkeypatch.setattr(job, "_program", lambda *given: original(*given).replace(*wrong))
+    outcome = uqcli(*command, "-o", "never.sql")
+    assert (outcome.code, Path("never.sql").exists()) == (6, False)
+
+
+@pytest.mark.parametrize("to", ["sql", "python"])
+def test_the_check_reads_numbers_with_a_comma(uqcli, made, to):
+    path, _ = made("tree")
+    Path("commas.csv").write_text("score;number;site\n0,25;0,0;Oslo\n0,75;4,0;true\n0,5;;true\n")
+    reading = ("--decimal", ",", "--delimiter", ";")
+    assert uqcli("export", path, "--to", to, "--check", "commas.csv", *reading, "-o", "program").code == 0

@@ -20,10 +20,9 @@ from uqcli.export.sql import to_sql
 from uqcli.rules.codec import load
 
 RULES = {
-    "threshold": ("boundary", "--precision", "0.6"),
+    "threshold": ("boundary", "--precision", "0.6", "--algorithm", "st"),
     "groups": ("boundary", "--precision", "0.6", "--by", "site", "--bound", "each"),
-    "groups of numbers": ("boundary", "--precision", "0.6", "--by", "grade", "--bound", "each"),
-    "zones": ("boundary", "--precision", "0.6", "--review", "20%"),
+    "zones": ("boundary", "--precision", "0.6", "--review", "20%", "--algorithm", "vw-dpmt"),
     "isotonic": ("calibrate", "--method", "isotonic"),
     "partition": ("calibrate", "--method", "heterogeneous", "--partition", "site,grade"),
     "tree": (
@@ -177,7 +176,7 @@ NAN_AMONG_NUMBERS = pl.DataFrame(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(name=NAMES, frame=TYPED, as_query=st.booleans())
 @example(name="tree", frame=NAN_AMONG_NUMBERS, as_query=True)
 @example(name="partition", frame=NAN_AMONG_NUMBERS, as_query=False)
@@ -196,7 +195,7 @@ def test_columns_of_all_types(rules, in_duckdb, name, frame, as_query):
         require_equal(rule, paths[1], results)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(name=NAMES, frame=OF_TEXTS, as_query=st.booleans())
 def test_texts_of_numbers(rules, in_duckdb, name, frame, as_query):
     rule = rules(name)
