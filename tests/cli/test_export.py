@@ -341,3 +341,31 @@ def test_intervals_of_classes_in_target_data_are_exported(uqcli, made):
     for to in ("python", "onnx"):
         outcome = uqcli("export", "weighted.json", "--to", to, "--check", rows, "--json", "-o", "program")
         assert outcome.code == 0, outcome.err
+
+
+@pytest.mark.parametrize(
+    ("dialect", "rows", "wrong"),
+    [
+        ("duckdb", "rows.parquet", (b"ISFINITE(", b"NOT ISNAN(")),
+        ("sqlite", "texts.csv", (b"CASE WHEN `score` <= CAST(9e999 AS REAL) THEN ", b"CASE WHEN TRUE THEN ")),
+    ],
+)
+def test_the_check_reads_the_file_as_it_is(uqcli, made, monkeypatch, dialect, rows, wrong):
+    """DuckDB answers ISNAN by the statistics of a file, and SQLite takes an empty text for 0."""
+    path, _ = made("isotonic")
+    pl.DataFrame({"score": [0.3, float("nan"), 0.7]}).write_parquet("rows.parquet")
+    Path("texts.csv").write_text("id,score\n1,0.3\n2,\n3,0.7\n")
+    command = ("export", path, "--to", "sql", "--dialect", dialect, "--table", "t", "--check", rows)
+    assert uqcli(*command, "-o", "right.sql").code == 0
+    original = job._program
+    monkeypatch.setattr(job, "_program", lambda *given: original(*given).replace(*wrong))
+    assert uqcli(*command, "-o", f"{dialect}.sql").code == 6
+    assert not Path(f"{dialect}.sql").exists()
+
+
+@pytest.mark.parametrize("to", ["sql", "python"])
+def test_the_check_reads_numbers_with_a_comma(uqcli, made, to):
+    path, _ = made("tree")
+    Path("commas.csv").write_text("score;number;site\n0,25;0,0;Oslo\n0,75;4,0;true\n0,5;;true\n")
+    reading = ("--decimal", ",", "--delimiter", ";")
+    assert uqcli("export", path, "--to", to, "--check", "commas.csv", *reading, "-o", "program").code == 0

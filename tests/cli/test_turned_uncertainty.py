@@ -125,14 +125,14 @@ def test_exports_decide_alike(uqcli, frame, kind, to):
     outcome = uqcli("export", "r.json", "--to", to, "-o", "e", "--check", "raw.csv")
     assert (outcome.code, outcome.err) == (0, "")
     if to == "sql" and kind != "groups":  # which may have single thresholds
-        assert '0.0e0 - CAST("n_prior" AS DOUBLE)' in Path("e").read_text()
+        assert '0.0e0 - TRY_CAST("n_prior" AS DOUBLE)' in Path("e").read_text()
 
 
 def test_exports_of_a_column_of_that_very_name_use_it(uqcli, frame):
     fit(f"{BOUNDARY.format('literal.csv')} --uncertainty=-n_prior -o literal.json")
     outcome = uqcli("export", "literal.json", "--to", "sql", "--check", "literal.csv")
     assert outcome.code == 0
-    assert 'CAST("-n_prior" AS DOUBLE) <' in outcome.out.decode()
+    assert 'TRY_CAST("-n_prior" AS DOUBLE) <' in outcome.out.decode()
     assert uqcli("apply", "literal.json", "raw.csv", "-q", "-o", "o.csv").code == 3
 
 

@@ -33,6 +33,7 @@ from uqcli.rules.expressions import (
     Comparison,
     Constant,
     Formula,
+    IsMissing,
     Output,
     TextIn,
 )
@@ -399,6 +400,18 @@ def test_texts_are_compared_as_in_apply(folder, database):
     frame = pl.DataFrame({"s": [0.5] * len(texts), "user": texts}).with_row_index("id")
     result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
     assert list(map(float, result["out"])) == [*[1.0] * len(WHITE_SPACE), 0, 0, 0, 2, 2, 3]
+
+
+def test_special_numbers_are_missing_groups(folder, database):
+    column = Column(name="g", kind="text")
+    branches = [(IsMissing(column), Constant(1.0)), (TextIn(column, ("1.5",)), Constant(2.0))]
+    output = Output(name="out", kind="double", value=Case(tuple(branches), Constant(0.0)))
+    formula = Formula(inputs=(Column(name="s"), column), required=("s",), outputs=(output,))
+    infinity = float("inf")
+    groups = [1.5, float("nan"), 2.5, infinity, -infinity, None]
+    frame = pl.DataFrame({"s": [0.5] * len(groups), "g": groups}).with_row_index("id")
+    result = database(frame, lambda table, dialect: to_sql(formula, dialect, [], table), folder)
+    assert list(map(float, result["out"])) == [2, 1, 0, 1, 1, 1]
 
 
 def test_postgres_compares_texts_without_the_collation_of_their_column(postgres):

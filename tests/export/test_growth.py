@@ -211,7 +211,8 @@ def test_many_groups_are_found_as_few_are(size):
         for dialect, run in ENGINES.items():
             assert run(frame, to_sql(formula, dialect, [], "t"), "t") == expected
             divided = size > 100 or len(groups) > 100
-            assert (" IN (" in to_sql(formula, dialect, [], "t")) == divided
+            text = to_sql(formula, dialect, [], "t").replace(" NOT IN (", "")
+            assert (" IN (" in text) == divided
 
 
 def test_a_row_meets_few_of_many_conditions():

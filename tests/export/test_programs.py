@@ -85,7 +85,7 @@ def test_steps_count_the_edges_at_or_below(edges):
 def test_sqlite_reads_the_same_double(value):
     """Its reader of decimal numbers rounds wrongly, so that long ones are written as fractions."""
     text = to_sql(formula_of(Constant(value)), SqlDialect.SQLITE, [])
-    literal = text[text.index("THEN CAST(") + 10 : text.rindex(" AS REAL")]
+    literal = text[text.rindex("THEN CAST(") + 10 : text.rindex(" AS REAL")]
     with closing(sqlite3.connect(":memory:")) as connection:
         assert connection.execute(f"SELECT {literal}").fetchone()[0] == value
 

@@ -14,10 +14,12 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from uqcli.base.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
+from uqcli.base.defaults import DECIMAL
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import GateError
 from uqcli.base.options import RowOutput
 from uqcli.base.running.interruption import temporary_folder
+from uqcli.engines.inputs import InputFile, resolve_inputs
 from uqcli.engines.request import DataRequest
 from uqcli.export.report import Differences
 from uqcli.rules.columns import ColumnOverrides, NewColumns
@@ -47,10 +49,11 @@ def compare(
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
     A program is SQL of one of ``RUN_DIALECTS``, as expressions or as a query of ``TABLE``, a Python module,
-    or an ONNX model. A database that refuses it is a GateError.
+    or an ONNX model. A database that refuses it is a GateError. It also has a single file as it is.
     """
-    run = RUN_DIALECTS[dialect] if target is ExportTarget.SQL else _RUNNERS[target]
-    runner = run(formula, program)
+    is_sql = target is ExportTarget.SQL
+    runner = (RUN_DIALECTS[dialect] if is_sql else _RUNNERS[target])(formula, program)
+    file = _plain_file(data) if is_sql else None
     differences = Differences(rows=0, compared=0, made=0, missing=_missing(rule, formula))
     with temporary_folder() as folder:
         made = folder / "made.parquet"
@@ -59,8 +62,13 @@ def compare(
         for source, is_made in ((data, False), (own, True)):
             path = folder / f"applied{is_made}.parquet"
             _apply(rule, source, path)
+            on_file = None
+            if file is not None and not is_made:
+                on_file = _ON_FILE[dialect](formula, program, file, pq.read_metadata(path).num_rows)
             for batch in _batches(path):
-                different = _different(formula, batch, runner)
+                different = _different(formula, batch, runner, data.read.decimal)
+                if on_file is not None:
+                    different |= _different(formula, batch, on_file, data.read.decimal)
                 first = differences.example
                 if first is None and different.any():
                     first = _example(formula, batch, int(np.argmax(different)))
@@ -99,9 +107,9 @@ def _batches(path: Path) -> Iterator[pl.DataFrame]:
         yield frame
 
 
-def _different(formula: Formula, batch: pl.DataFrame, run: Program) -> np.ndarray:
+def _different(formula: Formula, batch: pl.DataFrame, run: Program, decimal: str) -> np.ndarray:
     """Return the mask of rows in which an output differs."""
-    inputs = batch.select(_typed(batch, column) for column in formula.inputs)
+    inputs = batch.select(_pointed(batch[column.name], column, decimal) for column in formula.inputs)
     outputs = run(inputs)
     different = np.zeros(len(batch), dtype=np.bool_)
     largest = _largest_log_odds(formula, inputs)
@@ -111,12 +119,17 @@ def _different(formula: Formula, batch: pl.DataFrame, run: Program) -> np.ndarra
     return different
 
 
-def _typed(batch: pl.DataFrame, column: Column) -> pl.Series:
-    """Return a column as a database has it: numbers as numbers, though a CSV file holds texts."""
-    series = batch[column.name]
-    if column.kind == "number" and series.dtype == pl.String:
-        return series.str.strip_chars().cast(pl.Float64, strict=False)
-    return series
+def _pointed(series: pl.Series, column: Column, decimal: str) -> pl.Series:
+    """Return a column as its file has it, with a decimal point in numbers."""
+    is_pointed = column.kind == "text" or series.dtype != pl.String or decimal == DECIMAL
+    return series if is_pointed else series.str.replace_many([",", "."], [".", ","]).alias(series.name)
+
+
+def _parsed(series: pl.Series) -> pl.Series:
+    """Return a column of numbers as doubles, though its file holds texts."""
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    return series.cast(pl.Float64, strict=False)
 
 
 def error_bound(formula: Formula, largest: float) -> float:
@@ -134,7 +147,7 @@ def _largest_log_odds(formula: Formula, inputs: pl.DataFrame) -> float:
     score = formula.inputs[0]
     if formula.outputs[0].kind != "double" or score.name in formula.ranges or formula.shares:
         return _CLIPPED
-    values = inputs[score.name].cast(pl.Float64).fill_nan(None)
+    values = _parsed(inputs[score.name]).fill_nan(None)
     finite = values.filter(values.is_finite()).abs().max()
     return max(_CLIPPED, float(finite or 0.0))  # type: ignore[arg-type]  # a number
 
@@ -233,12 +246,89 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
     return run
 
 
+def _plain_file(data: DataRequest) -> InputFile | None:
+    """Return the file of the rows if it is one, on this machine, that a database reads without options."""
+    if data.frame is not None or len(data.inputs) != 1 or not Path(data.inputs[0]).is_file():
+        return None
+    (file,) = resolve_inputs(data.inputs, data.read)
+    is_csv = file.format is FileFormat.CSV and data.read.decimal == DECIMAL and not data.read.null_values
+    return file if not file.compression and (is_csv or file.format is FileFormat.PARQUET) else None
+
+
+def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
+    """Return a function to the outputs of the next rows of a file; None if DuckDB finds other rows in it.
+
+    DuckDB has statistics of a file's columns, by which it may compute otherwise than in memory.
+    """
+    import duckdb
+
+    path = str(Path(file.name).absolute())
+    if set(path) & set("*?["):  # which make it a pattern
+        return None
+    name, delimiter = _quoted(path, "'"), _quoted(file.delimiter, "'")
+    kind, source = "VIEW", f"read_parquet({name}, hive_partitioning = false)"
+    if file.format is FileFormat.CSV:
+        layout = f"header = true, all_varchar = true, delim = {delimiter}, quote = '\"', escape = '\"'"
+        kind = "TABLE"  # a view would have the numbers that the program makes of its texts
+        source = f"read_csv({name}, hive_partitioning = false, {layout})"
+    connection = duckdb.connect()
+    columns = ", ".join(_quoted(column.name, '"') for column in formula.inputs)
+    try:
+        connection.execute(f"CREATE {kind} {TABLE} AS SELECT {columns} FROM {source}")
+        found = connection.execute(f"SELECT COUNT(*) FROM {TABLE}").fetchall()
+    except duckdb.Error:
+        return None
+    if found != [(rows,)]:
+        return None
+    try:
+        result = connection.execute(_query(program))
+    except duckdb.Error as error:
+        raise _refused("DuckDB", error) from error
+
+    def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        try:
+            fetched = result.fetchmany(len(batch))
+        except duckdb.Error as error:
+            raise _refused("DuckDB", error) from error
+        return {
+            output.name: pl.Series([row[index] for row in fetched], dtype=_DTYPES[output.kind])
+            for index, output in enumerate(formula.outputs, -len(formula.outputs))
+        }
+
+    return run
+
+
+def _sqlite_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
+    """Return a function to the outputs of the next rows of a CSV file, as texts; None for other rows."""
+    if file.format is not FileFormat.CSV:
+        return None
+    names = [column.name for column in formula.inputs]
+    try:
+        texts = pl.read_csv(file.name, columns=names, separator=file.delimiter, infer_schema=False)
+    except (pl.exceptions.PolarsError, OSError):
+        return None
+    if len(texts) != rows:
+        return None
+    run, start = _in_sqlite(formula, program), 0
+
+    def run_on_texts(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        nonlocal start
+        start += len(batch)
+        return run(texts[start - len(batch) : start].select(names).fill_null(""))
+
+    return run_on_texts
+
+
+def _quoted(text: str, mark: str) -> str:
+    return f"{mark}{text.replace(mark, mark * 2)}{mark}"
+
+
 def _in_sqlite(formula: Formula, program: bytes) -> Program:
     query = _query(program)
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
         stored = batch.select(_as_stored(batch[column.name], column) for column in formula.inputs)
-        columns = ", ".join('"' + name.replace('"', '""') + '"' for name in stored.columns)
+        columns = ", ".join(_quoted(name, '"') for name in stored.columns)
         marks = ", ".join("?" * stored.width)
         with closing(sqlite3.connect(":memory:")) as connection:
             connection.execute(f"CREATE TABLE {TABLE} ({columns})")
@@ -256,11 +346,14 @@ def _in_sqlite(formula: Formula, program: bytes) -> Program:
 
 
 def _as_stored(series: pl.Series, column: Column) -> pl.Series:
-    """Return a column as SQLite stores it, which has neither categories, times nor decimals."""
-    if column.kind == "number":
-        return series.cast(pl.Float64)
+    """Return a column as SQLite stores it, without times, decimals and large integers."""
     kind = series.dtype
-    return series if kind.is_integer() or kind.is_float() or kind == pl.Boolean else series.cast(pl.String)
+    if kind.is_float() or kind == pl.Boolean or (kind.is_integer() and kind not in _LARGE):
+        return series
+    return series.cast(pl.Float64 if column.kind == "number" and kind.is_numeric() else pl.String)
+
+
+_LARGE: Final = (pl.UInt64, pl.Int128, pl.UInt128)
 
 
 def _refused(database: str, error: Exception) -> GateError:
@@ -276,6 +369,8 @@ def _in_python(formula: Formula, program: bytes) -> Program:
     exec(compile(program, "exported.py", "exec"), module)  # our own program
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
+        numbers = [_parsed(batch[column.name]) for column in formula.inputs if column.kind == "number"]
+        batch = batch.with_columns(numbers)
         # by position: Python takes the square of the number of arguments to find them by name
         rows = [(row[0], None, *row[1:]) if public.unused else row for row in batch.iter_rows()]
         if public.together:
@@ -319,7 +414,7 @@ def _in_onnx(formula: Formula, program: bytes) -> Program:
 def tensor(series: pl.Series, column: Column) -> np.ndarray:
     """Convert a column to the tensor that an exported model reads."""
     if column.kind == "number":
-        return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+        return _parsed(series).fill_null(float("nan")).to_numpy()
     text = series.cast(pl.String).str.strip_chars().fill_null("")
     return text.to_numpy().astype(object)
 
@@ -329,6 +424,8 @@ RUN_DIALECTS: Final[Mapping[SqlDialect, Callable[[Formula, bytes], Program]]] = 
     SqlDialect.SQLITE: _in_sqlite,
 }
 """Functions that run a program, by the dialects of the databases that are at hand."""
+
+_ON_FILE: Final = {SqlDialect.DUCKDB: _duckdb_on_file, SqlDialect.SQLITE: _sqlite_on_file}
 
 _RUNNERS: Final[Mapping[ExportTarget, Callable[[Formula, bytes], Program]]] = {
     ExportTarget.PYTHON: _in_python,

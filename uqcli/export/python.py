@@ -55,7 +55,7 @@ def _optional_number(value):
     "_text": f'''
 def _text(value):
     """Return a text without white space at its ends; None if it is missing. Truth values are lower case."""
-    if value is None or value != value:
+    if value is None or value != value or value in (math.inf, -math.inf):
         return None
     text = str(value).strip({WHITE_SPACE!a})
     return (text.lower() if text.lower() in ("true", "false") else text) or None

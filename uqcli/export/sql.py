@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import sys
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import ClassVar, Final, NamedTuple
@@ -40,6 +40,7 @@ from uqcli.rules.expressions import (
     Output,
     Steps,
     TextIn,
+    compared_texts,
     compared_with_texts,
     direct_parts,
     parts_of,
@@ -114,6 +115,37 @@ _PLAIN: Final = re.compile(r"[A-Za-z0-9 _.-]*")
 _FLOATING: Final = re.compile(r"[+-]?(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?")
 """Text of a floating-point number, which may come from a column of such numbers."""
 
+_NUMBER: Final = re.compile(rf"{_FLOATING.pattern}|-?\d+")
+
+_TRY_CAST: Final[Mapping[SqlDialect, str]] = {
+    SqlDialect.DUCKDB: "TRY_CAST",
+    SqlDialect.SPARK: "TRY_CAST",
+    SqlDialect.BIGQUERY: "SAFE_CAST",
+}
+"""Conversions that are null for a text that is no number, where the others end the statement."""
+
+_TYPED_BY_ROWS: Final = (SqlDialect.DUCKDB, SqlDialect.SPARK, SqlDialect.SQLITE)
+"""Dialects in which a file's type, or that of each value, is the type of a column."""
+
+_NO_FLOATS: Final[Mapping[SqlDialect, str]] = {
+    SqlDialect.DUCKDB: "TYPEOF({0}) NOT IN ('FLOAT', 'DOUBLE')",
+    SqlDialect.SQLITE: "TYPEOF({0}) <> 'real'",
+    SqlDialect.SPARK: "TYPEOF({0}) NOT IN ('float', 'double')",
+    SqlDialect.POSTGRES: "CAST(PG_TYPEOF({0}) AS TEXT) NOT IN ('real', 'double precision', 'numeric')",
+    SqlDialect.SNOWFLAKE: "SYSTEM$TYPEOF({0}) NOT LIKE 'FLOAT%'",
+    SqlDialect.BIGQUERY: """TO_JSON_STRING({0}) NOT IN ('"NaN"', '"Infinity"', '"-Infinity"')""",
+}
+"""Tests that a column does not hold floating-point numbers, or in BigQuery no special one."""
+
+_SPECIAL_TEXTS: Final[Mapping[SqlDialect, str]] = {
+    SqlDialect.SQLITE: "'Inf', '-Inf'",
+    SqlDialect.SPARK: "'NaN', 'Infinity', '-Infinity'",
+    SqlDialect.POSTGRES: "'NaN', 'Infinity', '-Infinity'",
+    SqlDialect.SNOWFLAKE: "'NaN', 'inf', '-inf'",
+    SqlDialect.BIGQUERY: "'nan', 'inf', '-inf'",
+}
+"""Texts of NaN and of infinity, in quotes; DuckDB compares texts by the statistics of a file, without NaN."""
+
 _EXACT_DIGITS: Final = 15
 """Digits of a decimal number that SQLite reads without an error."""
 
@@ -151,7 +183,7 @@ def to_sql(formula: Formula, dialect: SqlDialect, comments: Sequence[str], table
     """
     _refuse_names(formula, dialect)
     _refuse_floating_texts(formula, dialect)
-    quoting = _Quoting(dialect)
+    quoting = _Quoting(dialect, _maybe_floats(formula, dialect))
     _refuse_size(formula, quoting, is_query=table is not None)
     writer = _Writer(quoting, formula)
     lines = writer.expressions() if table is None else writer.query(table)
@@ -305,6 +337,20 @@ def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
                 )
 
 
+def _maybe_floats(formula: Formula, dialect: SqlDialect) -> frozenset[Column]:
+    """Return the text columns that may hold floating-point numbers, such as NaN for missing texts.
+
+    Where a table declares its types, a column that is compared with other texts than numbers does not.
+    """
+    texts = compared_texts(formula)
+    return frozenset(
+        column
+        for column in formula.inputs
+        if column.kind == "text"
+        and (dialect in _TYPED_BY_ROWS or all(map(_NUMBER.fullmatch, texts[column.name])))
+    )
+
+
 def _is_common(text: str, dialect: SqlDialect) -> bool:
     """Whether a database writes a floating-point number with this text, as ``apply`` does."""
     size = abs(float(text))
@@ -330,10 +376,11 @@ class _SqliteInBackticks(SQLite):
 
 
 class _Quoting:
-    """A dialect's own words, quotes and literals."""
+    """A dialect's own words, quotes and literals; some text columns may hold floating-point numbers."""
 
-    def __init__(self, dialect: SqlDialect) -> None:
+    def __init__(self, dialect: SqlDialect, maybe_floats: Collection[Column] = ()) -> None:
         self.dialect = dialect
+        self._maybe_floats = maybe_floats
         rules = Dialect.get_or_raise(_SqliteInBackticks if dialect is SqlDialect.SQLITE else dialect)
         self._generator = rules.generator()
         self._reserved = {word.lower() for word in rules.tokenizer_class.KEYWORDS} | {
@@ -436,7 +483,7 @@ class _Quoting:
                 return f"NOT {number} IN ({', '.join(special)})"
 
     def is_missing(self, number: str) -> str:
-        """Write whether a number is null or NaN."""
+        """Write whether a number that is not infinite is null or NaN."""
         match self.dialect:
             case SqlDialect.SQLITE:
                 return f"{number} IS NULL"
@@ -444,7 +491,9 @@ class _Quoting:
                 return f"({number} IS NULL OR {number} = {self.special('NaN')})"
             case SqlDialect.BIGQUERY:
                 return f"({number} IS NULL OR IS_NAN({number}))"
-            case _:
+            case SqlDialect.DUCKDB:  # whose ISNAN is false for the NaN of a file, by its statistics
+                return f"({number} IS NULL OR NOT {self.is_finite(number)})"
+            case SqlDialect.SPARK:
                 return f"({number} IS NULL OR ISNAN({number}))"
 
     def stripped(self, text: str) -> str:
@@ -461,8 +510,22 @@ class _Quoting:
         """Write a column as a double, or as a text without white space at its ends."""
         name = self.identifier(column.name)
         if column.kind == "number":
-            return self.cast(name, self.double)
-        return self.stripped(self.cast(name, self.text_type))
+            return self._number(name)
+        text = self.cast(name, self.text_type)
+        if column not in self._maybe_floats:
+            return self.stripped(text)
+        texts = _SPECIAL_TEXTS.get(self.dialect)
+        is_finite = f"{text} NOT IN ({texts})" if texts else self.is_finite(self._number(name))
+        is_value = f"{_NO_FLOATS[self.dialect].format(name)} OR {is_finite}"
+        return f"CASE WHEN {is_value} THEN {self.stripped(text)} END"
+
+    def _number(self, name: str) -> str:
+        """Write a column as a double; a text that is no number is null, or ends the statement."""
+        if self.dialect is not SqlDialect.SQLITE:
+            return f"{_TRY_CAST.get(self.dialect, 'CAST')}({name} AS {self.double})"
+        # it reads '' as 0, but as a text it is above infinity
+        is_number = f"{name} <= {self.cast('9e999', self.double)}"
+        return f"CASE WHEN {is_number} THEN {self.cast(name, self.double)} END"
 
 
 class _Writer:
@@ -519,7 +582,8 @@ class _Writer:
             len(part.groups) if isinstance(part, Lookup) else isinstance(part, TextIn | IsMissing)
             for part in parts_of(output.value)
         )
-        if self._dialect not in _NAMING or (texts < 2 and not self._has_values(output)):
+        is_short = texts < 2 and not self._has_values(output) and self._dialect is not SqlDialect.SQLITE
+        if self._dialect not in _NAMING or is_short:
             self._values = {}
             self._inputs = {column: self._quoting.converted(column) for column in self._formula.inputs}
             self._usable = self._all_usable()
@@ -648,7 +712,7 @@ class _Writer:
         number, quoting = self._inputs[column], self._quoting
         if column.name not in self._formula.required:
             infinite = " OR ".join(f"{number} = {quoting.infinity(sign)}" for sign in ("", "-"))
-            return [f"({quoting.is_missing(number)} OR NOT ({infinite}))"]
+            return [f"({number} IS NULL OR NOT ({infinite}))"]
         if column.name not in self._formula.ranges:
             return [quoting.is_finite(number)]
         low, high = map(quoting.literal, self._formula.ranges[column.name])
