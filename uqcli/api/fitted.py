@@ -29,14 +29,13 @@ from uqcli.api.arguments import (
     table_of,
     unused,
 )
-from uqcli.api.reported import Reported
+from uqcli.api.reported import OfRun, Reported
 from uqcli.audit.report import Segment
 from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.running.left_out import LeftOut
-from uqcli.base.running.messages import listed, repeat_doubts, rows_left_out
+from uqcli.base.running.messages import repeat_doubts
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.evaluate.options import EvaluateRequest
@@ -47,7 +46,6 @@ from uqcli.export.run import run as export
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.figures import save_figure
 from uqcli.reports.formats.markdown import to_markdown
-from uqcli.reports.rows_read import with_rows_read
 from uqcli.rules.codec import encode, load_kind, load_unedited
 from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.saved import Saved
@@ -68,9 +66,9 @@ def used(fitted: Fitted[ModelT]) -> ModelT:
     return fitted.artifact
 
 
-@dataclass(frozen=True, kw_only=True, repr=False)
-class Fitted(Generic[ModelT]):
-    """A fitted rule.
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Fitted(OfRun, Generic[ModelT]):
+    """A fitted rule; see ``OfRun``.
 
     Attributes
     ----------
@@ -80,26 +78,17 @@ class Fitted(Generic[ModelT]):
         Notes on the fit.
     report
         Report of the command that fits such rules; None if the rule was loaded, or fitted without a report.
-    said
-        Cautions of the run, by their keys in the JSON.
-    left_out
-        Rows that the run read and left out; None if it read none.
     """
 
     artifact: ModelT
     notes: tuple[str, ...] = ()
     report: Report | None = field(default=None, compare=False)
-    said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
-    left_out: LeftOut | None = field(default_factory=rows_left_out, compare=False)
 
     _saved_as: ClassVar[type[Any]] = Saved
 
     def __repr__(self) -> str:
         doubtful = "; made with a doubt, see doubts" if self.doubts else ""
         return f"<{self.artifact.document().title}{doubtful}>"
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -110,7 +99,7 @@ class Fitted(Generic[ModelT]):
         """Return the JSON that the command prints with ``--json``; there is none for a loaded rule."""
         if self.report is None:
             raise UsageError("payload() of a rule that was loaded, or fitted without a report")
-        return {**with_rows_read(self.report, self.left_out).payload(), **self.said}
+        return self._json(self.report)
 
     def save(self, path: str) -> None:
         """Write the rule file (JSON); an old file stays until the new one is complete.

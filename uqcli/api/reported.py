@@ -15,32 +15,46 @@ from uqcli.reports.rows_read import with_rows_read
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Reported:
-    """Result of a command.
+class OfRun:
+    """What a run has made.
 
     Attributes
     ----------
-    report
-        Report of the command.
     said
         Cautions of the run, and doubts about the rules that it used, by their keys in the JSON.
     left_out
         Rows that the run read and left out; None if it read none.
     """
 
-    report: Report
     said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
     left_out: LeftOut | None = field(default_factory=rows_left_out, compare=False)
-
-    def __repr__(self) -> str:
-        return f"<{self.report.document().title}>"
 
     def __hash__(self) -> int:
         return hash(repr(self))
 
+    def _json(self, report: Report) -> dict[str, Any]:
+        """Return the JSON that the command prints with ``--json``."""
+        return {**with_rows_read(report, self.left_out).payload(), **self.said}
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class Reported(OfRun):
+    """Result of a command; see ``OfRun``.
+
+    Attributes
+    ----------
+    report
+        Report of the command.
+    """
+
+    report: Report
+
+    def __repr__(self) -> str:
+        return f"<{self.report.document().title}>"
+
     def payload(self) -> dict[str, Any]:
         """Return the JSON that the command prints with ``--json``."""
-        return {**with_rows_read(self.report, self.left_out).payload(), **self.said}
+        return self._json(self.report)
 
     def plot(self, path: str) -> None:
         """Write the figure, as ``--plot``; see ``Fitted.plot``."""

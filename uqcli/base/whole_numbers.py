@@ -77,38 +77,27 @@ def sum_of_products(*factors: Ints) -> int:
         for values in factors[1:]:
             products = products * values
         return int(products.sum())
-    step = min(_BLOCK, len(factors[0])) or 1
-    return sum(
-        _of_block([values[first : first + step] for values in factors])
-        for first in range(0, len(factors[0]), step)
-    )
+    own = [next(number for number, other in enumerate(factors) if other is values) for values in factors]
+    blocks = range(0, len(factors[0]), _BLOCK)
+    return sum(_of_block([values[first : first + _BLOCK] for values in factors], own) for first in blocks)
 
 
-def _of_block(factors: list[Ints]) -> int:
+def _of_block(factors: list[Ints], own: list[int]) -> int:
+    """Add up the products of a block; ``own`` is the number of the first factor that equals each."""
     bits = _PRODUCT_BITS // len(factors)
     parts: dict[tuple[int, int], Ints] = {}
-    for number, values in enumerate(factors):
-        if _first(factors, values) < number:
-            continue  # equal factors have the same parts
+    for number in {*own}:
+        values = factors[number]
         for place, shift in enumerate(range(0, largest(values).bit_length(), bits)):
             part = values >> shift & ((1 << bits) - 1)
             if part.any():
                 parts[number, place] = part
-    own = [[key for key in parts if key[0] == _first(factors, values)] for values in factors]
+    of_factors = [[key for key in parts if key[0] == number] for number in own]
     result = 0
-    for keys, times in Counter(tuple(sorted(keys)) for keys in combinations(*own)).items():
+    for keys, times in Counter(tuple(sorted(keys)) for keys in combinations(*of_factors)).items():
         *others, last = (parts[key] for key in keys)
         products = others[0] if others else np.ones(len(last), dtype=np.int64)
         for part in others[1:]:
             products = products * part
         result += times * int(np.dot(products, last)) << bits * sum(place for _, place in keys)
     return result
-
-
-def _first(factors: list[Ints], values: Ints) -> int:
-    """Return the place of the first factor that shares its memory with this one."""
-    return next(number for number, other in enumerate(factors) if _is_same(other, values))
-
-
-def _is_same(one: Ints, other: Ints) -> bool:
-    return one is other or (one.ctypes.data == other.ctypes.data and one.shape == other.shape)

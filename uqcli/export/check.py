@@ -258,7 +258,7 @@ def _plain_file(data: DataRequest) -> InputFile | None:
 def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int) -> Program | None:
     """Return a function to the outputs of the next rows of a file; None if DuckDB finds other rows in it.
 
-    DuckDB has statistics of a file's columns, by which it may compute otherwise than in memory.
+    From a file DuckDB may answer by column statistics, and give another result than from memory.
     """
     import duckdb
 

@@ -50,9 +50,9 @@ class CountedRows:
 
     Days are in order; if they are not separated, those of all rows are under None. The digests, if requested,
     are those of the rows with their labels, and of all rows without labels; first as they are saved, then as
-    earlier versions saved them. ``young`` are rows of days that
-    have not matured, and ``unwatched`` rows of groups that no promise is about. If rows depend on each other,
-    ``clusters`` has, by day, the successes and trials of each promise by cluster.
+    earlier versions saved them. ``young`` are rows of days that have not matured, and ``unwatched`` rows of
+    groups that no promise is about. If rows depend on each other, ``clusters`` has, by day, the successes and
+    trials of each promise by cluster.
     """
 
     by_day: Mapping[str | None, Counts]

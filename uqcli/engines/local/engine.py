@@ -96,7 +96,7 @@ def _may_be_key(source: OpenedInput, name: str) -> bool:
 
 def _with_rows(sources: Sequence[OpenedInput]) -> OpenedInput:
     """Return the first input that has rows; of the formats, CSV alone has columns without them."""
-    for source in sources:
+    for source in sources if len(sources) > 1 else ():
         is_known = isinstance(source, CsvSource) and source.origin.regular
         if not is_known or _read_first(source, [source.columns[0]]).height:
             return source
