@@ -67,9 +67,10 @@ thorough: $(STAMP) ## run all cases of all tests, with all generated examples (h
 	$(if $(PART),$(PARTLY),HYPOTHESIS_PROFILE=thorough) $(BIN)/pytest -n $(JOBS) --dist worksteal \
 		-m $(if $(PART),thorough,'not (spark or faults)')
 
-test-spark: $(STAMP) $(CLUSTER)/.installed ## run the commands on a Spark cluster of two workers (needs Java 17), and all engine tests: PART=10
+test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and drawn files on a Spark cluster of two workers (needs Java 17), a part unless FULL=1: PART=10
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
-	$(PARTLY) $(BIN)/pytest -n $(JOBS) --dist worksteal -m spark
+	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python TEST_PART=$(if $(FULL),1,$(or $(PART),18)) FULL=$(FULL) $(BIN)/python -m tests.cluster.serve \
+		sh -c "$(BIN)/pytest -n 2 --dist worksteal -m spark && env -u TEST_PART $(BIN)/pytest -p no:xdist tests/cluster/test_columns.py"
 
 databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py

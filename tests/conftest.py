@@ -29,8 +29,10 @@ import numpy  # noqa: E402, F401  before warnings are errors
 import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
+from tests import sail  # noqa: E402
 from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
 from uqcli.cli import commands  # noqa: E402
+from uqcli.engines.spark import session  # noqa: E402
 
 SHARE_OF_EXAMPLES = 6
 MIN_EXAMPLES, MAX_EXAMPLES = 5, 50
@@ -88,7 +90,7 @@ def pytest_collection_modifyitems(config, items):
             if item not in covering and item.callspec.id not in also:
                 item.add_marker(marker.args[0])
     part = int(os.environ.get("TEST_PART", "1"))
-    others = [item for item in items if zlib.crc32(f"{item.nodeid} {_commit(part)}".encode()) % part]
+    others = [item for item in items if zlib.crc32(f"{item.nodeid} {commit_of(part)}".encode()) % part]
     if IS_WINDOWS:
         others += [item for item in items if item.name.partition("[")[0] in _TESTS_OF_POSIX.split()]
     config.hook.pytest_deselected(items=others)
@@ -103,7 +105,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 @functools.cache
-def _commit(part):
+def commit_of(part):
     """Return the commit, so that each runs another part of the tests; nothing if all run."""
     if part == 1:
         return ""
@@ -144,6 +146,14 @@ def _clean_surroundings(monkeypatch, tmp_path):
         if name.startswith("UQCLI_"):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _server_for_spark(monkeypatch):
+    """Take a server in this process for a cluster, unless SPARK_REMOTE names one."""
+    if not os.environ.get("SPARK_REMOTE"):
+        monkeypatch.setattr(session, "_OTHERS_ARE_READ", True)
+        monkeypatch.setattr(session, "_address", lambda url: url or sail.address())
 
 
 FEW_DRAWS = {

@@ -280,6 +280,15 @@ def test_advice_is_about_the_first_rows_of_all_inputs(uqcli, rows, tmp_path, mon
     assert advice_of(uqcli, "evaluate", "rule.json", "1.csv", "2.parquet", "both.csv") == first
 
 
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical], ids=str)
+def test_advice_on_days_is_the_same_for_texts(uqcli, rows, dtype):
+    rows.drop("when").write_parquet("rows.parquet")
+    advice = advice_of(uqcli, *BOUNDARY)
+    rows.drop("when").with_columns(pl.col("day").dt.to_string().cast(dtype)).write_parquet("rows.parquet")
+    assert advice is not None
+    assert advice_of(uqcli, *BOUNDARY) == advice
+
+
 def test_a_certificate_speaks_of_days(uqcli, tmp_path):
     draw_days(150, 40, effect=0.1).write_parquet(tmp_path / "rows.parquet")
     options = ("--day", "day", "--certify", "0.3", "-o", "rule.json")

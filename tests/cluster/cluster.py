@@ -13,6 +13,40 @@ from typing import Any
 TIMEOUT_SECONDS = 60
 """Longest wait for a line in a log."""
 
+OTHER_SETTINGS = {
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "true",
+    "spark.sql.files.ignoreCorruptFiles": "true",
+    "spark.sql.files.ignoreMissingFiles": "true",
+    "spark.sql.csv.parser.columnPruning.enabled": "true",
+    "spark.sql.parquet.binaryAsString": "true",
+    "spark.sql.parquet.datetimeRebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "LEGACY",
+    "spark.sql.parquet.inferTimestampNTZ.enabled": "false",
+    "spark.sql.parquet.int96RebaseModeInRead": "LEGACY",
+    "spark.sql.parquet.mergeSchema": "false",
+    "spark.sql.parquet.outputTimestampType": "INT96",
+    "spark.sql.parquet.writeLegacyFormat": "true",
+    "spark.sql.legacy.castComplexTypesToString.enabled": "true",
+    "spark.sql.legacy.parquet.nanosAsLong": "true",
+    "spark.sql.legacy.timeParserPolicy": "LEGACY",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.parser.escapedStringLiterals": "true",
+    "spark.sql.storeAssignmentPolicy": "LEGACY",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "3",
+}
+"""Settings that an administrator may choose and that could change a result, other than those of Spark."""
+
+QUICK_SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+"""Settings with which queries on few rows take a fraction of the time."""
+
 FAST_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Java options for processes that run for a few minutes: they skip slow optimisation."""
 
@@ -26,12 +60,15 @@ class Cluster:
         Python of an environment with pyspark, for the servers and the workers.
     folder
         Folder of logs and work files.
+    settings
+        Settings of all sessions.
     """
 
-    def __init__(self, python: Path, folder: Path) -> None:
+    def __init__(self, python: Path, folder: Path, settings: dict[str, str] | None = None) -> None:
         find_home = [str(python), "-c", "import pyspark; print(pyspark.__path__[0])"]
         home = subprocess.run(find_home, check=True, capture_output=True, text=True).stdout.strip()
         self._home, self._folder, self._python = Path(home), folder, python
+        self._settings = settings or {}
         self._environment = {
             **os.environ,
             "SPARK_HOME": home,
@@ -113,6 +150,7 @@ class Cluster:
             "spark.driver.extraJavaOptions": FAST_START,
             "spark.executor.extraJavaOptions": FAST_START,
             "spark.ui.enabled": "false",
+            **self._settings,
         }
         options = [word for key, value in settings.items() for word in ("--conf", f"{key}={value}")]
         server = "org.apache.spark.sql.connect.service.SparkConnectServer"

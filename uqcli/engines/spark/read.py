@@ -19,6 +19,7 @@ from uqcli.engines.inputs import (
     SIGNATURE_BYTES,
     distinct_names,
     inferred_format,
+    is_partition,
     refuse_local_table,
     require_text,
 )
@@ -49,23 +50,28 @@ Column: TypeAlias = Any
 """Spark column expression."""
 
 
-_INFERENCE: Final = "spark.sql.sources.partitionColumnTypeInference.enabled"
-"""Disabled so that partition values stay text: shop 01 is not shop 1."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ClusterInput:
-    """An input, with the Spark type of each column in order; of a repeated name, the last."""
+    """An input, with the Spark type of each column in order; of a repeated name, the last.
+
+    ``is_csv`` is whether all its columns are texts that Spark has taken from bytes.
+    """
 
     name: str
     frame: Frame
     types: dict[str, str]
     columns: tuple[str, ...]
+    is_csv: bool = False
 
     @property
     def display_name(self) -> str:
         """Quoted name for messages."""
         return f"'{self.name}'"
+
+    def raw_files(self) -> Frame:
+        """Return a row for each file of the input, with its ``length`` and ``content``."""
+        reader = self.frame.sparkSession.read.format("binaryFile").options(**_base(self.name))
+        return reader.load(_path(self.name))
 
 
 Join: TypeAlias = "Callable[[SparkSession, tuple[ClusterInput, ...], DataRequest], tuple[ClusterInput, ...]]"
@@ -97,7 +103,8 @@ def columns_of(request: DataRequest) -> Columns:
     inputs, _ = opened(session_of(request.spark), replace(request, roles=Roles(numbers={})))
     names = shared_names([source.columns for source in inputs])
     types = inputs[0].types
-    return Columns(names=tuple(names), numeric=tuple(name for name in names if types[name] in _NUMERIC))
+    numeric = tuple(name for name in names if types[name].partition("(")[0] in _NUMERIC)
+    return Columns(names=tuple(names), numeric=numeric)
 
 
 _NUMERIC: Final = frozenset({"float", "double", "decimal", "byte", "short", "integer", "long"})
@@ -114,48 +121,115 @@ def input_of(session: SparkSession, name: str, options: ReadOptions) -> ClusterI
     refuse_local_table(name)
     quoted = f"'{name}'"
     with spark_errors(f"read {quoted}"):
-        frame = _read(session, name, options)
+        frame, is_csv = _read(session, name, options)
         fields = frame.schema.fields
     if not fields:
         raise DataError(
             f"cannot read {quoted}: the cluster found nothing there",
             expected="Parquet files, or CSV with a header, at a path that the cluster can see",
         )
-    header = fields[0].name
-    if re.fullmatch(r"sep=.?", header, re.IGNORECASE):
-        raise DataError(
-            f"the first line of {quoted} is '{header}'",
-            expected="a line of column names with --engine spark",
-            remedy="remove the line and give --delimiter, or use --engine polars",
-        )
     return ClusterInput(
         name=name,
         frame=frame,
-        types={field.name: field.dataType.typeName() for field in fields},
+        types={field.name: _type_name(field.dataType) for field in fields},
         columns=tuple(field.name for field in fields),
+        is_csv=is_csv,
     )
 
 
-def _read(session: SparkSession, name: str, options: ReadOptions) -> Frame:
-    session.conf.set(_INFERENCE, "false")
+def _type_name(kind: Any) -> str:
+    """Return the name of a Spark type, of decimals with their digits."""
+    name: str = kind.typeName()
+    return str(kind.simpleString()) if name == "decimal" else name
+
+
+def _read(session: SparkSession, name: str, options: ReadOptions) -> tuple[Frame, bool]:
+    """Open an input, and return whether it is CSV."""
     inferred = inferred_format(name.rstrip("/"))
     file_format = options.format_of(inferred.format) or FileFormat.PARQUET
     if file_format is FileFormat.PARQUET:
-        return session.read.parquet(name)
-    if file_format is FileFormat.CSV:
-        _require_local_text(name)
-        if options.null_values:
-            raise UsageError("--null-value with --engine spark", expected="Parquet, or --engine polars")
-        if options.decimal != defaults.DECIMAL:
-            raise UsageError("--decimal with --engine spark", expected="Parquet, or --engine polars")
-        delimiter = options.delimiter or inferred.delimiter
-        return (
-            session.read.option("header", "true")
-            .option("inferSchema", "false")
-            .option("sep", delimiter)
-            .csv(name)
+        return session.read.options(**_base(name)).parquet(_path(name)), False
+    if file_format is not FileFormat.CSV:
+        raise DataError(f"'{name}' is {file_format}", expected="Parquet or CSV with --engine spark")
+    _require_local_text(name)
+    for value, default, option in (
+        (options.null_values, (), "null-value"),
+        (options.decimal, defaults.DECIMAL, "decimal"),
+    ):
+        if value != default:
+            raise UsageError(f"--{option} with --engine spark", expected="Parquet, or --engine polars")
+    return _read_csv(session, name, options.delimiter or inferred.delimiter), True
+
+
+def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
+    """Read CSV as the local engine does; files whose columns differ, and ragged records, are errors."""
+    reader = session.read.options(
+        sep=delimiter,
+        quote='"',
+        escape='"',  # a quote in quotes is doubled
+        multiLine="true",
+        encoding="UTF-8",
+        nullValue=_NO_TEXT,
+        emptyValue="",
+        mode="FAILFAST",
+        enforceSchema="false",  # the header of each file is compared
+        maxColumns=str(_MAX_COLUMNS),
+        **_base(name),
+    )
+    path = _path(name)
+    first = reader.option("header", "false").csv(path).limit(1).toArrow().to_pylist()
+    if not first:
+        raise DataError(f"'{name}' is empty or has no header", expected="a line of column names")
+    header = [text for key, text in first[0].items() if re.fullmatch(r"_c\d+", key)]
+    keys = [key for key in first[0] if not re.fullmatch(r"_c\d+", key)]
+    columns = [(text or "").removeprefix("\ufeff") for text in header]
+    if re.fullmatch(r"sep=.?", columns[0], re.IGNORECASE):
+        raise DataError(
+            f"the first line of '{name}' is '{columns[0]}'",
+            expected="a line of column names with --engine spark",
+            remedy="remove the line and give --delimiter, or use --engine polars",
         )
-    raise DataError(f"'{name}' is {file_format}", expected="Parquet or CSV with --engine spark")
+    repeated = [column for column in columns if columns.count(column) > 1]
+    if repeated:
+        raise DataError(
+            f"column '{repeated[0]}' appears {columns.count(repeated[0])} times in '{name}'",
+            expected="unique names with --engine spark",
+            remedy="rename one of these columns",
+        )
+    if len(columns) == 1:
+        _refuse_blank_lines(session, name, path)
+    schema = ", ".join(f"{quoted(column)} string" for column in [*columns, *keys])
+    return reader.option("header", "true").schema(schema).csv(path)
+
+
+def _refuse_blank_lines(session: SparkSession, name: str, path: str) -> None:
+    """Refuse blank lines where they are rows without a value, since Spark leaves them out."""
+    lines = session.read.options(**_base(name)).text(path)
+    if lines.where(F.col("value").isin("", "\r")).limit(1).toArrow().num_rows:
+        raise DataError(
+            f"'{name}' has one column and blank lines",
+            expected="a value in each line with --engine spark",
+            remedy='write "" for a missing value, or use --engine polars',
+        )
+
+
+_NO_TEXT: Final = "\0null"
+"""Text that no field has: what is empty between delimiters is null, and empty in quotes is not."""
+
+_MAX_COLUMNS: Final = 1 << 20
+
+
+def _path(name: str) -> str:
+    """Escape what Spark would take for a pattern, and the local engine does not."""
+    return re.sub(r"([{}\\])", r"\\\1", name)
+
+
+def _base(name: str) -> dict[str, str]:
+    """Return the folder above the first ``key=value`` folder, from where on these are columns."""
+    parts = name.rstrip("/").split("/")
+    folders = parts if inferred_format(parts[-1]).format is None else parts[:-1]
+    keyed = [index for index, folder in enumerate(folders) if is_partition(folder)]
+    return {"basePath": _path("/".join(parts[: keyed[0]]) or "/")} if keyed else {}
 
 
 def _require_local_text(name: str) -> None:

@@ -1,4 +1,8 @@
-"""Sessions with a Spark cluster, or with a local server that lives as long as the process."""
+"""Sessions with Apache Spark clusters, whose settings are our own.
+
+A session begins with the settings of the cluster. All that could change a result are taken back to what Spark
+has by default, and those on which the code relies are set.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ from urllib.parse import urlsplit
 
 from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError
 from uqcli.base.running.interruption import register_cleanup
+from uqcli.base.running.messages import caution
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -33,32 +38,89 @@ _MAX_RETRIES: Final = 5
 _PORT: Final = 15002
 """Default port of Spark Connect."""
 
-_LOCAL: Final = ""
-"""Key of the local server among the sessions."""
-
 _MAX_CHARACTERS: Final = 300
 """Maximum length of a cluster's error message."""
 
+_APACHE: Final = re.compile(r"(\d+)\.\d+\.\d+ [0-9a-f]{40}")
+"""Answer of Apache Spark to ``select version()``: the release and the commit; others add a name or a date."""
+
+_SPARK: Final = re.compile(r"[34]\.\d")
+"""Beginning of the answer of what is made from Apache Spark."""
+
+_LEAST_MAJOR: Final = 4
+"""Earlier servers lack functions that expressions use."""
+
+_OTHERS_ARE_READ: bool = False
+"""Whether servers that are no Apache Spark are taken; for tests of the connection alone."""
+
+_SETTINGS: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",  # what overflows is an error
+    "spark.sql.caseSensitive": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # shop 01 is not shop 1
+    "spark.sql.parquet.mergeSchema": "true",  # columns that only some files have are not lost
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    "spark.sql.csv.parser.columnPruning.enabled": "false",  # pruned records are not checked
+    # tables are sent whole; clients from 4.1 on ask for the limits, which a server of 4.0 does not know
+    "spark.sql.session.localRelationCacheThreshold": str(1 << 26),
+    "spark.sql.session.localRelationSizeLimit": str(1 << 31),
+    "spark.sql.session.localRelationChunkSizeRows": "10000",
+    "spark.sql.session.localRelationChunkSizeBytes": str(1 << 24),
+    "spark.sql.session.localRelationBatchOfChunksSizeBytes": str(1 << 24),
+}
+"""Settings on which results rest."""
+
+_KEPT: Final = re.compile(
+    r"spark\.sql\.(adaptive|artifact|catalog|codegen|hive|shuffle|warehouse)\.|commit|[Bb]roadcast"
+    r"|spark\.sql\.files\.(maxPartition|minPartition|openCost)"
+)
+"""Settings of the cluster that stay: of speed, of catalogs, and of how files are committed to a store."""
+
+_CONDITIONS: Final = {
+    "PATH_ALREADY_EXISTS": ("it already exists", "choose another name, or remove it first"),
+    "PARQUET_TYPE_ILLEGAL": ("", "cast the column or leave it out, or use --engine polars"),
+    "UNSUPPORTED_TIME_TYPE": ("", "cast the column or leave it out, or use --engine polars"),
+    "FAILED_READ_FILE": ("", "check that the file is whole, and each record as long as the header"),
+}
+"""What to say of some errors of Spark, by their condition, and what helps; empty for what Spark says."""
+
 _sessions: dict[str, SparkSession] = {}
-_servers: list[Any] = []
+_cautions: dict[str, str] = {}
 _runs_functions: dict[int, bool] = {}
 
 
 def session_of(url: str | None) -> SparkSession:
-    """Return the session of ``sc://host:port``, of SPARK_REMOTE, or of a local server; created once."""
-    address = url or os.environ.get("SPARK_REMOTE") or _LOCAL
+    """Return the session of ``sc://host:port``, or of SPARK_REMOTE; created once.
+
+    Raises
+    ------
+    UsageError
+        Neither is given.
+    DataError
+        The server cannot be reached, or is no Apache Spark of a version that fits.
+    """
+    address = _address(url)
     if address not in _sessions:
         _require("pyspark")
         _sessions[address] = _connected(address)
         if len(_sessions) == 1:
             atexit.register(_close_sessions)
             register_cleanup(_cancel)
+    if address in _cautions:
+        caution(_cautions[address])
     return _sessions[address]
 
 
-def is_local(url: str | None) -> bool:
-    """Whether the session uses the local server of this process."""
-    return not (url or os.environ.get("SPARK_REMOTE"))
+def _address(url: str | None) -> str:
+    address = url or os.environ.get("SPARK_REMOTE")
+    if not address:
+        raise UsageError(
+            "--engine spark without the address of a cluster",
+            expected="--spark sc://host:port, or SPARK_REMOTE",
+            remedy="start a server with Spark's sbin/start-connect-server.sh, or leave --engine out: on one "
+            "machine it is the faster one",
+        )
+    return address
 
 
 def runs_functions(session: SparkSession) -> bool:
@@ -88,7 +150,7 @@ def _test_functions(session: SparkSession) -> bool:
 def _require(module: str) -> None:
     if find_spec(module) is None:
         raise MissingExtraError(
-            f"the Spark engine needs {'pyspark-client' if module == 'pyspark' else module}",
+            "the Spark engine needs pyspark-client",
             expected="the extra 'spark'",
             remedy='pip install "uqcli[spark]", or leave --engine out',
         )
@@ -132,19 +194,65 @@ def _answers(url: str) -> bool:
 
 
 def _connected(address: str) -> SparkSession:
-    # client and local server need it and exit without it; any folder will do
+    # the client needs it and exits without it; any folder will do
     os.environ.setdefault("SPARK_HOME", str(Path(__file__).parent))
     with warnings.catch_warnings(), spark_errors("connect to the cluster"):
         warnings.simplefilter("ignore")  # warnings about pandas versions, which is not used here
-        if address:
-            _require_reachable(address)
+        _require_reachable(address)
         from pyspark.sql.connect.session import SparkSession
 
-        session: Any = SparkSession.builder.remote(address or _local_server()).create()
+        session: Any = SparkSession.builder.remote(address).create()
         _limit_retries(session)
-        version = session.version  # the first request to the cluster
-    del version
+        version = _version(session, address)
+        if _SPARK.match(version):
+            _settle(session)
+    if not (_APACHE.fullmatch(version) or _OTHERS_ARE_READ):
+        _cautions[address] = (
+            f"The server is Spark {version.partition(' ')[0]} of another maker: uqcli is tested with Apache "
+            "Spark 4.0 and 4.2 alone."
+        )
     return session  # type: ignore[no-any-return]
+
+
+def _version(session: Any, address: str) -> str:
+    """Return what the server says of its version; refuse those that do not fit the client."""
+    import pyspark
+
+    client = f"client pyspark {pyspark.__version__}"
+    try:
+        version = str(session.sql("select version()").toArrow()[0][0])
+    except Exception as error:
+        if not _is_of_spark(error):
+            raise
+        raise DataError(
+            f"the server at '{address}' does not answer the {client}: {_cause(error)}",
+            expected="Apache Spark 4.0 to 4.2",
+            remedy='pip install "uqcli[spark]" for a client that fits',
+        ) from error
+    if _OTHERS_ARE_READ:
+        return version
+    if not _SPARK.match(version):
+        raise DataError(
+            f"the server at '{address}' is no Apache Spark: it says version {version}, as Sail does",
+            expected="Apache Spark 4.0 to 4.2, since others read some columns as other values",
+            remedy="name a server of Apache Spark, or leave --engine out",
+        )
+    if int(version[0]) < _LEAST_MAJOR:
+        raise DataError(
+            f"the server at '{address}' is Spark {version.partition(' ')[0]}, and the {client}",
+            expected="a server of Spark 4.0 or later",
+        )
+    return version
+
+
+def _settle(session: Any) -> None:
+    """Set what results rest on, and take back what else the cluster has set and could change them."""
+    for name in session.sql("set").toArrow().column("key").to_pylist():
+        if name.startswith("spark.sql.") and name not in _SETTINGS and not _KEPT.search(name):
+            with suppress(Exception):  # static ones, which belong to the server
+                session.conf.unset(name)
+    for name, value in _SETTINGS.items():
+        session.conf.set(name, value)
 
 
 def _limit_retries(session: Any) -> None:
@@ -156,29 +264,13 @@ def _limit_retries(session: Any) -> None:
     session.client.set_retry_policies([policy])
 
 
-def _local_server() -> str:
-    """Start a server in this process and return its address."""
-    _require("pysail")
-    os.environ.setdefault("RUST_LOG", "off")
-    from pysail.spark import SparkConnectServer
-
-    server = SparkConnectServer("127.0.0.1", 0)
-    server.start(background=True)
-    _servers.append(server)
-    host, port = server.listening_address
-    return f"sc://{host}:{port}"
-
-
 def _close_sessions() -> None:
-    """Close sessions and the local server, whose threads would keep the process alive."""
+    """Close sessions."""
 
     def end() -> None:
         for session in _sessions.values():
             with suppress(Exception):
                 session.stop()
-        for server in _servers:
-            with suppress(Exception):
-                server.stop()
 
     _with_timeout(end)
 
@@ -187,10 +279,9 @@ def _cancel() -> None:
     """Cancel running queries on clusters."""
 
     def interrupt() -> None:
-        for address, session in _sessions.items():
-            if address != _LOCAL:  # the local server ends with the process
-                with suppress(Exception):
-                    session.interruptAll()
+        for session in _sessions.values():
+            with suppress(Exception):
+                session.interruptAll()
 
     _with_timeout(interrupt)
 
@@ -216,12 +307,15 @@ def spark_errors(doing: str) -> Iterator[None]:
         remedy = "check the cluster (--spark, SPARK_REMOTE) and its log"
         if missing:
             remedy = f"install {missing[1]} for the Python of the cluster's workers"
+        for condition, (problem, advice) in _CONDITIONS.items():
+            if f"[{condition}" in cause:
+                cause, remedy = problem or cause.partition(" SQLSTATE")[0].rstrip(" ."), advice
         raise DataError(f"cannot {doing}: {cause}", remedy=remedy) from error
 
 
 def _is_of_spark(error: Exception) -> bool:
     package = type(error).__module__.partition(".")[0]
-    return package in ("pyspark", "grpc", "pysail") or isinstance(error, ConnectionError | TimeoutError)
+    return package in ("pyspark", "grpc") or isinstance(error, ConnectionError | TimeoutError)
 
 
 def _cause(error: Exception) -> str:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import or_
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+import polars as pl
+
 from uqcli.base.counts import FLOATING_WHOLE
-from uqcli.base.dates import TIME
 from uqcli.base.errors import DataError
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
@@ -18,20 +20,24 @@ from uqcli.engines.columns import require_id, require_no_label
 from uqcli.engines.probabilities import class_spellings, positive_spellings
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import INPUT, DataRequest
-from uqcli.engines.spark.read import ClusterInput, Column, F, input_of, only_row, quoted, together
+from uqcli.engines.spark.read import ClusterInput, Column, F, input_of, only_row, pairwise, quoted, together
 from uqcli.engines.spark.session import spark_errors
+from uqcli.engines.spark.times import TIMES, text_of_time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _TEXTS: Final = ("string", "varchar", "char")
 _FLOATS: Final = ("float", "double")
-_NUMBERS: Final = (*_FLOATS, "byte", "short", "integer", "long", "decimal", "void", "null")
+_WHOLE: Final = ("byte", "short", "integer", "long")
+_NUMBERS: Final = (*_FLOATS, *_WHOLE, "decimal", "void", "null")
 _TYPE_NAMES: Final = {"tinyint": "byte", "smallint": "short", "int": "integer", "bigint": "long"}
 
 _PLAIN: Final = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
-_DAY: Final = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _INFINITE: Final = r"^[+-]?inf(inity)?$"
+
+_BLANKS: Final = r"\t-\r \x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+"""White space of Unicode, of which Java's patterns know the part in ASCII alone."""
 
 
 Parsed: TypeAlias = tuple[Column, Column]
@@ -80,8 +86,8 @@ def label_of(
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
     """Parse a column of class labels as class indices, compared as text."""
-    column = F.col(quoted(name))
-    if _kind(source, name) in _FLOATS:
+    column, kind = F.col(quoted(name)), _kind(source, name)
+    if kind in _FLOATS:
         column = F.when(~F.isnan(column), column)
     text = _stripped(column.cast("string"))
     null = text.isNull() | (F.lower(text).isin("", "nan") & ~text.isin(*classes))
@@ -90,18 +96,11 @@ def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
         text = F.lower(text)
     matched_class = None
     for spelling, class_index in index_by_text.items():
-        matched_class = (F if matched_class is None else matched_class).when(
-            text == spelling, F.lit(class_index)
-        )
+        is_class = _is_number(column, kind, spelling) if kind in _FLOATS else text == spelling
+        matched_class = (F if matched_class is None else matched_class).when(is_class, F.lit(class_index))
     assert matched_class is not None  # there are at least two classes
     index = matched_class.cast("long")
     return index, F.when(~null & index.isNull(), column.cast("string"))
-
-
-def day_of(name: str) -> Column:
-    """Parse a key column as the dates of its times, null where there is none."""
-    day = F.substring(_stripped(F.col(quoted(name)).cast("string")), 1, len("2026-03-31"))
-    return F.when(day.rlike(_DAY), day)
 
 
 def text_of(source: ClusterInput, name: str) -> Column:
@@ -109,7 +108,10 @@ def text_of(source: ClusterInput, name: str) -> Column:
     if name == INPUT:
         return F.lit(source.name)
     kind, column = _kind(source, name), F.col(quoted(name))
-    if kind not in (*_TEXTS, "boolean", "byte", "short", "integer", "long", "date", "void", "null"):
+    if kind in TIMES:
+        return text_of_time(source, name)
+    is_whole = kind in _WHOLE or source.types[name].endswith(",0)")  # unsigned ones of 64 bits are decimals
+    if not is_whole and kind not in (*_TEXTS, "boolean", "date", "void", "null"):
         raise DataError(
             f"column '{name}' of {source.display_name} holds {source.types[name]}",
             expected="strings or integers with --engine spark",
@@ -122,11 +124,6 @@ def text_of(source: ClusterInput, name: str) -> Column:
 def key_of(source: ClusterInput, name: str) -> Column:
     """Parse a key column as text, in which a whole number is one, whether it is written as 2 or as 2.0."""
     return F.regexp_replace(text_of(source, name), FLOATING_WHOLE, "$1$2")
-
-
-def dates_of_times(text: Column) -> Column:
-    """Return the date in place of a time; all other texts stay."""
-    return F.regexp_replace(text, TIME, "$1")
 
 
 def _kind(source: ClusterInput, name: str) -> str:
@@ -151,7 +148,11 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
     spellings, ignores_case = positive_spellings(positive_value)
-    positive = F.coalesce((lower if ignores_case else text).isin(*spellings), F.lit(False))
+    if kind in _FLOATS:
+        is_positive = pairwise(or_, [_is_number(column, kind, spelling) for spelling in spellings])
+    else:
+        is_positive = (lower if ignores_case else text).isin(*spellings)
+    positive = F.coalesce(is_positive, F.lit(False))
     if kind in _TEXTS:
         null = (null | lower.rlike(_INFINITE)) & ~positive
     if kind in _FLOATS:
@@ -160,6 +161,14 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
     is_text = kind in _TEXTS
     placeholder = F.when(lower.isin(*refusals.PLACEHOLDERS) & ~positive, text) if is_text else None
     return value, _no_text(), placeholder
+
+
+def _is_number(column: Column, kind: str, text: str) -> Column:
+    """Whether the local engine writes a floating-point number as this text; Spark has another notation."""
+    dtype = pl.Float32 if kind == "float" else pl.Float64
+    number = pl.Series([text]).cast(dtype, strict=False)
+    is_written_so = number.cast(pl.String)[0] == text
+    return column == F.lit(number[0]).cast(kind) if is_written_so else F.lit(False)
 
 
 def first_labels(inputs: Sequence[ClusterInput], column: str) -> list[str]:
@@ -172,7 +181,7 @@ def first_labels(inputs: Sequence[ClusterInput], column: str) -> list[str]:
 
 
 def _stripped(column: Column) -> Column:
-    return F.regexp_replace(column, r"^\s+|\s+$", "")
+    return F.regexp_replace(column, rf"^[{_BLANKS}]+|[{_BLANKS}]+$", "")
 
 
 def _without_sign_of_zero(column: Column) -> Column:
@@ -181,6 +190,22 @@ def _without_sign_of_zero(column: Column) -> Column:
 
 def _no_text() -> Column:
     return F.lit(None).cast("string")
+
+
+def oddity_of(source: ClusterInput, names: Sequence[str]) -> Column:
+    """Return what Spark has read otherwise than it stands in a CSV file, null where there is nothing.
+
+    It replaces bytes that are not UTF-8, and leaves carriage returns if the first line ends without one.
+    """
+    oddity = F.lit(None).cast("string")
+    read = [F.col(quoted(name)) for name in dict.fromkeys(names) if name in source.columns]
+    if not source.is_csv or not read:
+        return oddity
+    is_replaced = pairwise(or_, [column.contains("\ufffd") for column in read])
+    oddity = F.when(is_replaced, F.lit("bytes that are not UTF-8"))
+    if source.columns[-1] in names:
+        return oddity.when(F.col(quoted(source.columns[-1])).endswith("\r"), F.lit("line ends of two kinds"))
+    return oddity
 
 
 _KEY: Final = "\0id"

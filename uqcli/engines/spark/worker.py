@@ -81,6 +81,25 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
     return work
 
 
+def forms_of_times(column: str) -> Work:
+    """Read the unit and the time zone of a column from the metadata of Parquet files, given as their bytes."""
+
+    def work(batches: Batches) -> Iterator[pa.RecordBatch]:
+        import pyarrow.parquet as pq
+
+        for batch in batches:
+            forms = []
+            for content in batch.column(0):
+                schema = pq.read_schema(pa.BufferReader(content.as_buffer()))
+                if column in schema.names:
+                    kind = schema.field(column).type
+                    forms.append((kind.unit, kind.tz or ""))
+            arrays = [pa.array([form[index] for form in forms], pa.string()) for index in range(2)]
+            yield pa.RecordBatch.from_arrays(arrays, names=["unit", "zone"])
+
+    return work
+
+
 def probe(batches: Batches) -> Iterator[pa.RecordBatch]:
     """Return a row, as proof that functions run."""
     for _ in batches:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import io
-import os
-import shutil
-import uuid
 import zipfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyarrow as pa
 
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Feature
@@ -22,7 +17,6 @@ from uqcli.base.defaults import VERSION
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
-from uqcli.base.running.interruption import register_cleanup
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_same_columns
 from uqcli.engines.inputs import format_of
@@ -32,24 +26,24 @@ from uqcli.engines.request import Roles
 from uqcli.engines.spark import worker
 from uqcli.engines.spark.check import Check
 from uqcli.engines.spark.read import ClusterInput, F, Frame, only_row, opened, quoted
-from uqcli.engines.spark.session import is_local, runs_functions, session_of, spark_errors
-from uqcli.stores.address import is_stored
+from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-_SUCCESS: Final = "_SUCCESS"
-
 
 def stream_through(request: StreamRequest) -> StreamSummary:
-    """Add a rule's columns to all rows, and write them on the cluster, as a directory of Parquet."""
+    """Add a rule's columns to all rows, and write them on the cluster, as a directory of Parquet.
+
+    A file _SUCCESS in it marks that it is complete, since object stores cannot rename.
+    """
     target = _target(request)
     session = session_of(request.data.spark)
     inputs, roles = opened(session, request.data)
     check = Check(request=request.data, roles=roles)
     _refuse_early(request.added, roles)
     replaced = request.added.types if request.output.overwrite else ()
-    columns = _columns(inputs, union=request.output.union, replaced=replaced)
+    columns = _columns(inputs, roles, union=request.output.union, replaced=replaced)
     with spark_errors("check the rows"):
         frame = check.frame(inputs, kept_columns=tuple(columns), types=columns if len(inputs) > 1 else {})
         outside = F.sum(F.when(check.outside(request.ranges), 1).otherwise(0)).cast("long").alias("outside")
@@ -59,14 +53,14 @@ def stream_through(request: StreamRequest) -> StreamSummary:
     if not runs_functions(session):
         raise DataError("the cluster's workers lack numpy or pyarrow", expected="both, which apply needs")
     usable = _prepared(frame, check, len(columns), drop=request.data.on_invalid is OnInvalid.DROP)
-    with _appearing(target, local=is_local(request.data.spark)) as path, spark_errors(f"write '{target}'"):
+    with spark_errors(f"write '{target}'"):
         computed = _computed(usable, tuple(columns), check, request)
         # rows that are not written must be counted before
         counted = None if request.only is None else _count_texts(computed, request.added)
         if request.only is not None:
             computed = computed.filter(quoted(request.only))
-        computed.write.mode("error").parquet(path)
-        written = session.read.parquet(path)
+        computed.write.mode("error").parquet(target)
+        written = session.read.parquet(target)
         selected = _selected(written, request.added)
         texts = _count_texts(written, request.added) if counted is None else counted
     unusable = answers["rows"] - answers["usable"]
@@ -107,24 +101,39 @@ def _refuse_early(added: AddedColumns, roles: Roles) -> None:
 
 
 def _columns(
-    inputs: Sequence[ClusterInput], *, union: bool, replaced: Collection[str]
+    inputs: Sequence[ClusterInput], roles: Roles, *, union: bool, replaced: Collection[str]
 ) -> dict[str, DataType]:
-    """Return the columns to keep, with their types; those of columns that are replaced do not matter."""
-    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_schema
+    """Return the columns to keep, with their types; those of columns that are replaced do not matter.
 
-    for cluster_input in inputs:
-        if len(set(cluster_input.columns)) < len(cluster_input.columns):
-            raise DataError(
-                f"column names of {cluster_input.display_name} are not unique", remedy="rename them"
-            )
+    Of CSV the columns that the rule reads become numbers.
+    """
+    from pyspark.sql.types import DoubleType, NullType
+
+    numbers = set(roles.all_numbers().values())
+
+    for source in inputs:
+        if len(set(source.columns)) < len(source.columns):
+            raise DataError(f"column names of {source.display_name} are not unique", remedy="rename them")
     if not union:
         require_same_columns([(source.display_name, source.columns) for source in inputs])
-    types: dict[str, list[tuple[str, pa.DataType]]] = {}
-    for cluster_input in inputs:
-        for column in to_arrow_schema(cluster_input.frame.schema):
-            kind = pa.null() if column.name in replaced else column.type
-            types.setdefault(column.name, []).append((cluster_input.display_name, kind))
-    return {name: from_arrow_type(joined_type(name, kinds)) for name, kinds in types.items()}
+    kinds: dict[str, list[tuple[str, DataType]]] = {}
+    for source in inputs:
+        for column in source.frame.schema.fields:
+            kind = DoubleType() if source.is_csv and column.name in numbers else column.dataType
+            kind = NullType() if column.name in replaced else kind
+            kinds.setdefault(column.name, []).append((source.display_name, kind))
+    return {name: _joined(name, kinds_of_column) for name, kinds_of_column in kinds.items()}
+
+
+def _joined(name: str, kinds: Sequence[tuple[str, DataType]]) -> DataType:
+    """Return the type that holds the values of all types of a column; equal ones stay as they are."""
+    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+    first = kinds[0][1]
+    if all(kind == first for _, kind in kinds):
+        return first
+    of_arrow = [(source, to_arrow_type(kind, timezone="UTC")) for source, kind in kinds]
+    return from_arrow_type(joined_type(name, of_arrow))
 
 
 def _prepared(frame: Frame, check: Check, kept_columns: int, *, drop: bool) -> Frame:
@@ -193,39 +202,6 @@ def _count_texts(frame: Frame, added: AddedColumns) -> dict[str, int]:
         counts = frame.groupBy(F.col(quoted(name)).alias("text")).count().toArrow().to_pylist()
         texts |= {row["text"]: row["count"] for row in counts if row["text"] is not None}
     return texts
-
-
-@contextmanager
-def _appearing(target_name: str, *, local: bool) -> Iterator[str]:
-    """Yield a directory for writing, which appears atomically.
-
-    The local server writes under a temporary name, which is then renamed. A cluster marks a complete
-    directory with a file _SUCCESS, since only the cluster could rename there, and object stores cannot.
-    """
-    if not local or is_stored(target_name):
-        yield target_name
-        return
-    target = Path(target_name)
-    if os.path.lexists(target):
-        raise DataError(
-            f"'{target_name}' already exists",
-            expected="a new directory",
-            remedy="choose another name, or remove it first",
-        )
-    waiting = target.parent.absolute() / f".{target.name}.{uuid.uuid4().hex[:8]}.tmp"
-
-    def remove() -> None:
-        shutil.rmtree(waiting, ignore_errors=True)
-
-    register_cleanup(remove)
-    try:
-        yield str(waiting)
-        (waiting / _SUCCESS).touch()
-        waiting.rename(target)
-    except OSError as error:
-        raise DataError(f"cannot write '{target_name}': {error.strerror}") from error
-    finally:
-        remove()
 
 
 _PACKAGE: Final = Path(__file__).parents[2]
