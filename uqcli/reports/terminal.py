@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 1000
 
-_TABLE_LINES: Final = 8
-"""Most lines of a table on a terminal, without its header."""
+_TABLE_LINES, _LEAST_LINES = 8, 2
+"""Most lines of a table on a terminal, without its header, and of one that has to make room."""
 
 
 def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
@@ -53,9 +53,9 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
     text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     for index in [] if verbose else range(len(tables) - 1, -1, -1):
-        excess = min(text.count("\n") - document.lines, lines[index] - 2)
-        if excess > 0:
-            lines[index] -= excess
+        # a row may fold into several lines
+        while text.count("\n") > document.lines and lines[index] > _LEAST_LINES:
+            lines[index] -= 1
             text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
