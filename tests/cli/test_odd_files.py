@@ -185,11 +185,7 @@ def test_a_text_that_is_no_number_with_a_comma_has_its_own_remedy(uqcli, folder,
     assert wanted in uqcli("tce", "x.csv", "--decimal", ",").err
 
 
-def test_a_text_that_is_no_number_has_its_own_remedy_on_a_cluster(uqcli, folder):
-    (folder / "x.csv").write_text("score,uncertainty,label\n58.55%,1,1\n")
-    assert "write 0.5 for 50%" in uqcli("tce", "x.csv", "--engine", "spark").err
-    (folder / "x.csv").write_text("sep=,\nscore,uncertainty,label\n0.5,1,1\n")
-    assert "--engine polars" in uqcli("tce", "x.csv", "--engine", "spark").err
+def test_a_cluster_refuses_text_that_is_none(uqcli, folder):
     (folder / "x.csv").write_bytes(gzip.compress(TEXT.encode()))
     assert "is gzip" in uqcli("tce", "x.csv", "--engine", "spark").err
     assert uqcli("tce", "rows.csv", "--engine", "spark", "--decimal", ",").code == 2

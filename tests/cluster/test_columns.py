@@ -5,6 +5,7 @@ The cluster has settings that would change results, were they not set by each se
 """
 
 import os
+import sys
 import zlib
 
 from tests.cluster.compare import BOTH_REFUSE, REFUSED_THERE, SAME, compared
@@ -19,7 +20,7 @@ def test_drawn_files_give_the_same_on_a_cluster(tmp_path, capsys):
     counts, failures = compared(seeds, tmp_path, os.environ["SPARK_REMOTE"])
     with capsys.disabled():
         for (name, kind, outcome), number in sorted(counts.items()):
-            print(f"{number:6} {name} {kind}: {outcome}")
+            sys.stdout.write(f"{number:6} {name} {kind}: {outcome}\n")
     assert not failures, "\n\n".join(failures)
     outcomes = {outcome: counts["all", "", outcome] for outcome in (SAME, BOTH_REFUSE, REFUSED_THERE)}
     assert outcomes[SAME] > len(seeds) / 2

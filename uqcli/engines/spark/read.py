@@ -167,6 +167,7 @@ def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
         sep=delimiter,
         quote='"',
         escape='"',  # a quote in quotes is doubled
+        unescapedQuoteHandling="RAISE_ERROR",
         multiLine="true",
         encoding="UTF-8",
         nullValue=_NO_TEXT,
@@ -189,6 +190,8 @@ def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
             expected="a line of column names with --engine spark",
             remedy="remove the line and give --delimiter, or use --engine polars",
         )
+    if any("\ufffd" in column for column in columns):
+        raise DataError(f"the header of '{name}' has bytes that are not UTF-8", expected="text in UTF-8")
     repeated = [column for column in columns if columns.count(column) > 1]
     if repeated:
         raise DataError(
@@ -196,16 +199,23 @@ def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
             expected="unique names with --engine spark",
             remedy="rename one of these columns",
         )
-    if len(columns) == 1:
-        _refuse_blank_lines(session, name, path)
+    _refuse_lines(session, name, path, blank=len(columns) == 1)
     schema = ", ".join(f"{quoted(column)} string" for column in [*columns, *keys])
     return reader.option("header", "true").schema(schema).csv(path)
 
 
-def _refuse_blank_lines(session: SparkSession, name: str, path: str) -> None:
-    """Refuse blank lines where they are rows without a value, since Spark leaves them out."""
+def _refuse_lines(session: SparkSession, name: str, path: str, *, blank: bool) -> None:
+    """Refuse a quote that is not closed, which takes the rest of a file, and blank lines that are rows."""
     lines = session.read.options(**_base(name)).text(path)
-    if lines.where(F.col("value").isin("", "\r")).limit(1).toArrow().num_rows:
+    quotes = F.sum(F.length("value") - F.length(F.replace("value", F.lit('"'), F.lit("")))) % 2
+    blanks = F.sum(F.when(F.col("value").isin("", "\r"), 1).otherwise(0))
+    by_file = lines.groupBy(F.input_file_name()).agg(quotes.alias("quotes"), blanks.alias("blanks"))
+    found = only_row(by_file.agg(F.max("quotes").alias("quotes"), F.max("blanks").alias("blanks")))
+    if found["quotes"]:
+        raise DataError(
+            f"'{name}' has a quote that is not closed", remedy="check that the file was written completely"
+        )
+    if blank and found["blanks"]:
         raise DataError(
             f"'{name}' has one column and blank lines",
             expected="a value in each line with --engine spark",

@@ -77,12 +77,19 @@ _KEPT: Final = re.compile(
 """Settings of the cluster that stay: of speed, of catalogs, and of how files are committed to a store."""
 
 _CONDITIONS: Final = {
-    "PATH_ALREADY_EXISTS": ("it already exists", "choose another name, or remove it first"),
-    "PARQUET_TYPE_ILLEGAL": ("", "cast the column or leave it out, or use --engine polars"),
-    "UNSUPPORTED_TIME_TYPE": ("", "cast the column or leave it out, or use --engine polars"),
-    "FAILED_READ_FILE": ("", "check that the file is whole, and each record as long as the header"),
+    "[PATH_ALREADY_EXISTS]": ("it already exists", "choose another name, or remove it first"),
+    "[PARQUET_TYPE_ILLEGAL]": ("", "cast the column or leave it out, or use --engine polars"),
+    "[UNSUPPORTED_TIME_TYPE]": ("", "cast the column or leave it out, or use --engine polars"),
+    "TextParsingException": (
+        "it has a quote inside a field",
+        "put quotes around the whole field, and double those inside",
+    ),
+    "[FAILED_READ_FILE": (
+        "",
+        "check that the file is whole, its header that of the others, and each record as long as the header",
+    ),
 }
-"""What to say of some errors of Spark, by their condition, and what helps; empty for what Spark says."""
+"""What to say of some errors of Spark, by a part of them, and what helps; empty for what Spark says."""
 
 _sessions: dict[str, SparkSession] = {}
 _cautions: dict[str, str] = {}
@@ -308,7 +315,7 @@ def spark_errors(doing: str) -> Iterator[None]:
         if missing:
             remedy = f"install {missing[1]} for the Python of the cluster's workers"
         for condition, (problem, advice) in _CONDITIONS.items():
-            if f"[{condition}" in cause:
+            if condition in cause:
                 cause, remedy = problem or cause.partition(" SQLSTATE")[0].rstrip(" ."), advice
         raise DataError(f"cannot {doing}: {cause}", remedy=remedy) from error
 

@@ -1,0 +1,45 @@
+"""CSV that Apache Spark would read as other rows is refused in a sentence; SPARK_REMOTE names the cluster."""
+
+import pytest
+
+from uqcli.cli.app import run
+
+HEADER = b"score,label,note\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "is empty or has no header"),
+        (b"sep=;\nscore;label\n0.5;1\n", "remove the line and give --delimiter"),
+        (b"score,score,label\n0.5,1,1\n", "column 'score' appears 2 times"),
+        (b"score\n0.5\n\n0.7\n", "has one column and blank lines"),
+        (b"score,label,n\xffte\n0.5,1,a\n", "bytes that are not UTF-8"),
+        (HEADER + b'0.5,1,"a\n0.7,0,b\n', "has a quote that is not closed"),
+        (HEADER + b'0.5,1,"a"b\n0.7,0,"b"\n', "has a quote inside a field"),
+        (HEADER + b"0.5,1,a,b\n", "each record as long as the header"),
+        (HEADER + b"0.5,1\n", "each record as long as the header"),
+        (HEADER + b"0.5,1,a\xff\n", "bytes that are not UTF-8"),
+        (HEADER + b"0.5,1,a\n0.7,1,b\r\n", "line ends of two kinds"),
+        (HEADER + b"58.55%,1,a\n", "write 0.5 for 50%"),
+    ],
+)
+def test_text_that_spark_reads_otherwise_is_refused(tmp_path, capsys, text, message):
+    rule, rows = tmp_path / "rule.json", tmp_path / "rows.csv"
+    rows.write_text("score,label\n0.2,0\n0.4,0\n0.6,1\n0.8,1\n")
+    assert run(["boundary", str(rows), "--precision", "0.5", "-q", "-o", str(rule)]) == 0
+    rows.write_bytes(text)
+    output = str(tmp_path / "decided.parquet")
+    assert run(["apply", str(rule), str(rows), "-q", "-o", output, "--engine", "spark"]) == 3
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+def test_files_with_other_columns_are_refused(tmp_path, capsys):
+    (tmp_path / "rows").mkdir()
+    (tmp_path / "rows" / "1.csv").write_bytes(HEADER + b"0.5,1,a\n")
+    (tmp_path / "rows" / "2.csv").write_bytes(b"label,score,note\n1,0.5,a\n")
+    line = ["tce", str(tmp_path / "rows"), "--format", "csv", "--engine", "spark"]
+    assert run(line) == 3
+    (message,) = capsys.readouterr().err.splitlines()
+    assert "its header that of the others" in message
