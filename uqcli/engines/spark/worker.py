@@ -82,7 +82,7 @@ def cells_opened(low: int, shift: int, size: int, amounts: list[str], flagged: A
 
 
 def forms_of_times(column: str) -> Work:
-    """Read the unit and the time zone of a column from the metadata of Parquet files, given as their bytes."""
+    """Read the unit and the time zone of a column from the metadata of Parquet files, given as bytes."""
 
     def work(batches: Batches) -> Iterator[pa.RecordBatch]:
         import pyarrow.parquet as pq
