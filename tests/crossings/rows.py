@@ -45,12 +45,24 @@ def rows(size=420, seed=1):
     )
 
 
+_OF_HOLES = {"g": "v", "h": "m", "c": 99, "d": "2026-03-27"}
+"""Values of groups, customers and days that only rows with a hole have."""
+
+
 def with_holes(frame, columns):
-    """Return the rows with a few missing values in each of some columns."""
+    """Return the rows with missing values in each of some columns, some of them in groups of their own."""
     holes = {}
     for column in columns:
         random = np.random.default_rng(sum(map(ord, column)))
         holes[column] = random.random(len(frame)) < 0.03
+    unusable = [hole for column, hole in holes.items() if column not in _OF_HOLES]
+    alone = pl.Series(
+        np.any([np.zeros(len(frame), bool), *unusable], axis=0) & (np.arange(len(frame)) % 2 == 0)
+    )
+    frame = frame.with_columns(
+        pl.when(alone).then(pl.lit(value)).otherwise(pl.col(column)).alias(column)
+        for column, value in _OF_HOLES.items()
+    )
     return frame.with_columns(
         pl.when(pl.Series(hole)).then(None).otherwise(pl.col(column)).alias(column)
         for column, hole in holes.items()

@@ -115,7 +115,8 @@ def count_promises(
     names: dict[int, str | None] = {0: None}
     mature: Sequence[str | None] = [None]
     if day is not None:
-        codes = {text: code for text, code in batches.levels.get(day, {}).items() if code < totals.shape[2]}
+        with_rows = set(np.flatnonzero(rows_of_day).tolist())  # a day of unusable rows alone is none
+        codes = {text: code for text, code in batches.levels.get(day, {}).items() if code in with_rows}
         name_of, mature = days_of(list(codes), day, matured, counted or ())
         names = {code: name_of[text] for text, code in codes.items()}
     by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}

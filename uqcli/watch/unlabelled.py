@@ -227,6 +227,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     flagged_before, rows_before = rule.fit.flagged
     selected = outside = 0
+    with_rows = set[int]()
     for rows in _naming_days(batches, request.day):
         scored = rows.usable()
         weight = scored.weights()  # an engine may pool equal rows
@@ -234,6 +235,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         np.add.at(count, places, weight)
         if request.day is not None:
             by_day.add(scored.groups[request.day], places, weight)
+            with_rows.update(np.unique(scored.groups[request.day]).tolist())
         flagged = rule.zones(scored) == ZONES.index("flag")
         selected += int(weight[flagged].sum())
         if expectation is not None:
@@ -244,10 +246,11 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     if request.day is None:
         (_, _, drift_p), untested = homogeneity(old.ravel(), count.ravel()), ""
     else:
-        levels = batches.levels[request.day]
+        levels = {text: code for text, code in batches.levels[request.day].items() if code in with_rows}
         names, _ = days_of(list(levels), request.day, 0, ())
         number = {name: index for index, name in enumerate(sorted(set(names.values())))}
-        day_of = np.array([number[names[text]] for text in levels], dtype=np.int64)
+        day_of = np.zeros(max(with_rows) + 1, dtype=np.int64)
+        day_of[list(levels.values())] = [number[names[text]] for text in levels]
         test = drift_between_days(rule, by_day.counts(day_of), len(levels), request.day)
         drift_p, untested = test.p_value, test.reason
     psi, psi_without_drift = population_stability(old.ravel(), count.ravel())
