@@ -303,7 +303,7 @@ def _least_excess(freedom: Floats) -> Floats:
 
 @cache
 def _excess_table() -> Floats:
-    return _excess(_MIN_FREEDOM * _TABLE_STEP ** np.arange(_TABLE_ROWS))
+    return _excess(_MIN_FREEDOM * _TABLE_STEP ** np.arange(_TABLE_ROWS, dtype=np.float64))
 
 
 def _lag_correlation(segments: Sequence[_Segment]) -> Floats:
