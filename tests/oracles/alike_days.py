@@ -94,5 +94,5 @@ def upper_end(days, confidence, rate_end):
         bound = Fraction(1 / (1 + math.exp(-log_odds)))
         if log_factor(days, bound) >= limit:
             return float(bound)
-        log_odds += 0.001
+        log_odds += 0.01
     return 1.0

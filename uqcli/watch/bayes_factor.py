@@ -191,7 +191,7 @@ class _Days:
 
     def __init__(self, successes: Ints, trials: Ints) -> None:
         counts = (successes, trials - successes, trials)
-        self.largest = int(trials.max())
+        self.largest = int(trials.max(initial=1))
         self._distinct: list[_Distinct] = []
         for count in counts:
             value, of_day, days = np.unique(count, return_inverse=True, return_counts=True)
