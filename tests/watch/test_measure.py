@@ -95,10 +95,9 @@ def test_alarms_ring_at_these_limits_and_not_before():
     """Of two promises, or two sides, the evidence must be twice as large, which takes some days more."""
     days = [[(k, 20)] for k in [7, 8, 6, 8] * 6]
     one, two = [HALF], [HALF, Promise(rate="recall", bound=Fraction(1, 2), origin="given")]
-    sequence = [measured(state_of(one, days[: look + 1]), one)[0].log10_e for look in range(24)]
-    first = next(look for look, log10_e in enumerate(sequence) if log10_e >= 2)
-    later = next(look for look, log10_e in enumerate(sequence) if log10_e >= math.log10(200))
-    assert first < later
+    first, later = 16, 17
+    evidence = [measured(state_of(one, days[:look]), one)[0].log10_e for look in (first, later, later + 1)]
+    assert evidence[0] < 2 <= evidence[1] < math.log10(200) <= evidence[2]
     rung = with_alarms(state_of(one, days), one, known=0)
     assert rung.promises[0].alarmed_at == rung.batches[first].day
     both = with_alarms(state_of(two, [[counts[0]] * 2 for counts in days]), two, known=0)
