@@ -217,7 +217,7 @@ class _Evidence:
         return min(low, lowest), upper_end(of_days, all_of_days, high, log_limit)
 
     def _over_time(self, confidence: float, last: tuple[float, float]) -> list[Seen]:
-        """Return the rate after each batch; only the range of the last one takes the Bayes factor, too."""
+        """Return the rate after each batch; only the range of the last one also takes the Bayes factor."""
         used = np.ones(len(self.counts)) if self.dependence is None else self.dependence.used
         low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
         low[-1], high[-1] = last
