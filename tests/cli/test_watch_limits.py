@@ -1,4 +1,4 @@
-"""``uqcli watch`` with several targets or sides, and after ``--acknowledge`` and ``--forget``: what is tested."""
+"""What ``uqcli watch`` tests with several targets or classes, and after ``--acknowledge`` and ``--forget``."""
 
 import json
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""Simulations of alarms by day at low and high limits, and where days differ: their level, delay and range."""
+"""Simulations of alarms by day at low and high limits, and where days differ: level, delay and range."""
 
 import os
 from fractions import Fraction
@@ -142,7 +142,7 @@ NOT_KEPT = {
 
 
 def level_of_two_kinds(share, alerts, calibration_days, years, bad=0.4, good=0.9, seed=4):
-    """Return the share of years with an alarm where the days are of two kinds, of which the first is better."""
+    """Return the first alarm of each year whose days are of two kinds, of which the first is better."""
     random = np.random.default_rng([seed, round(100 * share), alerts])
     bound = Fraction(round(10_000 * (good * share + bad * (1 - share))), 10_000)
 

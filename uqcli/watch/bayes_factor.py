@@ -56,7 +56,7 @@ class LogFactors:
     --------
     >>> factors = LogFactors(np.array([1, 0, 2]), np.array([10, 10, 10]), Fraction(1, 2))
     >>> factors.after_each().round(2).tolist()
-    [1.3, 3.56, 5.08]
+    [1.55, 2.46, 3.35]
     """
 
     def __init__(self, successes: Ints, trials: Ints, bound: Fraction) -> None:
@@ -115,7 +115,7 @@ def log_factor(successes: Ints, trials: Ints, bound: Fraction) -> float:
     Examples
     --------
     >>> round(log_factor(np.array([1, 0, 2]), np.array([10, 10, 10]), Fraction(1, 2)), 2)
-    5.08
+    3.35
     """
     if bound >= 1:
         return math.inf if (successes < trials).any() else 0.0
