@@ -1,4 +1,4 @@
-"""What ``uqcli watch`` tests with several targets or classes, and after ``--acknowledge`` and ``--forget``."""
+"""What ``uqcli watch`` tests with several targets or classes, and after an acknowledgement or forgetting."""
 
 import json
 from datetime import date, timedelta
