@@ -144,3 +144,11 @@ def test_days_without_any_success_bound_the_rate_by_their_number(rows):
     successes, trials = np.zeros(365, dtype=np.int64), np.full(365, rows)
     end = upper_end(successes, trials, 1e-7, math.log(40) + math.log(2))
     assert end == pytest.approx(3.7 / 365, rel=0.15)
+
+
+def test_starts_count_from_a_hundredth_of_their_part_of_the_limit_on():
+    """Just below what effective counts reach, most starts have less than their part of it."""
+    days = [(9, 10), (8, 10), (10, 10), (9, 10), (8, 10), (4, 10), (3, 10), (5, 10), (3, 10)]
+    change = ChangeEvidence(np.array(days), Fraction(3, 5), math.log(9.5))
+    assert change.log_sum(9) == near(oracle.log_change(days, Fraction(3, 5), 9.5))
+    assert change.log_sum(9) < math.log(9.5) < np.logaddexp.reduce(change.log_effective(9))
