@@ -233,7 +233,7 @@ def test_an_alarm_within_twenty_days_says_so_unless_the_calibration_rows_had_as_
     counted = [[(0, 0)], *([(10, 20)] for _ in range(days - 1)), [(2, 20)], [(11, 20)]]
     at = {"alarmed_at": f"2026-{1 + days // 28:02}-{1 + days % 28:02}"}
     report = report_of(state_of([promise], counted, **at), [promise])
-    assert (f"only {days} batches had been seen by then" in report.alarms()[0]) == is_early
+    assert (f"only {days} batches with alerts had been seen by then" in report.alarms()[0]) == is_early
     lead = report.document().lead[0]
     assert lead.startswith("Stop relying on the rule")
     assert ("if a rarer kind of day is better, the rule may still meet its target" in lead) == is_early

@@ -128,7 +128,11 @@ class MeasuredPromise:
         if self.since is not None and self.batches > 1:
             first, rate = self.since
             since = f"{'worse' if rate is None else f'{rate:.3f}'} since about {first}"
-        early = "" if self.early is None else f"; only {_batches(self.early)} had been seen by then"
+        early = (
+            ""
+            if self.early is None
+            else f"; only {_batches(self.early)} with {self.counted} had been seen by then"
+        )
         if self.alarmed_at is not None:
             over = f" over {count(self.batches)} batches, and {since}" if since else ""
             return f"the rule misses {self.text}; it is {_in_range(self.rate)}{over}{early}"
@@ -297,7 +301,9 @@ class WatchReport(OneResult):
 
     def _after_alarm(self) -> str:
         early = next((promise.early for promise in self._worst_first() if promise.alarm()), None)
-        rare = "" if early is None else f" {_RARE_DAYS.format(unit=self.new.unit)}"
+        rare = (
+            "" if early is None else f" {_RARE_DAYS.format(unit=self.new.unit, units=_plural(self.new.unit))}"
+        )
         if any(promise.alarmed_at is not None for promise in self.promises):
             return f"Stop relying on the rule: find the cause, or fit it again on rows since then.{rare}"
         if self.alarms():
@@ -360,6 +366,8 @@ class WatchReport(OneResult):
 
     def _cautions(self) -> list[str]:
         cautions = []
+        if self.is_continued and self.state.is_of_other_evidence:
+            cautions.append(self._of_other_evidence())
         if self.new.known:
             unit = "batch" if self.state.parameters.day is None else "day"
             first = f"{unit} {short_name(self.new.known[0])}"
@@ -367,8 +375,6 @@ class WatchReport(OneResult):
             cautions.append(
                 f"{first}{others} counted before and {'are' if self.new.known[1:] else 'is'} left out."
             )
-        if self.is_continued and self.state.is_of_other_evidence:
-            cautions.append(self._of_other_evidence())
         if self.new.replaced and self.state.parameters.day is None:
             cautions.append("these rows were counted before with other labels, and that batch is replaced.")
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
@@ -487,14 +493,17 @@ class WatchReport(OneResult):
 
 
 _RARE_DAYS = (
-    "So few {unit}s may all be of one kind: if a rarer kind of {unit} is better, the rule may still meet its "
+    "So few {units} may all be of one kind: if a rarer kind of {unit} is better, the rule may still meet its "
     "target."
 )
 
 
+def _plural(unit: str) -> str:
+    return "batches" if unit == "batch" else f"{unit}s"
+
+
 def _units(number: int, unit: str) -> str:
-    plural = "batches" if unit == "batch" else f"{unit}s"
-    return f"{count(number)} {unit if number == 1 else plural}"
+    return f"{count(number)} {unit if number == 1 else _plural(unit)}"
 
 
 def _is_below(value: float | None, target: str) -> bool:

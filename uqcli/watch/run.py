@@ -105,7 +105,7 @@ def _watched(
         new=new,
         confidence=request.confidence,
         kept=request.content is not None,
-        is_continued=saved is not None and bool(saved.counted),
+        is_continued=saved is not None and bool(saved.counted) and not request.acknowledge,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
     artifact = None if request.content is None else state
