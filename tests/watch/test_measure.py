@@ -214,9 +214,14 @@ def test_the_printed_range_holds_what_neither_side_rejects_and_ends_the_band(is_
 def test_a_range_without_any_success_or_failure_says_what_it_rests_on(right):
     state = state_of([HALF], [[(right, 20)]] * 30)
     lead = " ".join(report_of(state, [HALF]).document().lead)
-    assert f"All of 600 alerts are {'right' if right else 'wrong'} on every day" in lead
+    assert f"All 600 alerts are {'right' if right else 'wrong'}" in lead
     assert "The range therefore rests on 30 days" in lead
-    rate = measured(state, [HALF])[0].rate
+    assert any("rests on 30 days" in note for note in report_of(state, [HALF]).payload()["notes"])
+    (found,) = measured(state, [HALF])
+    (*_, (_, before, _)), (*_, (_, last, _)) = found.over_time()[:-1], found.over_time()
+    rate = found.rate
+    assert last == rate
+    assert rate.high - rate.low > before.high - before.low + 0.05  # the band is that of effective counts
     assert (1 - rate.low if right else rate.high) == pytest.approx(3.7 / 30, rel=0.2)
     usual = report_of(state_of([HALF], [[(9, 20)], [(right, 20)]] * 15), [HALF]).document().lead
     assert "rests on" not in " ".join(usual)

@@ -338,17 +338,23 @@ class WatchReport(OneResult):
             return [
                 f"Rows of one {unit} may depend on each other, so the evidence starts with the second {unit}."
             ]
+        if rests_on := self._rests_on(worst):
+            return [rests_on]
         trials = f"{count(worst.trials)} {worst.counted}"
-        if worst.successes in (0, worst.trials):
-            every = "right" if worst.successes else "wrong"
-            return [
-                f"All of {trials} are {every} on every {unit}, so that these cannot show whether rows of one "
-                f"{unit} are alike. The range therefore rests on {_units(worst.days, unit)}, and would be as "
-                f"wide with any number of {worst.counted}."
-            ]
         effective = max(round(worst.trials / together.used), 1)
         independent = "a single one" if effective == 1 else f"{count(effective)} independent ones"
         return [f"Rows from the same {unit} are alike: {trials} tell only as much as {independent}."]
+
+    def _rests_on(self, promise: MeasuredPromise) -> str:
+        """State what a range rests on if all trials, or none, have succeeded; else empty."""
+        together, unit = promise.dependence, self.new.unit
+        if together is None or together.used is None or promise.successes not in (0, promise.trials):
+            return ""
+        return (
+            f"All {count(promise.trials)} {promise.counted} are {'right' if promise.successes else 'wrong'}, "
+            f"so that rows of one {unit} cannot show how alike they are. The range therefore rests on "
+            f"{_units(promise.days, unit)}, and would be about as wide with any number of {promise.counted}."
+        )
 
     def _table(self) -> Table:
         rows = [
@@ -431,6 +437,7 @@ class WatchReport(OneResult):
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]
+        notes += [f"{promise.text}: {text}" for promise in self.promises if (text := self._rests_on(promise))]
         if self.state.parameters.cluster is not msgspec.UNSET:
             notes.append(
                 "The rows of a customer count in the first batch that has any, and not in later ones."
