@@ -372,8 +372,6 @@ class WatchReport(OneResult):
 
     def _cautions(self) -> list[str]:
         cautions = []
-        if self.is_continued and self.state.is_of_other_evidence:
-            cautions.append(self._of_other_evidence())
         if self.new.known:
             unit = "batch" if self.state.parameters.day is None else "day"
             first = f"{unit} {short_name(self.new.known[0])}"
@@ -398,6 +396,9 @@ class WatchReport(OneResult):
                 "no row of these batches counts for a target, such as a flagged row with a label for a "
                 "precision: check the label column."
             )
+        if self.is_continued and self.state.is_of_other_evidence:
+            # a standing alarm is the first thing to decide on
+            cautions.insert(0 if self.alarms() else len(cautions), self._of_other_evidence())
         return cautions
 
     def _of_other_evidence(self) -> str:
