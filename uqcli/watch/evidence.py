@@ -76,15 +76,15 @@ def log_e_at(
 def log_e_bounds(successes: Floats, trials: Floats, bound: Fraction) -> Floats:
     """Compute upper bounds of what ``log_e_values`` computes, in a twentieth of the time.
 
-    The bound is strictly between 0 and 1, and shapes are any. A bound takes the integral over all rates, in
-    which Stirling's error is at most 1 / 12x. Above sigma it takes the tangent at sigma to the integrand's
-    logarithm, and at most 1.
+    The bound is strictly between 0 and 1, and shapes are any. Below sigma it takes the integral over all rates
+    with the largest error that Stirling's formula may have. Above sigma it takes the tangent at sigma to the
+    integrand's logarithm, and at most 1.
     """
     sigma, rest = float(bound), float(1 - bound)
     failures = trials - successes
     x, y = successes + _PRIOR_TRIALS * sigma, failures + _PRIOR_TRIALS * rest
     total, surplus = x + y, successes * rest - failures * sigma
-    log_mass = np.log(2 * np.pi * total / (x * y)) / 2 + (1 / x + 1 / y) / 12
+    log_mass = np.log(2 * np.pi * total / (x * y)) / 2 + _largest_error(x) + _largest_error(y)
     log_mass += total * (
         sigma * _excess(surplus / (total * sigma)) + rest * _excess(-surplus / (total * rest))
     )
@@ -166,6 +166,12 @@ def _stirling_error(value: Floats | np.float64) -> Floats:
         series = series * square + coefficient
     error: Floats = np.where(value < _MIN_SERIES_ARGUMENT, exact, series * inverse)
     return error
+
+
+def _largest_error(value: Floats) -> Floats:
+    """Return an upper bound of ``_stirling_error``: 1 / 12x, and below 1 that for Gamma(1 + x) <= 1."""
+    small: Floats = value - np.log(2 * np.pi) / 2 - (value + 0.5) * np.log(value)
+    return np.where(value < 1, small, 1 / (12 * value))
 
 
 def _fraction(x: Floats, y: Floats, sigma: Floats) -> Floats:
