@@ -76,8 +76,8 @@ def log_e_at(
 def log_e_bounds(successes: Floats, trials: Floats, bound: Fraction) -> Floats:
     """Compute upper bounds of what ``log_e_values`` computes, in a twentieth of the time.
 
-    The bound is strictly between 0 and 1, and shapes are any. Below sigma it takes the integral over all rates
-    with the largest error that Stirling's formula may have. Above sigma it takes the tangent at sigma to the
+    The bound is strictly between 0 and 1, and shapes are any. Below it they take the integral over all rates
+    with the largest error that Stirling's formula may have. Above it they take the tangent at sigma to the
     integrand's logarithm, and at most 1.
     """
     sigma, rest = float(bound), float(1 - bound)
