@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 
 from tests.documentation.pages import ROOT
-from uqcli.estimates.dependence import divisors_since
 from uqcli.reports.document import Figure
 from uqcli.reports.figures import BLUE, GREY, RED, to_svg
+from uqcli.watch.change import ChangeEvidence
 from uqcli.watch.evidence import log_change_evidence
 
 BOUND = Fraction(1, 2)
@@ -31,10 +31,12 @@ def year():
 
 def evidence(successes, trials, *, by_day):
     """Return the evidence of a change after each day, as a power of ten."""
-    batches, logs = list(zip(successes.tolist(), trials.tolist(), strict=True)), []
-    for day in range(1, len(batches) + 1):
-        used = divisors_since(successes[:day], trials[:day]) if by_day else 1.0
-        logs.append(log_change_evidence(batches[:day], BOUND, used))
+    counts, looks = np.stack([successes, trials], axis=1), range(1, len(trials) + 1)
+    if by_day:
+        change = ChangeEvidence(counts, BOUND, np.log(RUN_LENGTH))
+        logs = [change.log_sum(day) for day in looks]
+    else:
+        logs = [log_change_evidence(counts[:day], BOUND) for day in looks]
     return np.array(logs) / np.log(10)
 
 

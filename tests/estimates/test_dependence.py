@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles.dependence import dependence
-from uqcli.estimates.dependence import MIN_DAYS, dependence_path, divisors_since, unit_sums
+from uqcli.estimates.dependence import MIN_DAYS, DivisorsSince, dependence_path, divisors_since, unit_sums
 
 DAYS = st.lists(
     st.integers(1, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), min_size=1, max_size=30
@@ -77,3 +77,49 @@ def test_days_in_spells_count_less_and_units_in_no_order_do_not():
     unordered = dependence_path(*arrays(spells), in_order=False)
     assert path.used[-1] > 3 * unordered.used[-1]
     assert not unordered.has_spells.any()
+
+
+@pytest.mark.parametrize("days", [60, 250])
+def test_many_alike_days_have_the_tail_of_the_upper_limit_that_the_oracle_has(days):
+    """From 20 degrees of freedom on it is .05, which few days have not."""
+    counts = [(4 + day % 3, 10) for day in range(days)]
+    path = dependence_path(*arrays(counts))
+    assert path.used[-1] == pytest.approx(dependence(counts, None)[1], rel=1e-9)
+
+
+def test_calibration_days_that_understate_do_not_outvote_the_days_watched():
+    watched, calibration = [(9, 10), (2, 10), (8, 10), (1, 10)] * 4, [(5, 10), (4, 10)] * 100
+    path = dependence_path(*arrays(watched), unit_sums(*arrays(calibration)))
+    alone = dependence_path(*arrays(watched))
+    assert not path.left_out[-1]
+    assert path.used[-1] >= alone.effect[-1] > 3 * path.effect[-1]
+
+
+@pytest.mark.parametrize("rate", [0.0, 2e-5, 0.5, 1 - 2e-5, 1.0])
+def test_independent_rows_at_any_rate_are_not_taken_for_dependent_ones(rate):
+    """A rate that was cut to .001 divided counts by up to 1,999."""
+    trials = np.full(60, 20_000)
+    hits = np.random.default_rng(3).binomial(trials, rate)
+    path = dependence_path(hits, trials)
+    assert path.used[-1] < 2
+    assert not path.has_spells[-1]
+    assert path.used == pytest.approx(dependence_path(trials - hits, trials).used, rel=1e-12)
+    assert divisors_since(hits, trials)[-10] < 2
+
+
+def test_days_of_one_rate_have_no_lag_by_rounding():
+    assert np.isnan(dependence_path(np.full(40, 7), np.full(40, 60)).lag).all()
+
+
+def test_lower_bounds_of_divisors_are_below_them_and_near():
+    random = np.random.default_rng(4)
+    trials = random.integers(1, 60, 90)
+    hits = random.binomial(trials, random.beta(3, 3, 90))
+    calibration = unit_sums(*arrays([(5, 10), (2, 10), (9, 10)] * 5))
+    divisors = DivisorsSince(hits, trials, calibration)
+    least = divisors.at_least(30, 90)
+    for look in (30, 61, 90):
+        exact, row = divisors.after(look), least[look - 30, :look]
+        lag = dependence_path(hits[:look], trials[:look]).lag[-1]
+        assert (row <= exact * (1 + 1e-12)).all()
+        assert (row[10:-10] >= 0.9 * exact[10:-10]).all() or lag > 0.05

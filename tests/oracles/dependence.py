@@ -2,15 +2,18 @@
 
 import itertools
 import math
+from fractions import Fraction
 
 from scipy.stats import chi2
 
 
 def sums(days):
     units, n = len(days), sum(trials for _, trials in days)
-    rate = min(max(sum(hits for hits, _ in days) / n, 0.001), 0.999)
+    rate = Fraction(sum(hits for hits, _ in days), n)
     square = sum((hits - rate * trials) ** 2 for hits, trials in days)
-    q = units / (units - 1) * square / (rate * (1 - rate)) if units > 1 else 0.0
+    least = min(Fraction(1, n), Fraction(1, 2))
+    cut = min(max(rate, least), 1 - least)
+    q = float(Fraction(units, units - 1) * square / (cut * (1 - cut))) if units > 1 else 0.0
     return units, [sum(trials**power for _, trials in days) for power in (1, 2, 3, 4)], q
 
 
@@ -28,8 +31,8 @@ def freedom(powers, rho):
 
 def residuals(days):
     n = sum(trials for _, trials in days)
-    rate = min(max(sum(hits for hits, _ in days) / n, 0.001), 0.999)
-    return [(hits - rate * trials) / math.sqrt(trials) for hits, trials in days]
+    rate = Fraction(sum(hits for hits, _ in days), n)
+    return [float(hits - rate * trials) / math.sqrt(trials) for hits, trials in days]
 
 
 def lag_correlation(*segments):

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from uqcli.base.defaults import VERSION
 from uqcli.cli.app import run
 
 HERE = Path(__file__).parent
@@ -189,6 +190,22 @@ def test_a_saved_state_knows_its_batches_and_counts_new_ones(path, tmp_path):
         more = json.loads(Path(copy).read_text())
         assert len(more["batches"]) == 2
         assert more["batches"][:1] == saved["batches"]
+
+
+@pytest.mark.parametrize(("version", "would"), [("0.3.0", "would not"), ("0.4.0", "would")])
+def test_an_alarm_of_an_earlier_version_stays_until_it_is_acknowledged(version, would, tmp_path, capsys):
+    path = HERE / version / "state_alarm.json"
+    rule, copy = path.parent / "boundary_default.json", shutil.copy(path, tmp_path)
+    line = ["watch", str(rule), str(rows_of(rule, json.loads(rule.read_text()))), "--state", str(copy)]
+    assert run([*line, "--json", "--no-config"]) == 6
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    (caution,) = (note for note in notes if f"uqcli {version} began this state" in note)
+    assert "The alarm of precision >= 0.99 stays until --acknowledge" in caution
+    assert f"as it is computed now {would} have raised it." in caution
+    assert json.loads(Path(copy).read_text())["promises"] == json.loads(path.read_text())["promises"]
+    assert run([*line[:2], *line[3:], "--acknowledge", "--json", "--no-config"]) == 0
+    assert not any("began this state" in note for note in json.loads(capsys.readouterr().out)["notes"])
+    assert json.loads(Path(copy).read_text())["uqcli_version"] == VERSION
 
 
 def program_of(text, row_frame):

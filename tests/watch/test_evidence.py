@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from tests.oracles import watch as oracle
-from uqcli.watch.evidence import is_alarm, log_e_value, log_e_values
+from uqcli.watch.evidence import is_alarm, log_e_bounds, log_e_value, log_e_values
 
 TWENTIETHS = st.integers(1, 19).map(lambda count: Fraction(count, 20))
 BOUNDS = st.one_of(
@@ -109,3 +109,19 @@ def test_the_alarm_is_at_1_over_delta():
     assert is_alarm(math.log(100), Fraction(1, 100))
     assert not is_alarm(math.log(99.9), Fraction(1, 100))
     assert is_alarm(math.inf, Fraction(1, 10**9))
+
+
+@pytest.mark.parametrize(
+    "bound", [Fraction(1, 10**6), Fraction(1, 50), Fraction(1, 2), Fraction(9998, 10000)]
+)
+def test_upper_bounds_of_evidence_hold_and_are_near_where_it_counts(bound):
+    random, rate = np.random.default_rng(6), float(bound)
+    trials = 10 ** random.uniform(0, 7, 3000)
+    spread = random.normal(0, 4, 3000) * np.sqrt(rate * (1 - rate) / trials)
+    successes = trials * np.where(
+        random.random(3000) < 0.8, np.clip(rate + spread, 0, 1), random.random(3000)
+    )
+    log_e = log_e_values(successes, trials, bound)
+    excess = log_e_bounds(successes, trials, bound) - log_e
+    assert excess.min() > -1e-9
+    assert excess[log_e > 2].max() < 0.2

@@ -5,11 +5,14 @@ Over t days with n_d trials and k_d successes the correlation within a day is es
 Q = t / (t - 1) sum (k_d - p n_d)^2 / (p (1 - p)) and the sums of powers of n_d, and so is the design effect,
 the factor by which the variance of the rate exceeds that of independent trials. Evidence divides its counts
 by an upper limit of the design effect, whose degrees of freedom are those of Satterthwaite (1946).
+
+The rarer of successes and failures is counted, since the squares of the other lose digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Final, NamedTuple
 
 import msgspec
@@ -26,8 +29,8 @@ MIN_PAIRS: Final = 10
 _LARGEST_RATIO: Final = 3.0
 """Ratio of the design effect of the days watched to that of the calibration days up to which both count."""
 
-_RATES: Final = (0.001, 0.999)
-"""Range to which a rate is cut, since a rate of 0 or 1 shows no variance."""
+_ROUNDING: Final = 1e-9
+"""Share of the sum of squares below which residuals are 0 but for rounding."""
 
 _MIN_UNITS: Final = 2
 """Days that show a variance."""
@@ -36,6 +39,10 @@ _MIN_FREEDOM: Final = 0.5
 _LARGEST_TAIL: Final = 0.05
 _FREEDOM_OF_TAIL: Final = 400.0
 """Degrees of freedom by which the tail probability of the upper limit is one."""
+
+_TABLE_STEP: Final = 1.01
+_TABLE_ROWS: Final = 2000
+"""Ratio of neighbouring degrees of freedom in a table of lower bounds, and their number."""
 
 _LARGEST_LAG: Final = 0.999
 """Largest correlation of consecutive days; below 1 because counts are divided by 1 less it."""
@@ -101,8 +108,8 @@ def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
     (2, 4.0, 8.0, 5.333)
     """
     has_trials = trials > 0
-    of_days, of_pairs = _totals(successes[has_trials], trials[has_trials])
-    units, *sums = _segment([total[-1] for total in of_days], [total[-1] for total in of_pairs]).sums.tolist()
+    of_days, _ = _totals(successes[has_trials], trials[has_trials])
+    units, *sums = _sums([total[..., -1] for total in of_days]).tolist()
     n, n2, n3, n4, q = sums
     return UnitSums(units=int(units), n=n, n2=n2, n3=n3, n4=n4, q=q)
 
@@ -119,7 +126,7 @@ def dependence_path(
     of_days, of_pairs = _totals(successes, trials)
     days = np.arange(1, np.shape(trials)[-1] + 1)
     watched = _segment([total[..., days] for total in of_days], [total[..., days - 1] for total in of_pairs])
-    effect, used, left_out = _divisor([watched], calibration)
+    effect, used, left_out = _divisor([watched.sums], calibration, _excess)
     lag = _lag_correlation([watched])
     if not in_order:
         lag = np.full(lag.shape, np.nan)
@@ -127,21 +134,48 @@ def dependence_path(
 
 
 def divisors_since(successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> Floats:
-    """Return the number by which counts since each day are divided, if the rate may have changed then.
+    """Return the number by which counts since each day are divided, as ``DivisorsSince`` does at one look."""
+    return DivisorsSince(successes, trials, calibration).after(len(trials))
+
+
+class DivisorsSince:
+    """Numbers by which counts since each day are divided, if the rate may have changed then.
 
     A change of the rate would look like dependence, and like a spell, if all days had one rate: it would hide
     itself. Therefore the days before and those since have a rate of their own, and are two sources of one
-    correlation. Arguments are those of ``dependence_path``. The number is infinite where the days say nothing
-    yet.
+    correlation. Arguments are those of ``dependence_path``, of shape (t,).
     """
-    of_days, of_pairs = _totals(successes, trials)
-    days = np.arange(len(trials))
-    segments = [
-        _segment([total[days] for total in of_days], [total[np.maximum(days - 1, 0)] for total in of_pairs]),
-        _segment(*([total[-1] - total[days] for total in totals] for totals in (of_days, of_pairs))),
-    ]
-    _, used, _ = _divisor(segments, calibration)
-    return _with_spells(used, _lag_correlation(segments))
+
+    def __init__(self, successes: Ints, trials: Ints, calibration: UnitSums | None = None) -> None:
+        self._of_days, self._of_pairs = _totals(successes, trials)
+        self._calibration = calibration
+
+    def after(self, look: int) -> Floats:
+        """Return those after so many days; shape (look,). They are infinite where the days say nothing."""
+        starts = np.arange(look)
+        before = _segment(
+            [total[..., starts] for total in self._of_days],
+            [total[..., np.maximum(starts - 1, 0)] for total in self._of_pairs],
+        )
+        since = _segment(
+            [total[..., [look]] - total[..., starts] for total in self._of_days],
+            [total[..., [look - 1]] - total[..., starts] for total in self._of_pairs],
+        )
+        _, used, _ = _divisor([before.sums, since.sums], self._calibration, _excess)
+        return _with_spells(used, _lag_correlation([before, since]))
+
+    def at_least(self, first: int, last: int) -> Floats:
+        """Return lower bounds of those after ``first`` to ``last`` days; shape (last - first + 1, last).
+
+        They hold but for rounding, leave out spells, and are otherwise mostly less than 1 % too low. Starts
+        after the last day of a row mean nothing.
+        """
+        before = _sums([total[..., None, :last] for total in self._of_days])
+        since = _sums(
+            [total[..., first : last + 1, None] - total[..., None, :last] for total in self._of_days]
+        )
+        _, used, _ = _divisor([before, since], self._calibration, _least_excess)
+        return used
 
 
 class _Segment(NamedTuple):
@@ -159,40 +193,60 @@ class _Segment(NamedTuple):
 def _totals(successes: Ints, trials: Ints) -> tuple[list[Floats], list[Floats]]:
     """Return sums over the days so far, and over their pairs; from none on, shapes (..., t + 1) and (..., t).
 
-    For days: ones, the powers of n, and k, k^2, kn and k^2/n. For pairs the parts of the products of
-    residuals, and ones.
+    For days: ones, the powers of n, and e, e^2, en and e^2/n of the successes and the failures e, along a
+    first axis of two. For pairs the parts of the products of residuals, of both, and root n and ones.
     """
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    n = np.asarray(trials, dtype=np.float64)
+    events = np.stack([successes, trials - successes]).astype(np.float64)
     root = np.sqrt(n[..., 1:] * n[..., :-1])
-    crossed = (k[..., 1:] * n[..., :-1] + k[..., :-1] * n[..., 1:]) / root
-    of_days = [np.ones_like(n), n, n**2, n**3, n**4, k, k * k, k * n, k * k / n]
-    of_pairs = [k[..., 1:] * k[..., :-1] / root, crossed, root, np.ones_like(root)]
-    start = np.zeros((*n.shape[:-1], 1))
+    crossed = (events[..., 1:] * n[..., :-1] + events[..., :-1] * n[..., 1:]) / root
+    of_days = [np.ones_like(n), n, n**2, n**3, n**4, events, events**2, events * n, events**2 / n]
+    of_pairs = [events[..., 1:] * events[..., :-1] / root, crossed, root, np.ones_like(root)]
 
     def cumulative(values: Floats) -> Floats:
-        return np.concatenate([start, np.cumsum(values, axis=-1)], axis=-1)
+        return np.concatenate([np.zeros((*values.shape[:-1], 1)), np.cumsum(values, axis=-1)], axis=-1)
 
     return list(map(cumulative, of_days)), list(map(cumulative, of_pairs))
 
 
 def _segment(of_days: Sequence[Floats], of_pairs: Sequence[Floats]) -> _Segment:
     """Measure days by differences of ``_totals``."""
-    units, n, n2, n3, n4, k, kk, kn, kk_by_n = of_days
-    rate = np.clip(k / np.where(n > 0, n, 1.0), *_RATES)
-    squares = np.maximum(kk - 2 * rate * kn + rate * rate * n2, 0.0)
-    q = units / np.maximum(units - 1, 1) * squares / (rate * (1 - rate)) * (units > 1)
+    n, hits, misses = of_days[1], *of_days[5]
+    e, _, _, ee_by_n, ee_of_pairs, crossed = _of_rarer(hits > misses, *of_days[5:], *of_pairs[:2])
+    rate = e / np.where(n > 0, n, 1.0)
+    squares = ee_by_n - 2 * rate * e + rate * rate * n
     return _Segment(
-        sums=np.stack([units, n, n2, n3, n4, q]),
-        products=of_pairs[0] - rate * of_pairs[1] + rate * rate * of_pairs[2],
-        squares=kk_by_n - 2 * rate * k + rate * rate * n,
+        sums=_sums(of_days),
+        products=ee_of_pairs - rate * crossed + rate * rate * of_pairs[2],
+        squares=np.where(squares > _ROUNDING * ee_by_n, squares, 0.0),
         pairs=of_pairs[3],
     )
 
 
-def _divisor(segments: Sequence[_Segment], calibration: UnitSums | None) -> tuple[Floats, Floats, Bools]:
+def _sums(of_days: Sequence[Floats]) -> Floats:
+    """Return units, n, n2, n3, n4 and q of days from differences of ``_totals``, along a first axis."""
+    units, n, n2, n3, n4 = of_days[:5]
+    hits, misses = of_days[5]
+    e, ee, en = _of_rarer(hits > misses, *of_days[5:8])
+    some = np.where(n > 0, n, 1.0)
+    rate = e / some
+    # a rate of 0 shows no variance, and is taken for that of a single event
+    cut = np.maximum(rate, np.minimum(1 / some, 0.5))
+    squares = np.maximum(ee - 2 * rate * en + rate * rate * n2, 0.0)
+    q = units / np.maximum(units - 1, 1) * squares / (cut * (1 - cut)) * (units > 1)
+    return np.stack([units, n, n2, n3, n4, q])
+
+
+def _of_rarer(has_more_hits: Bools, *both: Floats) -> list[Floats]:
+    return [np.where(has_more_hits, misses, hits) for hits, misses in both]
+
+
+def _divisor(
+    sources: Sequence[Floats], calibration: UnitSums | None, excess: Callable[[Floats], Floats]
+) -> tuple[Floats, Floats, Bools]:
     """Return the design effect, its upper limit, and whether the calibration days are left out."""
-    days, n, n2 = (sum(segment.sums[index] for segment in segments) for index in range(3))
-    watched = [segment.sums * (segment.sums[0] >= _MIN_UNITS) for segment in segments]
+    days, n, n2 = (sum(source[index] for source in sources) for index in range(3))
+    watched = [source * (source[0] >= _MIN_UNITS) for source in sources]
     larger = n2 / n - 1
     alone = 1 + _correlation(sum(watched)) * larger
     left_out, known = np.zeros(alone.shape, dtype=np.bool_), np.zeros(6)
@@ -207,7 +261,7 @@ def _divisor(segments: Sequence[_Segment], calibration: UnitSums | None) -> tupl
     effect = 1 + rho * larger
     freedom = sum(_freedom(source, rho) for source in watched) + _freedom(known, rho)
     # calibration days that understate the correlation must not outvote the days watched
-    return effect, np.maximum(effect * _excess(freedom), alone), left_out
+    return effect, np.maximum(effect * excess(freedom), alone), left_out
 
 
 def _correlation(sums: Floats) -> Floats:
@@ -237,6 +291,19 @@ def _excess(freedom: Floats) -> Floats:
     tail = np.minimum(_LARGEST_TAIL, enough / _FREEDOM_OF_TAIL)
     factor: Floats = np.where(is_enough, enough / (2 * gammaincinv(enough / 2, tail)), np.inf)
     return factor
+
+
+def _least_excess(freedom: Floats) -> Floats:
+    """Return a lower bound of ``_excess``, which falls, from a table at more degrees of freedom."""
+    steps = np.ceil(np.log(np.maximum(freedom, _MIN_FREEDOM) / _MIN_FREEDOM) / np.log(_TABLE_STEP))
+    table = np.append(_excess_table(), 1.0)
+    least: Floats = table[np.minimum(steps, _TABLE_ROWS).astype(np.int64)]
+    return np.where(freedom >= _MIN_FREEDOM, least, np.inf)
+
+
+@cache
+def _excess_table() -> Floats:
+    return _excess(_MIN_FREEDOM * _TABLE_STEP ** np.arange(_TABLE_ROWS, dtype=np.float64))
 
 
 def _lag_correlation(segments: Sequence[_Segment]) -> Floats:

@@ -25,7 +25,7 @@ from uqcli.base.operating_system import quote
 from uqcli.base.running.messages import repeat_doubts
 from uqcli.base.wording import printable
 from uqcli.engines.inputs import inferred_format
-from uqcli.rules.saved import Saved, Seal
+from uqcli.rules.saved import Saved, Seal, version_of
 from uqcli.stores.output import read_bytes
 
 _MODULES: Final[Mapping[ArtifactKind, str]] = MappingProxyType(
@@ -257,8 +257,8 @@ def _seal(header: dict[str, Any]) -> Seal | msgspec.UnsetType:
     digest = header.get("digest")
     if digest is not None:
         return msgspec.UNSET if digest == digest_of(header) else Seal.EDITED
-    version = re.match(r"(\d+)\.(\d+)", str(header.get("uqcli_version")))
-    may_lack_digest = version is not None and (int(version[1]), int(version[2])) <= _LAST_WITHOUT_DIGEST
+    version = version_of(header.get("uqcli_version"))
+    may_lack_digest = version is not None and version <= _LAST_WITHOUT_DIGEST
     return msgspec.UNSET if may_lack_digest else Seal.MISSING
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, TypeVar
@@ -50,6 +51,18 @@ def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> st
         return None if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]
     return f"it does not name the column of class '{missing[0]}'" if missing else None
+
+
+def version_of(text: object) -> tuple[int, int] | None:
+    """Return the first two numbers of the version that wrote a file; None if it states none.
+
+    Examples
+    --------
+    >>> version_of("0.4.0"), version_of(None)
+    ((0, 4), None)
+    """
+    version = re.match(r"(\d+)\.(\d+)", str(text))
+    return None if version is None else (int(version[1]), int(version[2]))
 
 
 def promise_name(rate: str, group: str | None = None) -> str:

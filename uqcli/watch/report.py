@@ -65,6 +65,10 @@ class MeasuredPromise:
     ``changed_at``. ``since`` is the first of the batches since which the evidence is largest, and their rate;
     None without batches.
 
+    ``days`` is the number of batches, or of customers, that have trials. ``early`` is that at an alarm that
+    rests on few days, and ``rings_anew`` is whether the evidence of this version also raises an alarm of an
+    earlier one; else None.
+
     The rate is that over all batches, with its confidence sequence. ``dependence`` is how trials of a batch,
     or of a customer, go together; None if all are taken as independent. ``over_time`` computes the rate after
     each batch, for a figure.
@@ -86,6 +90,9 @@ class MeasuredPromise:
     since: tuple[str, float | None] | None
     rate: Estimate
     batches: int
+    days: int
+    early: int | None
+    rings_anew: bool | None
     dependence: Together | None
     over_time: Callable[[], Sequence[Seen]]
 
@@ -121,11 +128,16 @@ class MeasuredPromise:
         if self.since is not None and self.batches > 1:
             first, rate = self.since
             since = f"{'worse' if rate is None else f'{rate:.3f}'} since about {first}"
+        early = (
+            ""
+            if self.early is None
+            else f"; only {_batches(self.early)} with {self.counted} had been seen by then"
+        )
         if self.alarmed_at is not None:
             over = f" over {count(self.batches)} batches, and {since}" if since else ""
-            return f"the rule misses {self.text}; it is {_in_range(self.rate)}{over}"
+            return f"the rule misses {self.text}; it is {_in_range(self.rate)}{over}{early}"
         if self.changed_at is not None:
-            return f"the rule no longer meets {self.text}; it is {since or _in_range(self.rate)}"
+            return f"the rule no longer meets {self.text}; it is {since or _in_range(self.rate)}{early}"
         return ""
 
     @property
@@ -160,7 +172,10 @@ class NewRows:
 
 @dataclass(frozen=True, kw_only=True)
 class WatchReport(OneResult):
-    """A watch of a rule, by the path of its file, after new batches; the state may be kept in a file."""
+    """A watch of a rule, by the path of its file, after new batches; the state may be kept in a file.
+
+    ``is_continued`` says that the state has batches of earlier runs.
+    """
 
     rule_name: str
     state: WatchArtifact
@@ -168,6 +183,7 @@ class WatchReport(OneResult):
     new: NewRows
     confidence: float
     kept: bool
+    is_continued: bool
 
     def alarms(self) -> list[str]:
         """State the alarms, the worst first."""
@@ -284,10 +300,14 @@ class WatchReport(OneResult):
         return sentences if self.kept else [*sentences, _NOT_KEPT]
 
     def _after_alarm(self) -> str:
+        early = next((promise.early for promise in self._worst_first() if promise.alarm()), None)
+        rare = (
+            "" if early is None else f" {_RARE_DAYS.format(unit=self.new.unit, units=_plural(self.new.unit))}"
+        )
         if any(promise.alarmed_at is not None for promise in self.promises):
-            return "Stop relying on the rule: find the cause, or fit it again on rows since then."
+            return f"Stop relying on the rule: find the cause, or fit it again on rows since then.{rare}"
         if self.alarms():
-            return "Find what changed. If the rule is still right, count anew with --acknowledge."
+            return f"Find what changed. If the rule is still right, count anew with --acknowledge.{rare}"
         return ""
 
     def _evidence(self) -> str:
@@ -318,10 +338,23 @@ class WatchReport(OneResult):
             return [
                 f"Rows of one {unit} may depend on each other, so the evidence starts with the second {unit}."
             ]
+        if rests_on := self._rests_on(worst):
+            return [rests_on]
         trials = f"{count(worst.trials)} {worst.counted}"
         effective = max(round(worst.trials / together.used), 1)
         independent = "a single one" if effective == 1 else f"{count(effective)} independent ones"
         return [f"Rows from the same {unit} are alike: {trials} tell only as much as {independent}."]
+
+    def _rests_on(self, promise: MeasuredPromise) -> str:
+        """State what a range rests on if all trials, or none, have succeeded; else empty."""
+        together, unit = promise.dependence, self.new.unit
+        if together is None or together.used is None or promise.successes not in (0, promise.trials):
+            return ""
+        return (
+            f"All {count(promise.trials)} {promise.counted} are {'right' if promise.successes else 'wrong'}, "
+            f"so that rows of one {unit} cannot show how alike they are. The range therefore rests on "
+            f"{_units(promise.days, unit)}, and would be about as wide with any number of {promise.counted}."
+        )
 
     def _table(self) -> Table:
         rows = [
@@ -363,7 +396,24 @@ class WatchReport(OneResult):
                 "no row of these batches counts for a target, such as a flagged row with a label for a "
                 "precision: check the label column."
             )
+        if self.is_continued and self.state.is_of_other_evidence:
+            # a standing alarm is the first thing to decide on
+            cautions.insert(0 if self.alarms() else len(cautions), self._of_other_evidence())
         return cautions
+
+    def _of_other_evidence(self) -> str:
+        """State that an earlier version computed evidence in another way, and what becomes of its alarms."""
+        sentences = [
+            f"uqcli {self.state.uqcli_version} began this state, and evidence is computed in another way "
+            "since 0.5."
+        ]
+        for anew, would in ((True, "would have raised"), (False, "would not have raised")):
+            if texts := [promise.text for promise in self.promises if promise.rings_anew is anew]:
+                sentences.append(
+                    f"The alarm of {printable('; '.join(texts))} stays until --acknowledge; the evidence as "
+                    f"it is computed now {would} it."
+                )
+        return " ".join(sentences)
 
     def _notes(self) -> list[str]:
         delta, run_length = self.state.parameters.delta, self.state.parameters.run_length
@@ -374,15 +424,21 @@ class WatchReport(OneResult):
         ]
         several = f" for each of {len(self.promises)} targets" if len(self.promises) > 1 else ""
         limit = f"{self.promises[0].limit:,.6g}"
+        alike = ""
+        if any(promise.dependence is not None for promise in self.promises):
+            alike = (
+                f", if each {self.new.unit} is independent of the others and their rates scatter about a mean"
+            )
         notes += [
             f"An alarm needs evidence of {limit}{several}. A rule that keeps within the limits raises one "
-            f"with probability {delta} at most, however often you look.",
+            f"with probability {delta} at most, however often you look{alike}.",
             f"A drop alarm needs evidence of {count(int(self.promises[0].change_limit))}. On average, there "
             f"is at most one false drop alarm in {count(run_length)} batches, so expect a few in "
             "the long run.",
             "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
             "complete when they are counted.",
         ]
+        notes += [f"{promise.text}: {text}" for promise in self.promises if (text := self._rests_on(promise))]
         if self.state.parameters.cluster is not msgspec.UNSET:
             notes.append(
                 "The rows of a customer count in the first batch that has any, and not in later ones."
@@ -444,6 +500,20 @@ class WatchReport(OneResult):
         )
 
 
+_RARE_DAYS = (
+    "So few {units} may all be of one kind: if a rarer kind of {unit} is better, the rule may still meet its "
+    "target."
+)
+
+
+def _plural(unit: str) -> str:
+    return "batches" if unit == "batch" else f"{unit}s"
+
+
+def _units(number: int, unit: str) -> str:
+    return f"{count(number)} {unit if number == 1 else _plural(unit)}"
+
+
 def _is_below(value: float | None, target: str) -> bool:
     """Whether a rate with three decimals, as it is printed, is below the target, if there is one."""
     return value is not None and bool(target) and round(value, 3) < float(target)
@@ -501,6 +571,8 @@ def rates_over_time(promises: Sequence[MeasuredPromise], confidence: float, *, i
         title=f"Rate over time with its {100 * confidence:g} % confidence sequence: {names}",
         caption="The line is the rate over all batches so far. "
         f"With {100 * confidence:g} % confidence the band contains the true rate, however often you look. "
+        "The last point of the band is the printed range. It may be wider than the band before it, which "
+        "does not allow for days that differ more than they have shown so far. "
         "Points are single batches. A band beyond the red line is not yet an alarm, which needs more "
         "evidence."
         + (

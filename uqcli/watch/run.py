@@ -32,7 +32,7 @@ from uqcli.watch.counts import (
     names_of_days,
     new_trials,
 )
-from uqcli.watch.evidence import Units, measured_promises, with_alarms
+from uqcli.watch.measure import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
 from uqcli.watch.report import NewRows, WatchReport
@@ -105,6 +105,7 @@ def _watched(
         new=new,
         confidence=request.confidence,
         kept=request.content is not None,
+        is_continued=saved is not None and bool(saved.counted) and not request.acknowledge,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
     artifact = None if request.content is None else state
@@ -215,7 +216,9 @@ def _changed(state: WatchArtifact, request: WatchRequest, promises: Sequence[Pro
         )
         state = with_alarms(changed, promises, known=0)
     if request.acknowledge:
-        state = msgspec.structs.replace(state, acknowledged=len(state.batches))
+        state = msgspec.structs.replace(
+            state, acknowledged=len(state.batches), uqcli_version=defaults.VERSION
+        )
         state = with_alarms(state, promises, known=0)
     return state
 

@@ -16,10 +16,12 @@ from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.reports.document import Document, Metrics, Table
 from uqcli.rules.columns import NewColumns
-from uqcli.rules.saved import Count, Saved
+from uqcli.rules.saved import Count, Saved, version_of
 
 UNNAMED: Final = "0" * 64
 """Name of the only batch of a watch without a state file."""
+
+_SAME_EVIDENCE_SINCE: Final = (0, 5)
 
 SHORT: Final = 12
 """Letters of a batch's name in reports."""
@@ -111,6 +113,12 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
     def counted(self) -> Sequence[SavedBatch]:
         """Batches since the last acknowledgement."""
         return self.batches[self.acknowledged :]
+
+    @property
+    def is_of_other_evidence(self) -> bool:
+        """Whether an earlier version, which computed evidence in another way, began to count."""
+        version = version_of(self.uqcli_version)
+        return version is not None and version < _SAME_EVIDENCE_SINCE
 
     @property
     def has_one_look(self) -> bool:
