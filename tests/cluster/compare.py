@@ -57,7 +57,7 @@ def _outcome(file, place, rule, address):
     if code == 0 and code_there == 0:
         same = (_same_rows if file.line.startswith("apply") else _same_results)(here, there)
         return SAME if same else f"differs\n{_difference(here, there)}"
-    if len(said_there.strip().splitlines()) > 1:
+    if [line.startswith("error: ") for line in said_there.splitlines()].count(True) != 1:
         return f"says more than a sentence: {said_there}"
     if code and code_there in (2, 3, 4):
         return BOTH_REFUSE
