@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz statistical bench bench-cores reproduce findings demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings demo sample-data figures outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -110,6 +110,9 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
+
+mutants: $(STAMP) ## change the package in 200 places, one at a time, and list what no default test sees (an hour): SEED=0 TESTS=tests/watch
+	$(BIN)/python -m tests.mutants.run --seed $(or $(SEED),0) $(TESTS)
 
 statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (a night on two cores): QUICK=1 PART=4 REPETITIONS=1000
 	$(PARTLY) $(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
