@@ -151,7 +151,7 @@ def brownian_range_p_value(reach: float) -> float:
     Examples
     --------
     >>> round(brownian_range_p_value(2.5), 6), brownian_range_p_value(0.2)
-    (0.049678, 1.0)
+    (0.049673, 1.0)
     """
     if reach < 0.3:  # the series is 1 to all digits
         return 1.0
