@@ -241,7 +241,7 @@ def test_small_groups_are_named_and_not_tested(uqcli, regions):
     assert tiny["metrics"]["tce"] is None
     assert tiny["metrics"]["ece"] > 0
     assert tiny["bins"] == []
-    assert any("too small to test: tiny (30 rows)" in note for note in outcome.json["notes"])
+    assert any("too small for a TCE: tiny (30 rows)" in note for note in outcome.json["notes"])
     text = uqcli("tce", "regions.parquet", "--by", "region").out.decode()
     line = next(line for line in text.splitlines() if line.split()[:1] == ["tiny"])
     assert line.split()[2] == "-"

@@ -84,7 +84,7 @@ def least_p_value(random, positives, negatives, better=0.0):
     label = np.arange(positives + negatives) < positives
     cause = random.normal(size=len(label)) + label
     scores = [cause + random.normal(size=len(label)) for _ in range(8)]
-    scores[-1] = scores[-1] + better * label
+    scores[-1] = scores[-1] + better * np.sqrt(2) * label  # cause and noise have this deviation
     tested = {
         index: PairedCounts.from_predictions(scores[0], scores[index], label, None).delong_p_value()
         for index in range(1, 8)

@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from tests.oracles import calibrated_parts as oracle
 from uqcli.base.counts import pool
-from uqcli.tce import part_tests
+from uqcli.base.draws import Purpose, generator
+from uqcli.tce import clusters, part_tests
+from uqcli.tce.clusters import ClusteredScores
 from uqcli.tce.part_tests import (
     DrawnLabels,
     Statistics,
@@ -157,3 +159,47 @@ def test_other_parts_and_threads_change_no_draw():
     every = calibration_p_values(parts, keys, 4)
     few = calibration_p_values({2: parts[2], 5: parts[5]}, keys, 4)
     assert {index: few[index] for index in (2, 5)} == {index: every[index] for index in (2, 5)}
+
+
+def clustered_rows(number, size=5, seed=0):
+    random = np.random.default_rng([number, seed])
+    score = random.beta(2, 4, (number, size)).round(2).clip(0.01, 0.99)
+    label = np.where(random.random((number, 1)) < 0.6, random.random((number, 1)), random.random(score.shape))
+    cluster = np.repeat(np.arange(number) * 7 + 3, size)
+    return ClusteredScores(
+        cluster=cluster, score=score.ravel(), positive=(label < score).ravel(), source=None
+    )
+
+
+def test_clusters_are_tested_by_random_signs_of_their_residuals():
+    """Each draw turns the residuals of whole clusters round, and is measured row by row."""
+    rows = clustered_rows(400)
+    counts = rows.counts
+    found = Statistics.of(counts)
+    signs = clusters._Signs.of(rows, found, (0,), 5)
+    random = generator(5, Purpose.CALIBRATED, 0, 1)
+    ranges, scores = signs.ranges(1, 4), signs.scores(1, 4)
+    order = np.argsort(rows.score, kind="stable")
+    _, number = np.unique(rows.cluster, return_inverse=True)
+    ends = np.append(np.flatnonzero(np.diff(rows.score[order])), len(order) - 1)
+    weight = rows.score * (1 - rows.score)
+    odds = np.log(rows.score / (1 - rows.score))
+    odds -= (weight * odds).sum() / weight.sum()
+    for reach, score in zip(ranges, scores, strict=True):
+        sign = 2.0 * random.integers(0, 2, 400) - 1
+        turned = (rows.positive - rows.score) * sign[number]
+        sums = np.append(0, np.cumsum(turned[order])[ends])
+        expected = turned.sum() ** 2 / weight.sum() + (turned * odds).sum() ** 2 / (weight * odds**2).sum()
+        assert (reach, score) == pytest.approx((sums.max() - sums.min(), expected))
+
+
+def test_few_clusters_are_tested_by_one_row_of_each():
+    few, many = clustered_rows(120), clustered_rows(400, seed=7)
+    drawn = few.drawn(0)
+    (expected,) = calibration_p_values({0: drawn}, {0: (0,)}, 0).values()
+    assert clusters.test_of_clusters(few, drawn, (0,), 0) == expected
+    by_row = calibration_p_values({0: many.counts}, {0: (0,)}, 0)[0].p_value
+    by_cluster = clusters.test_of_clusters(many, many.drawn(0), (0,), 0)
+    assert by_cluster.is_drawn
+    assert by_row < 0.05 < by_cluster.p_value  # rows of a cluster are alike
+    assert clusters.test_of_clusters(clustered_rows(40), clustered_rows(40).drawn(0), (0,), 0) is None

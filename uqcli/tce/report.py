@@ -383,7 +383,7 @@ class TceReport(OneResult):
         small = [group for group in self.groups if not group.tested]
         names = [f"{_part_name(group)} ({rows_of(group.rows)})" for group in small]
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
-        sentences = [f"{subject} too small to test: {first_of(names, _MAX_NAMED)}."] if small else []
+        sentences = [f"{subject} too small for a TCE: {first_of(names, _MAX_NAMED)}."] if small else []
         undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
