@@ -197,9 +197,9 @@ def test_few_clusters_are_tested_by_one_row_of_each():
     few, many = clustered_rows(120), clustered_rows(400, seed=7)
     drawn = few.drawn(0)
     (expected,) = calibration_p_values({0: drawn}, {0: (0,)}, 0).values()
-    assert clusters.test_of_clusters(few, drawn, (0,), 0) == expected
+    assert clusters.tested_clusters(few, drawn, (0,), 0) == expected
     by_row = calibration_p_values({0: many.counts}, {0: (0,)}, 0)[0].p_value
-    by_cluster = clusters.test_of_clusters(many, many.drawn(0), (0,), 0)
+    by_cluster = clusters.tested_clusters(many, many.drawn(0), (0,), 0)
     assert by_cluster.is_drawn
     assert by_row < 0.05 < by_cluster.p_value  # rows of a cluster are alike
-    assert clusters.test_of_clusters(clustered_rows(40), clustered_rows(40).drawn(0), (0,), 0) is None
+    assert clusters.tested_clusters(clustered_rows(40), clustered_rows(40).drawn(0), (0,), 0) is None

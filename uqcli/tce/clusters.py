@@ -178,7 +178,7 @@ def errors_of_clusters(
     return values, chance, tuple(notes)
 
 
-def test_of_clusters(
+def tested_clusters(
     scores: ClusteredScores, drawn: ValueCounts, key: tuple[int, ...], seed: int
 ) -> PartTest | None:
     """Test whether the scores are true probabilities, by random signs or by one row of each cluster.

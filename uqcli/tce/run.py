@@ -34,7 +34,7 @@ from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
 from uqcli.tce.band import BAND_METRICS, Band, BlockLimits, calibration_band
 from uqcli.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
-from uqcli.tce.clusters import ClusteredScores, errors_of_clusters, test_of_clusters
+from uqcli.tce.clusters import ClusteredScores, errors_of_clusters, tested_clusters
 from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.part_tests import PartTest, calibration_p_values
@@ -131,7 +131,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     own_options = [_with_bounds(drawn, request.measure)]
     band = calibration_band(drawn, _confidence_of_each(1, request))
     values: Values = {**errors, **shown_by(band, of_drawn.metrics)}
-    test = test_of_clusters(scores, drawn, key_of(None), request.resampling.seed)
+    test = tested_clusters(scores, drawn, key_of(None), request.resampling.seed)
     metrics = values if chance is None else chance.completed(values)
     overall = GroupResult(
         name=None,
