@@ -341,7 +341,7 @@ def test_results_are_shown_by_their_answer():
     score, label = np.linspace(0, 1, 100), np.repeat([0, 1], 50)
     boundary = find_boundary(score, label, precision=0.6)
     assert repr(boundary.evaluate(score, label)).startswith("<Precision is ")
-    assert repr(calibration_error(score, label)).startswith("<Not calibrated. ")
+    assert repr(calibration_error(score, label)).startswith("<Not calibrated (p = 0.002). ")
 
 
 def test_errors_name_no_option_that_python_lacks():

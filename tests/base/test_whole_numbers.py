@@ -46,7 +46,7 @@ def test_sums_of_products_are_exact_over_several_blocks():
 def test_moments_are_those_of_repeated_rows(rows):
     amount, weight = (array([row[place] for row in rows]) for place in (0, 1))
     assert Moments.of(amount, weight) == Moments(
-        rows=sum(times for _, times in rows),
+        rows=sum(times for number, times in rows if number),
         total=sum(number * times for number, times in rows),
         squares=sum(number**2 * times for number, times in rows),
         largest=max((abs(number) for number, times in rows if times), default=0),

@@ -3,13 +3,14 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.oracles.value_range import value_range
 from uqcli.base.counts import CellRow, Cells
 from uqcli.base.defaults import FOLDS
 from uqcli.boundary.clusters import ClusteredGrid, ClusteredRows
-from uqcli.estimates.value import Moments, total_margin
 
 ROWS = st.lists(
     st.tuples(st.integers(0, 60), st.integers(0, 9), st.integers(0, 9), st.booleans(), st.integers(1, 2)),
@@ -90,7 +91,7 @@ def test_samples_draw_whole_clusters(rows, seed):
 
 
 @given(ROWS, st.integers(0, 9), st.lists(st.booleans(), min_size=9, max_size=9))
-def test_the_value_that_other_cells_add_has_the_margin_of_clusters(rows, seed, by_score):
+def test_the_value_that_other_cells_add_has_the_range_of_clusters(rows, seed, by_score):
     value = np.arange(len(rows)) ** 2 % 101 - 50
     key, score, uncertainty, positive, weight = map(np.array, zip(*rows, strict=True))
     clustered = ClusteredRows.from_rows(
@@ -106,12 +107,17 @@ def test_the_value_that_other_cells_add_has_the_margin_of_clusters(rows, seed, b
         change = int(flagged[folds[cluster], cell]) - by_score[cell]
         if change:
             added[cluster] = added.get(cluster, 0) + times * change * worth
-    margin = grid.margin_of_value(flagged, np.array(by_score), sum(added.values()))
-    if len(added) < 20:
-        assert margin is None
+    whole = {}
+    for (cluster, *_, times), worth in zip(rows, value.tolist(), strict=True):
+        whole[cluster] = whole.get(cluster, 0) + times * worth
+    limits = grid.limits_of_value(flagged, np.array(by_score))
+    present = {row[0] for row in rows if row[-1]}
+    if len(present) < 20 or not any(
+        worth > 0 and row[-1] for row, worth in zip(rows, value.tolist(), strict=True)
+    ):
+        assert limits is None
         return
-    contributing = Moments(
-        rows=len(added), total=sum(added.values()), squares=sum(worth**2 for worth in added.values())
-    )
-    largest = max(map(abs, [*added.values(), *value.tolist()]))
-    assert margin == total_margin(contributing, largest, len(clustered.key), 0.95)
+    largest = max(map(abs, (*added.values(), *whole.values())))
+    expected = value_range(list(added.values()), largest, largest, 0.95)
+    assert (limits is None) == (expected is None)
+    assert limits is None or limits == pytest.approx(expected, rel=1e-7, abs=1e-7)

@@ -1,6 +1,7 @@
 """Tests of ``shift`` on new rows that are no label shift: nothing is promised from its weights."""
 
 import json
+from statistics import NormalDist
 
 import numpy as np
 import polars as pl
@@ -8,6 +9,8 @@ import pytest
 from scipy.special import expit
 
 import uqcli as library
+from tests.oracles.drift import drift_between_days as between_days
+from uqcli.shift.rule import ShiftArtifact, ShiftParameters
 
 
 def rows(seed, size, prior, move=0.0, days=40):
@@ -272,3 +275,128 @@ def test_where_nothing_is_known_of_the_classes_the_report_does_not_advise_to_cha
     shown = uqcli("shift", "source.csv", "--target", "new.csv").out.decode()
     assert ("Nothing needs to change" in shown) == is_known
     assert ("these do not show how frequent the classes are" in shown) != is_known
+
+
+def class_rows(seed, size, prior, days=30):
+    """Draw rows of several classes, those of one day alike."""
+    random = np.random.default_rng(seed)
+    label = random.choice(len(prior), size, p=prior)
+    values = random.normal(size=(size, len(prior)))
+    values[np.arange(size), label] += 2.5
+    probability = np.exp(2 * values) / np.exp(2 * values).sum(axis=1, keepdims=True)
+    columns = {f"p_{index}": column for index, column in enumerate(probability.T)}
+    return pl.DataFrame({**columns, "label": label, "day": random.integers(0, days, size)})
+
+
+def p_values_by_definition(weights, interval, confidence=0.95):
+    """Return the p-value of each weight being 1, adjusted after Holm, step by step."""
+    normal = NormalDist()
+    quantile, alone = normal.inv_cdf((1 + confidence) / 2), []
+    for weight, (low, high) in zip(weights, interval, strict=True):
+        if not low <= weight <= high or weight == 1:
+            alone.append(1.0)
+        elif weight > 1:
+            alone.append(2 * normal.cdf(-quantile * (weight - 1) / (weight - low)))
+        else:
+            alone.append(2 * normal.cdf(-quantile * (1 - weight) / (high - weight)))
+    adjusted, largest = [0.0] * len(alone), 0.0
+    for place, index in enumerate(sorted(range(len(alone)), key=alone.__getitem__)):
+        largest = max(largest, min(1.0, (len(alone) - place) * alone[index]))
+        adjusted[index] = largest
+    return adjusted
+
+
+@pytest.mark.parametrize("confidence", ["0.95", "0.8"])
+def test_a_class_is_named_if_both_tests_show_its_change(uqcli, files, confidence):
+    class_rows(11, 2000, [0.25] * 4).write_csv(files / "classes.csv")
+    class_rows(12, 2000, [0.4, 0.2, 0.2, 0.2]).write_csv(files / "moved.csv")
+    line = ("shift", "classes.csv", "--target", "moved.csv", "--proba", "p_*", "--confidence", confidence)
+    found = uqcli(*line, "-o", "shift.json", "--json").json
+    saved = json.loads((files / "shift.json").read_text())
+    expected = p_values_by_definition(saved["weights"], saved["interval"], float(confidence))
+    assert list(found["metrics"]["weights_p"].values()) == pytest.approx(expected, abs=1e-12)
+    assert found["changed"] == "0"
+    assert "Class 0 is 1.6 times as frequent" in uqcli(*line, "-o", "other.json").out.decode()
+    assert uqcli(*line, "--fail-if", "weights_p.0 < 0.05", "-q").code == 6
+
+
+def test_the_p_value_of_a_weight_is_that_of_its_interval():
+    """1.96 * .5 / .4 = 2.45: .014287; 1.96 * .2 / .3 = 1.31: .19133; the third is outside its interval."""
+    artifact = ShiftArtifact(
+        kind="shift",
+        source=None,
+        parameters=ShiftParameters(
+            estimator="bbse",
+            confusion="hard",
+            prior=None,
+            bootstrap=200,
+            confidence=0.95,
+            seed=0,
+            on_invalid="error",
+            positive=None,
+        ),
+        estimator="bbse",
+        classes=["a", "b", "c"],
+        weights=[1.5, 0.8, 1.1],
+        source_prior=[0.3, 0.3, 0.4],
+        target_prior=[0.45, 0.24, 0.31],
+        interval=[[1.1, 2.5], [0.2, 1.1], [0.7, 1.05]],
+        shift_p=0.01,
+    )
+    expected = {"a": 3 * 0.014287407697654797, "b": 2 * 0.191334102340461, "c": 1.0}
+    assert artifact.p_values() == pytest.approx(expected, rel=1e-6)
+
+
+def test_no_class_is_named_where_the_predicted_classes_do_not_differ(uqcli, files, few_draws):
+    """The interval of one of twelve weights is above 1 by chance; nothing else changed."""
+    class_rows(11, 2000, [1 / 12] * 12).write_csv(files / "classes.csv")
+    class_rows(118, 1000, [1 / 12] * 12).write_csv(files / "same.csv")
+    line = ("shift", "classes.csv", "--target", "same.csv", "--proba", "p_*", "-o", "shift.json")
+    found = uqcli(*line, "--json").json
+    weights = found["metrics"]["weights"].values()
+    assert any(weight["low"] > 1 or weight["high"] < 1 for weight in weights)
+    assert found["metrics"]["shift_p"] > 0.05
+    assert found["changed"] is None
+    assert "No significant change in how frequent the classes are" in uqcli(*line).out.decode()
+
+
+def day_effects(seed, days, rows=60):
+    random = np.random.default_rng(seed)
+    parts = []
+    for day in range(days):
+        score = np.exp(0.8 * random.normal(size=3))
+        parts.append(
+            class_rows([seed, day], rows, score / score.sum(), 1).with_columns(
+                day=pl.lit(f"2026-03-{day + 1:02}")
+            )
+        )
+    return pl.concat(parts)
+
+
+def test_by_day_the_predicted_classes_are_compared_between_days(uqcli, files, few_draws):
+    source, target = day_effects(21, 30), day_effects(22, 25)
+    source.write_csv(files / "a.csv")
+    target.write_csv(files / "b.csv")
+    line = ("shift", "a.csv", "--target", "b.csv", "--proba", "p_*", "-o", "shift.json", "--json")
+    by_rows, by_day = uqcli(*line).json, uqcli(*line, "--day", "day").json
+    tables = []
+    for frame in (source, target):
+        predicted = frame.select(pl.concat_list("p_0", "p_1", "p_2").list.arg_max()).to_series().to_numpy()
+        days = [frame["day"] == day for day in frame["day"].unique()]
+        tables.append(np.stack([np.bincount(predicted[rows], minlength=3) for rows in days]))
+    assert by_rows["metrics"]["shift_p"] < 0.05 < by_day["metrics"]["shift_p"]
+    assert by_day["metrics"]["shift_p"] == pytest.approx(between_days(*tables), rel=1e-9)
+    assert json.loads((files / "shift.json").read_text())["shift_p"] == by_day["metrics"]["shift_p"]
+    assert any("take rows as independent" in note for note in by_day["notes"])
+    assert not any("take rows as independent, so" in note for note in by_rows["notes"])
+    text = " ".join(uqcli(*line[:-1], "--day", "day").out.decode().split())
+    assert "test between days)" in text
+
+
+def test_too_few_days_leave_open_whether_the_classes_differ(uqcli, files, few_draws):
+    day_effects(21, 5).write_csv(files / "a.csv")
+    line = ("shift", "a.csv", "--target", "a.csv", "--proba", "p_*", "--day", "day", "-o", "shift.json")
+    found = uqcli(*line, "--json").json
+    assert (found["metrics"]["shift_p"], found["changed"]) == (None, None)
+    assert "Whether the classes differ in frequency was not tested: 5 days" in uqcli(*line).out.decode()
+    assert uqcli(*line, "--fail-if", "shift_p > 0.5").code == 6

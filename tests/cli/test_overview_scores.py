@@ -37,6 +37,11 @@ def _fewer_resamplings(monkeypatch):
     monkeypatch.setattr(compared, "RESAMPLINGS", 40)
 
 
+def changes(found):
+    """Return the differences of the first other score that have intervals."""
+    return {key: each for key, each in found["differences"][0]["metrics"].items() if "auc_p" not in key}
+
+
 @pytest.mark.parametrize("options", [(), ("--weight", "w")])
 def test_metrics_are_those_of_each_score(uqcli, options):
     found = uqcli("rows.csv", "--score", "old,new", *options, "--json").json
@@ -63,7 +68,7 @@ def test_differences_are_second_minus_first_with_intervals(uqcli):
     (difference,) = found["differences"]
     first, second = (each["metrics"] for each in found["scores"])
     assert (difference["name"], difference["against"]) == ("new", "old")
-    for key, change in difference["metrics"].items():
+    for key, change in changes(found).items():
         assert change["value"] == pytest.approx(second[key] - first[key])
         assert change["low"] is None or change["low"] <= change["value"] <= change["high"]
     assert difference["metrics"]["auc"]["low"] > 0
@@ -72,7 +77,7 @@ def test_differences_are_second_minus_first_with_intervals(uqcli):
 
 def test_equal_scores_do_not_differ(uqcli):
     found = uqcli("rows.csv", "--score", "old,same", "--json").json
-    for change in found["differences"][0]["metrics"].values():
+    for change in changes(found).values():
         assert (change["value"], change["low"] or 0.0, change["high"] or 0.0) == (0, 0, 0)
 
 
@@ -123,8 +128,10 @@ def test_what_cannot_be_compared_is_refused(uqcli, line, code):
 def test_few_rows_and_one_class_have_no_interval(uqcli, name):
     found = uqcli(name, "--score", "old,new", "--json")
     assert found.code == 0
-    assert all(change["low"] is None for change in found.json["differences"][0]["metrics"].values())
-    assert uqcli(name, "--score", "old,new").code == 0
+    assert all(change["low"] is None for change in changes(found.json).values())
+    assert found.json["differences"][0]["metrics"]["auc_p"] is None
+    said = uqcli(name, "--score", "old,new")
+    assert (said.code, b"tell whether" in said.out) == (0, True)
 
 
 def test_the_label_has_a_usual_name(uqcli):
@@ -137,3 +144,34 @@ def test_pages_and_checks(uqcli):
     line = ("rows.csv", "--score", "old,new", "-q", "--report", "page.html", "--report", "page.csv")
     assert uqcli(*line, "--fail-if", "differences.new.auc.low < 0").code == 0
     assert "ranks the rows better" in Path("page.html").read_text()
+
+
+def write_equal_scores():
+    rng = np.random.default_rng(100_016)
+    cause, label = rng.normal(size=600), np.repeat([0, 1], [480, 120])
+    columns = {f"m{index}": cause + label + rng.normal(size=600) for index in range(8)}
+    pl.DataFrame({**columns, "label": label}).write_parquet("equal.parquet")
+
+
+def test_the_largest_of_several_differences_is_not_better_by_luck(uqcli):
+    """Eight scores rank alike; the interval of the best one excludes 0, as one in ten such files has it."""
+    write_equal_scores()
+    found = uqcli("equal.parquet", "--score", ",".join(f"m{index}" for index in range(8)), "--json").json
+    tests = {each["name"]: each["metrics"] for each in found["differences"]}
+    largest = max(tests, key=lambda name: tests[name]["auc"]["value"])
+    assert tests[largest]["auc"]["low"] > 0
+    p_values = sorted(each["auc_p"] for each in tests.values())
+    assert p_values[0] < 0.05
+    assert min(each["auc_p_adjusted"] for each in tests.values()) == pytest.approx(7 * p_values[0])
+    assert f"'{largest}' does not rank the rows significantly better or worse" in found["notes"][0]
+    assert "adjusted for 7 scores" in found["notes"][0]
+
+
+def test_a_worse_score_is_called_worse_and_a_better_one_is_named_first(uqcli):
+    worse = uqcli("rows.csv", "--score", "new,old,same", "--json").json["notes"][0]
+    assert "'old' ranks the rows worse than 'new'" in worse
+    better = uqcli("rows.csv", "--score", "old,same,new").out.decode()
+    assert "'new' ranks the rows better than 'old'" in better
+    assert "Next: uqcli rows.csv --score new" in better
+    assert "Next: uqcli rows.csv --score new" in uqcli("rows.csv", "--score", "new,old").out.decode()
+    assert "Next" not in uqcli("rows.csv", "--score", "old,same").out.decode()

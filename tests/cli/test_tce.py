@@ -7,12 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.oracles import calibrated_parts
 from uqcli.base.counts import pool
 from uqcli.base.operating_system import join
 from uqcli.estimates.binning import BinSizes
 from uqcli.tce.band import calibration_band
+from uqcli.tce.chance import key_of
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
+from uqcli.tce.part_tests import calibration_p_values
 
 
 def test_the_command_equals_the_computation(uqcli, data, frame):
@@ -21,7 +24,10 @@ def test_the_command_equals_the_computation(uqcli, data, frame):
     counts = pool(frame["score"].to_numpy(), frame["label"].to_numpy() == 1)
     expected = measure(counts, options)
     band = calibration_band(counts, 0.95)
-    assert report["metrics"] == {**expected.metrics, **band.metrics(), "dropped_share": 0.0}
+    test = calibration_p_values({0: counts}, {0: key_of(None)}, 0)[0]
+    p_values = dict.fromkeys(("calibration_p", "calibration_p_adjusted"), test.p_value)
+    others = {**band.metrics(), **p_values, "dropped_share": 0.0}
+    assert report["metrics"] == {**expected.metrics, **others}
     assert (report["within"], report["within_low"]) == (band.within, band.within_low)
     assert [row["rejected"] for row in report["bins"]] == expected.rejected.rows.tolist()
     assert sum(row["count"] for row in report["bins"]) == 400
@@ -46,17 +52,25 @@ def test_scores_must_be_probabilities(uqcli, tmp_path):
 @pytest.mark.parametrize(
     ("truth", "pattern", "absent"),
     [
-        (lambda score: score, r"^No score is shown to be wrong", "too "),
-        (lambda score: score**2, r"^Not calibrated\. Many scores are too high, especially those ", "too low"),
-        (np.sqrt, r"^Not calibrated\. Many scores are too low, especially those ", "too high"),
+        (lambda score: score, r"^The scores are not shown to be miscalibrated \(p = ", "too "),
+        (
+            lambda score: score**2,
+            r"^Not calibrated \(p < 0\.0001\)\. Many scores are too high, especially those ",
+            "too low",
+        ),
+        (
+            np.sqrt,
+            r"^Not calibrated \(p < 0\.0001\)\. Many scores are too low, especially those ",
+            "too high",
+        ),
         (
             lambda score: np.where(score < 0.5, score, score**3),
-            r"^Not calibrated\. Scores (above|from) 0.[45].* too high",
+            r"^Not calibrated \(p < 0\.0001\)\. Scores (above|from) 0.[45].* too high",
             "too low",
         ),
         (
             lambda score: score + 0.9 * score * (1 - score),
-            r"^Not calibrated\. Many scores are too low, especially those from 0.[45]",
+            r"^Not calibrated \(p < 0\.0001\)\. Many scores are too low, especially those from 0.[45]",
             "too high",
         ),
     ],
@@ -70,8 +84,10 @@ def test_the_first_note_states_where_scores_are_rejected(uqcli, tmp_path, truth,
     note = uqcli("tce", "rows.parquet", "--alpha", "1e-6", "--json").json["notes"][0]
     assert re.search(pattern, note), note
     assert not re.search(absent, note), note
-    checked = uqcli("tce", "rows.parquet", "-q", "--alpha", "1e-6", "--fail-if", "tce > 20")
-    assert checked.code == (0 if pattern.startswith("^No score") else 6)
+    line = ("tce", "rows.parquet", "-q", "--alpha", "1e-6")
+    code = 0 if pattern.startswith("^The scores") else 6
+    assert uqcli(*line, "--fail-if", "tce > 20").code == code
+    assert uqcli(*line, "--fail-if", "calibration_p_adjusted <= 0.05").code == code
 
 
 def test_weights_count_as_repeated_rows(uqcli, tmp_path):
@@ -99,6 +115,11 @@ def class_rows(tmp_path):
     return path, frame
 
 
+def untested(metrics):
+    """Leave out the p-values of the tests of all parts."""
+    return {name: value for name, value in metrics.items() if not name.startswith("calibration_p")}
+
+
 def classwise(frame, classes):
     """Measure each class; the bands of all classes hold together."""
     counts = [pool(frame[f"p_{name}"].to_numpy(), frame["label"].to_numpy() == name) for name in classes]
@@ -116,7 +137,7 @@ def test_classes_are_measured_one_versus_rest(uqcli, class_rows):
     assert report["parameters"]["classes"] == names
     expected = classwise(frame, names)
     for name, measured in zip(names, expected, strict=True):
-        assert report["metrics"]["by_class"][name] == measured
+        assert untested(report["metrics"]["by_class"][name]) == measured
     for metric in ("tce", "ece", "log_loss"):
         mean = np.mean([measured[metric] for measured in expected])
         assert report["metrics"][metric] == pytest.approx(mean)
@@ -140,7 +161,7 @@ def test_listed_columns_keep_their_order_and_take_names(uqcli, class_rows):
     listed = ("--proba", "p_oak,p_ash,p_elm", "--classes", "oak,ash,elm")
     report = uqcli("tce", path, *listed, "--json").json
     assert list(report["metrics"]["by_class"]) == ["oak", "ash", "elm"]
-    assert report["metrics"]["by_class"]["oak"] == classwise(frame, ["oak"])[0]
+    assert untested(report["metrics"]["by_class"]["oak"]) == classwise(frame, ["oak"])[0]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +241,7 @@ def test_small_groups_are_named_and_not_tested(uqcli, regions):
     assert tiny["metrics"]["tce"] is None
     assert tiny["metrics"]["ece"] > 0
     assert tiny["bins"] == []
-    assert any("too small to test: tiny (30 rows)" in note for note in outcome.json["notes"])
+    assert any("too small for a TCE: tiny (30 rows)" in note for note in outcome.json["notes"])
     text = uqcli("tce", "regions.parquet", "--by", "region").out.decode()
     line = next(line for line in text.splitlines() if line.split()[:1] == ["tiny"])
     assert line.split()[2] == "-"
@@ -349,11 +370,12 @@ def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
     sample = Path(__file__).parents[2] / "sample_data" / "digits_proba_new.csv"
     report = uqcli("tce", str(sample), "--proba", "p_*", "--json", "--report", "classes.html").json
     by_class = report["metrics"]["by_class"]
-    worst = max(by_class, key=lambda name: by_class[name]["tce"])
+    worst = report["not_calibrated"][0]["class"]
+    assert by_class[worst]["calibration_p_adjusted"] == report["metrics"]["calibration_p_adjusted"]
     head = (tmp_path / "classes.html").read_text().split("</header>")[0].split("<header")[1]
-    assert f"The worst is class {worst}, which is not calibrated. Scores" in head
+    assert f"Class {worst} is not calibrated (p" in head
     assert f"{by_class[worst]['tce']:.2f} %" in head
-    assert "many scores are significantly wrong" in head
+    assert "not calibrated" in head
 
 
 @pytest.mark.parametrize(("rows", "remedy"), [(1, True), (10, True), (30, True), (8000, False)])
@@ -373,6 +395,7 @@ def test_groups_of_which_none_is_tested_are_no_feature_to_calibrate_with(uqcli, 
     (tmp_path / "d.csv").write_text("score,label,g\n" + rows)
     assert uqcli("tce", "d.csv", "--by", "g", "--json").json["worst_group"] is None
     shown = uqcli("tce", "d.csv", "--by", "g").out.decode()
+    assert "All rows together are not calibrated" in shown
     assert "Next: uqcli calibrate CALIBRATION.parquet -o calibrator.json" in shown
     assert "--features" not in shown
 
@@ -411,3 +434,91 @@ def test_the_next_command_reads_files_as_this_one_did(uqcli, tmp_path):
     reading = ("--score", "p", "--label", "y", "--positive", "yes", "--delimiter", ";")
     shown = " ".join(uqcli("tce", "d.csv", *reading).out.decode().split())
     assert f"Next: uqcli calibrate CALIBRATION.csv {join(reading)} -o calibrator.json" in shown
+
+
+def write_groups(bad=(), rows=400, groups=10, seed=5):
+    """Write groups of calibrated scores, but for bad ones whose labels have half a log-odds more."""
+    random = np.random.default_rng(seed)
+    group = np.repeat(np.arange(groups), rows)
+    score = random.beta(1, 5, len(group))
+    odds = score / (1 - score) * np.exp(np.where(np.isin(group, bad), 0.7, 0.0))
+    label = random.random(len(group)) < odds / (1 + odds)
+    frame = pl.DataFrame({"score": score, "label": label, "g": [f"g{index}" for index in group]})
+    frame.write_parquet("groups.parquet")
+    return frame
+
+
+def test_the_group_with_the_least_p_value_is_named(uqcli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame = write_groups(bad=[3])
+    report = uqcli("tce", "groups.parquet", "--by", "g", "--json").json
+    by_group = report["metrics"]["by_group"]
+    alone = {name: metrics["calibration_p"] for name, metrics in by_group.items()}
+    counts = pool(frame["score"].to_numpy(), frame["label"].to_numpy())
+    whole = calibration_p_values({0: counts}, {0: key_of(None)}, 0)[0].p_value  # has much information
+    assert report["metrics"]["calibration_p"] == whole
+    adjusted = calibrated_parts.holm({**alone, "": whole})
+    for name, metrics in by_group.items():
+        assert metrics["calibration_p_adjusted"] == pytest.approx(adjusted[name])
+    assert report["metrics"]["calibration_p_adjusted"] == pytest.approx(min(adjusted.values()))
+    assert report["not_calibrated"] == [{"group": "g3", "class": None}]
+    assert report["notes"][0].startswith("Group g3 is not calibrated (p")
+    assert "adjusted for 10 groups). " in report["notes"][0]
+    assert report["parameters"]["seed"] == 0  # groups are tested by draws
+    shown = uqcli("tce", "groups.parquet", "--by", "g").out.decode()
+    assert "Calibrate with the group as a feature: --method heterogeneous --features g." in shown
+
+
+def test_the_largest_share_of_rejected_scores_decides_nothing(uqcli, tmp_path, monkeypatch):
+    """Twenty calibrated groups: a fifth of the scores of one are rejected by chance."""
+    monkeypatch.chdir(tmp_path)
+    write_groups(groups=20, seed=9)
+    report = uqcli("tce", "groups.parquet", "--by", "g", "--json").json
+    assert report["metrics"]["worst_group"]["tce"] > 20
+    assert report["not_calibrated"] == []
+    least = report["metrics"]["calibration_p_adjusted"]
+    assert least > 0.05
+    expected = f"No group is shown to be miscalibrated (least p = {least:.3g}, adjusted for 20 groups)."
+    assert report["notes"][0] == expected
+    assert uqcli("tce", "groups.parquet", "--by", "g", "-q", "--alpha", "0.5").code == 0
+    other = uqcli("tce", "groups.parquet", "--by", "g", "--alpha", "0.5", "--json").json
+    assert other["metrics"]["calibration_p_adjusted"] == least  # whatever the level of single scores
+
+
+def test_classes_of_groups_are_one_family(uqcli, class_rows):
+    path, _ = class_rows
+    report = uqcli("tce", path, "--proba", "p_*", "--by", "wood", "--json").json
+    groups, classes = sorted(report["metrics"]["by_group"]), ["ash", "elm", "oak"]
+    named = {(part["group"], part["class"]) for part in report["not_calibrated"]}
+    assert named <= {(group, name) for group in (None, *groups) for name in classes}
+    assert any(group is None for group, _ in named)
+    whole = [report["metrics"]["by_class"][name]["calibration_p"] for name in classes]
+    assert report["metrics"]["calibration_p"] == min(whole)
+    first = report["not_calibrated"][0]
+    assert f"class {first['class']} is not calibrated (p" in report["notes"][0].lower()
+    assert "adjusted for 9 classes of groups" in report["notes"][0]
+
+
+def test_few_rows_are_not_tested(uqcli, tmp_path):
+    rows = "".join(f"0.{1 + i % 9},1,{'ab'[i % 2]}\n" for i in range(98))
+    (tmp_path / "d.csv").write_text("score,label,g\n" + rows)
+    found = uqcli("tce", "d.csv", "--by", "g", "--json").json
+    assert [metrics["calibration_p"] for metrics in found["metrics"]["by_group"].values()] == [None, None]
+    assert found["not_calibrated"] == [{"group": None, "class": None}]
+    (tmp_path / "few.csv").write_text("score,label,g\n" + "".join(rows.splitlines(keepends=True)[:49]))
+    few = uqcli("tce", "few.csv", "--json").json
+    assert (few["metrics"]["calibration_p"], few["not_calibrated"]) == (None, [])
+    assert few["notes"][0] == "Too few rows to test whether the scores are calibrated: 50 are needed."
+    assert uqcli("tce", "few.csv", "-q", "--fail-if", "calibration_p < 0.05").code == 6
+
+
+def test_an_upper_limit_that_the_mean_error_exceeds_is_null(uqcli, tmp_path):
+    """Fifteen rows whose scores rank the wrong way."""
+    scores = [0.9, 0.92, 0.94, 0.95, 0.97, 0.98, 0.99] + [0.01 * index for index in range(1, 9)]
+    labels = [0] * 7 + [1] * 8
+    rows = "".join(f"{score},{label}\n" for score, label in zip(scores, labels, strict=True))
+    (tmp_path / "d.csv").write_text("score,label\n" + rows)
+    found = uqcli("tce", "d.csv", "--json").json
+    band = calibration_band(pool(np.array(scores), np.array(labels) == 1), 0.95)
+    assert band.within is None or band.within < found["metrics"]["ece"]
+    assert (found["within"], found["metrics"]["within"]) == (None, None)

@@ -7,7 +7,10 @@ import polars as pl
 import pytest
 
 ROWS = 1200
-FROM_TESTS = ("tce", "tce_q", "tce_v", "within", "within_low", "within_runs", "within_detectable")
+FROM_TESTS = (
+    *("tce", "tce_q", "tce_v", "within", "within_low", "within_runs", "within_detectable"),
+    *("calibration_p", "calibration_p_adjusted"),
+)
 LINE = ("tce", "rows.parquet", "--sampling-weight")
 
 
@@ -46,6 +49,7 @@ def test_metrics_are_those_of_all_rows_and_tests_are_null_with_a_reason(uqcli, f
     assert metrics["brier"] == pytest.approx(np.average((score - label) ** 2, weights=weight))
     assert metrics["ece"] > 0.1  # weights undo that the scores are those of the rows kept
     assert all(metrics[name] is None for name in FROM_TESTS)
+    assert report["not_calibrated"] is None
     assert (report["within"], report["parameters"]["alpha"], report["parameters"]["test"]) == (None,) * 3
     assert all(row["rejected"] is None for row in report["bins"])
     assert [sum(row[key] for row in report["bins"]) for key in ("count", "positives")] == [ROWS, label.sum()]

@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.oracles import value_range
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
-from uqcli.estimates.value import Moments, total_margin
 
 
 def rows(seed, size=3000):
@@ -87,11 +87,12 @@ def test_two_rules_differ_by_the_rows_that_one_of_them_flags(uqcli, files, tmp_p
     values = [value_of(test, mask.tolist())[0] for mask in flagged]
     difference = report["metrics"]["difference"]["value"]
     assert difference["value"] == pytest.approx(values[1] - values[0], abs=1e-9)
-    units = np.rint(np.where(test["label"] == 1, test["amount"], -test["work"]) * 10_000).astype(int)
-    differ = flagged[0] != flagged[1]
-    signed = units[differ] * np.where(flagged[1][differ], 1, -1)
-    margin = total_margin(Moments.of(signed), int(np.abs(units).max()), len(units), 0.95) / 10_000
-    assert difference["high"] - difference["value"] == pytest.approx(margin)
+    units = np.where(test["label"] == 1, test["amount"], -test["work"]).tolist()
+    rows = list(zip(*(mask.tolist() for mask in flagged), units, range(len(units)), strict=True))
+    ranges = value_range.of_rows(rows, 0.95, by_cluster=False)
+    found = [*(result["metrics"]["value"] for result in report["results"]), difference]
+    for (low, high), estimate in zip(ranges, found, strict=True):
+        assert (estimate["low"], estimate["high"]) == pytest.approx((low, high), rel=1e-9)
     better = "money.json" if values[1] > values[0] else "precise.json"
     assert any(note.startswith(f"{better} is worth ") for note in report["notes"])
 
@@ -274,3 +275,35 @@ def test_the_value_gained_by_an_uncertainty_has_the_interval_of_customers(uqcli,
     for gained in (clustered, independent):
         assert gained["low"] < gained["value"] < gained["high"]
     assert clustered != independent
+
+
+def test_the_range_is_by_customer_where_rows_of_one_are_alike(uqcli, files, tmp_path):
+    customers = pl.Series("customer", np.arange(pl.read_csv("test.csv").height) // 3)
+    test = pl.read_csv("test.csv").with_columns(customers)
+    test.write_csv("customers.csv")
+    for name, options in (("one", WORTH), ("two", ("--max-selected", "300"))):
+        assert uqcli("boundary", "fit.csv", *options, "-q", "-o", f"{name}.json").code == 0
+        assert uqcli("apply", f"{name}.json", "test.csv", "-q", "-o", f"{name}.csv").code == 0
+    flagged = [
+        pl.read_csv(f"{name}.csv", schema_overrides={"decision": pl.Boolean})["decision"].to_list()
+        for name in ("one", "two")
+    ]
+    amounts = np.where(test["label"] == 1, test["amount"], -test["work"]).tolist()
+    rows = list(zip(*flagged, amounts, test["customer"].to_list(), strict=True))
+    line = ("evaluate", "one.json", "two.json", "customers.csv", *WORTH, "--cluster", "customer", "--json")
+    report = uqcli(*line).json
+    found = [*(result["metrics"]["value"] for result in report["results"])]
+    found.append(report["metrics"]["difference"]["value"])
+    for limits, estimate in zip(value_range.of_rows(rows, 0.95, by_cluster=True), found, strict=True):
+        assert (estimate["low"], estimate["high"]) == pytest.approx(limits, rel=1e-9)
+    few = test.with_columns(customer=pl.col("customer") % 19)
+    few.write_csv("customers.csv")
+    assert uqcli(*line).json["results"][0]["metrics"]["value"]["low"] is None
+
+
+def test_nothing_is_expected_where_no_row_has_a_gain(uqcli, files, tmp_path):
+    assert uqcli("boundary", "fit.csv", "--precision", "0.7", "-q", "-o", "r.json").code == 0
+    pl.read_csv("test.csv").with_columns(label=pl.lit(0)).write_csv("negatives.csv")
+    value = uqcli("evaluate", "r.json", "negatives.csv", *WORTH, "--json").json["metrics"]["value"]
+    assert value["value"] < 0
+    assert (value["low"], value["high"]) == (None, None)

@@ -63,17 +63,21 @@ def pearson(reference, new):
 
 
 def drift_between_days(old, new):
-    """Return Hotelling's p-value of equal cell shares of two samples, both by day; shape (days, cells)."""
+    """Return Hotelling's p-value of equal cell shares of two samples, both by day; shape (days, cells).
+
+    Its degrees of freedom are the days of equal size that the days of a sample count as, less 1.
+    """
     import numpy as np
     from scipy import stats
 
-    shares, total = [], 0
+    shares, total, alike = [], 0, []
     for table in (np.array(old), np.array(new)):
         share = table.sum(axis=0) / table.sum()
         residuals = [(day - day.sum() * share) / table.sum() for day in table]
         total = total + len(table) / (len(table) - 1) * sum(np.outer(g, g) for g in residuals)
         shares.append(share)
+        alike.append(table.sum() ** 2 / (table.sum(axis=1) ** 2).sum())
     change = (shares[1] - shares[0])[:-1]
     statistic = change @ np.linalg.solve(total[:-1, :-1], change)
-    m, nu = len(change), min(len(old), len(new)) - 1
+    m, nu = len(change), min(alike) - 1
     return stats.f.sf(statistic * (nu - m + 1) / (nu * m), m, nu - m + 1)

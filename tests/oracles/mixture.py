@@ -75,6 +75,12 @@ def least_distance(source, target, by_day):
     return best
 
 
+def alike(table):
+    """Return as how many days of equal size the days of a table count."""
+    sizes = [int(day.sum()) for day in table]
+    return sum(sizes) ** 2 / sum(size**2 for size in sizes)
+
+
 def p_value(source, target, by_day):
     """Return the p-value; None if the test has no answer."""
     source, target = np.array(source), np.array(target)
@@ -88,7 +94,7 @@ def p_value(source, target, by_day):
     source = np.stack([source[..., group].sum(axis=-1) for group in groups], axis=-1)
     target = np.stack([target[..., group].sum(axis=-1) for group in groups], axis=-1)
     m = len(groups) - classes
-    days = min(sum(day.sum() > 0 for day in source), sum(day.sum() > 0 for day in target))
+    days = min(alike(source), alike(target))
     nu = (days if by_day else min(*by_class.sum(axis=1), rows.sum())) - 1
     if nu < m + 4:
         return None

@@ -9,11 +9,13 @@ from tests.oracles import mixture as oracle
 from tests.oracles.drift import drift_between_days
 from uqcli.shift.mixture import (
     UnitCounts,
+    Units,
     hotelling_p_value,
     merged_cells,
     mixture_test,
     quadratic_forms,
     same_shares,
+    same_shares_between_units,
     simplex_minimum,
 )
 
@@ -177,7 +179,9 @@ def test_equal_shares_are_tested_as_by_the_oracle(seed, days, new_days):
         for number in (days, new_days)
     )
     counts = counted(old[:, None])
-    found = same_shares(counts.by_class()[0], counts.covariance()[0, 0], days, counted(new[:, None]))
+    found = same_shares(
+        counts.by_class()[0], counts.covariance()[0, 0], Units.of(counts), counted(new[:, None])
+    )
     assert found.p_value == pytest.approx(drift_between_days(old, new), rel=1e-9)
     assert found.units == min(days, new_days)
 
@@ -186,7 +190,38 @@ def test_reasons_why_equal_shares_are_not_tested():
     old = counted(np.full((6, 1, 5), 9))
     new = counted(np.full((40, 1, 5), 9))
     rows, covariance = old.by_class()[0], old.covariance()[0, 0]
-    assert same_shares(rows, covariance, 6, new).reason == "6 days or clusters of 9 needed"
-    assert "too much alike" in same_shares(rows, covariance, 30, new).reason
+    assert same_shares(rows, covariance, Units.of(old), new).reason == "6 days or clusters of 9 needed"
+    many = Units(number=30, effective=30.0)
+    assert "too much alike" in same_shares(rows, covariance, many, new).reason
+    uneven = Units(number=30, effective=7.25)
+    reason = "30 days or clusters count as 7.25 of 9 needed"
+    assert same_shares(rows, covariance, uneven, new).reason == reason
     one = counted(np.tile([[[90, 0, 0, 0, 0]]], (40, 1, 1)))
-    assert "no two cells" in same_shares(rows, covariance, 30, one).reason
+    assert "no two cells" in same_shares(rows, covariance, many, one).reason
+
+
+def test_degrees_of_freedom_come_from_the_sizes_of_the_days():
+    """One large day among 29 small ones: 30 days that count as 11.8 of equal size."""
+    random = np.random.default_rng(4)
+    sizes = np.array([400] + [40] * 29)
+    tables = [
+        np.stack([random.multinomial(size, random.dirichlet([6, 3, 3])) for size in sizes]) for _ in range(2)
+    ]
+    counts = [counted(table[:, None]) for table in tables]
+    effective = 1560**2 / (400**2 + 29 * 40**2)
+    assert counts[0].effective == pytest.approx(effective)
+    found = same_shares_between_units(*counts)
+    assert found.p_value == pytest.approx(drift_between_days(*tables), rel=1e-9)
+    rest = effective - 1 - 2 + 1
+    from scipy import stats
+
+    expected = stats.f.sf(found.statistic * rest / ((effective - 1) * 2), 2, rest)
+    assert found.p_value == pytest.approx(expected, rel=1e-9)
+    assert found.units == 30
+    few = counted(np.stack([random.multinomial(size, [0.5, 0.25, 0.25]) for size in sizes[:9]])[:, None])
+    assert "9 days or clusters count as" in same_shares_between_units(few, few).reason
+
+
+def test_files_with_one_predicted_class_have_equal_shares():
+    one = counted(np.full((12, 1, 1), 9))
+    assert same_shares_between_units(one, one).p_value == 1

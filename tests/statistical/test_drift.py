@@ -10,7 +10,7 @@ from scipy import stats
 import uqcli
 from tests.statistical.populations import POPULATIONS
 from uqcli.estimates.proportion import flagged_interval
-from uqcli.shift.mixture import UnitCounts, same_shares
+from uqcli.shift.mixture import UnitCounts, Units, same_shares
 from uqcli.watch.unlabelled import homogeneity, population_stability
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
@@ -150,6 +150,6 @@ def test_the_p_value_between_days_keeps_its_level(effect, days, new_days, rows):
             )
             for day, score in samples
         )
-        found = same_shares(old.by_class()[0], old.covariance()[0, 0], old.present, new)
+        found = same_shares(old.by_class()[0], old.covariance()[0, 0], Units.of(old), new)
         rejected += found.rejects
     assert stats.binomtest(rejected, runs, 0.02, alternative="greater").pvalue > 1e-3, rejected / runs

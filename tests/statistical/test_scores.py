@@ -1,5 +1,7 @@
 """Simulation of the differences between two scores of the same rows: their intervals cover at their level."""
 
+import os
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -8,10 +10,12 @@ from scipy.special import expit
 from uqcli.base.counts import pool
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
 from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.score_metrics import auc, average_precision
 from uqcli.overview.scores import curve_of, paired_intervals, reached_bounds
 
 RUNS = 100
+FILES = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
 PRECISIONS = ("0.1", "0.2", "0.3", "0.5", "0.7", "0.9")
 BOUNDS = [parse_constraint(ConstraintKind.PRECISION, text) for text in PRECISIONS]
 
@@ -69,3 +73,36 @@ def test_intervals_of_differences_between_scores_cover(rows, noises, base):
                 share,
             )
     assert made["auc"] >= (0.8 if (rows, base) == (500, -5) else 0.9) * RUNS
+
+
+def least_p_value(random, positives, negatives, better=0.0):
+    """Return the least adjusted p-value of seven scores against the first, and whether it is of the last one.
+
+    All eight see the cause of the label with as much noise; the last one ranks better by some standard
+    deviations.
+    """
+    label = np.arange(positives + negatives) < positives
+    cause = random.normal(size=len(label)) + label
+    scores = [cause + random.normal(size=len(label)) for _ in range(8)]
+    scores[-1] = scores[-1] + better * np.sqrt(2) * label  # cause and noise have this deviation
+    tested = {
+        index: PairedCounts.from_predictions(scores[0], scores[index], label, None).delong_p_value()
+        for index in range(1, 8)
+    }
+    adjusted = holm(tested)
+    first = min(adjusted, key=adjusted.get)
+    return adjusted[first], first == 7
+
+
+@pytest.mark.parametrize(("positives", "negatives"), [(10, 90), (20, 80), (20, 2000), (100, 400)])
+def test_no_equal_score_is_called_better_or_worse(positives, negatives):
+    random = np.random.default_rng([17, positives, negatives])
+    called = sum(least_p_value(random, positives, negatives)[0] <= 0.05 for _ in range(5 * FILES))
+    assert stats.binomtest(called, 5 * FILES, 0.06, alternative="greater").pvalue > 0.01, called / (5 * FILES)
+
+
+def test_a_better_score_of_eight_is_found():
+    random = np.random.default_rng(18)
+    found = [least_p_value(random, 100, 400, better=0.5) for _ in range(FILES)]
+    share = np.mean([p_value <= 0.05 and is_better for p_value, is_better in found])
+    assert share > 0.7, share

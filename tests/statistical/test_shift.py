@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
+from scipy.special import softmax
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.draws import Purpose, generator
@@ -13,7 +14,14 @@ from uqcli.base.errors import InfeasibleError
 from uqcli.base.options import OptionalResampling
 from uqcli.base.rows import ClassCounts
 from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.shift.estimators import Likelihood, MeanProbabilities, PredictedClasses, no_shift_p_value
+from uqcli.shift.estimators import (
+    Likelihood,
+    MeanProbabilities,
+    PredictedClasses,
+    no_shift_p_value,
+    pooled_classes,
+)
+from uqcli.shift.mixture import UnitCounts, same_shares_between_units
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.run import intervals_of_priors, intervals_of_weights, run
 
@@ -221,3 +229,124 @@ def test_the_test_of_no_shift_has_its_size_with_rare_classes(case):
         rejected = int((p_values <= level).sum())
         most = 1.12 * level  # .056 of .05
         assert stats.binomtest(rejected, draws, most, alternative="greater").pvalue > 0.003, rejected / draws
+
+
+NAMED = {  # classes, labelled and unlabelled rows, and the estimator
+    "3 classes": (3, 2000, 2000, "bbse"),
+    "10 classes": (10, 2000, 200, "bbse"),
+    "10 classes, many rows": (10, 2000, 2000, "bbse"),
+    "20 classes": (20, 2000, 2000, "bbse"),
+    "3 classes by EM": (3, 1000, 500, "em"),
+}
+
+
+def write_classes(random, rows, prior, separation, path):
+    label = random.choice(len(prior), rows, p=prior)
+    value = random.normal(size=(rows, len(prior)))
+    value[np.arange(rows), label] += separation
+    probability = softmax(separation * value, axis=1)
+    columns = {f"p_{k}": probability[:, k] for k in range(len(prior))}
+    pl.DataFrame({**columns, "label": label}).write_parquet(path)
+
+
+def changed_classes(tmp_path, runs, case, prior, separation=1.5):
+    """Return the class that each of some runs names as changed."""
+    classes, labelled, unlabelled, estimator = case
+    names = []
+    for seed in range(runs):
+        random = np.random.default_rng([12, seed, classes, unlabelled])
+        write_classes(
+            random, labelled, np.full(classes, 1 / classes), separation, tmp_path / "source.parquet"
+        )
+        write_classes(random, unlabelled, prior, separation, tmp_path / "target.parquet")
+        data = DataRequest(
+            inputs=(str(tmp_path / "source.parquet"),),
+            roles=Roles(numbers={}, label="label", class_columns=ClassColumns(columns="p_*")),
+        )
+        outcome = run(
+            ShiftRequest(
+                data=data,
+                target=(str(tmp_path / "target.parquet"),),
+                estimator=ShiftEstimator(estimator),
+                resampling=OptionalResampling(bootstrap=79, confidence=0.95, seed=seed),
+            )
+        )
+        names.append(outcome.report.payload()["changed"])
+    return names
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_no_class_is_named_without_a_shift(tmp_path, case):
+    classes = NAMED[case][0]
+    runs = max(40, RUNS // 4) if NAMED[case][3] == "bbse" else max(20, RUNS // 8)
+    named = changed_classes(tmp_path, runs, NAMED[case], np.full(classes, 1 / classes))
+    found = sum(name is not None for name in named)
+    assert stats.binomtest(found, runs, 0.06, alternative="greater").pvalue > 0.003, found / runs
+
+
+def test_a_class_that_is_half_as_frequent_again_is_named(tmp_path):
+    prior = np.full(10, 0.85 / 9)
+    prior[0] = 0.15
+    runs = max(20, RUNS // 4)
+    named = changed_classes(tmp_path, runs, (10, 2000, 2000, "bbse"), prior, separation=3.0)
+    assert named.count("0") > 0.65 * runs
+    assert sum(name not in (None, "0") for name in named) <= 0.06 * runs
+
+
+def rows_by_day(random, days, law, effect, prior):
+    """Draw predicted classes of days, whose shares and sizes vary; shape (days, classes)."""
+    sizes = {
+        "alike": np.full(days, 50.0),
+        "log-normal": 50 * random.lognormal(0, 1, days),
+        "Pareto": 50 * (0.2 + random.pareto(1.2, days)),
+    }[law]
+    shares = softmax(np.log(prior) + effect * random.normal(size=(days, len(prior))), axis=1)
+    return np.stack(
+        [random.multinomial(max(1, int(size)), share) for size, share in zip(sizes, shares, strict=True)]
+    )
+
+
+def p_value_between_days(source, target):
+    cell_of, needs_exact_test = pooled_classes(source.sum(axis=0) * 1.0, target.sum(axis=0) * 1.0)
+    if needs_exact_test:
+        return None
+    counts = []
+    for table in (source, target):
+        day, index = np.nonzero(table)
+        counts.append(
+            UnitCounts(
+                unit=day,
+                class_index=np.zeros(len(day), dtype=np.int64),
+                cell=cell_of[index],
+                count=table[day, index],
+                shape=(len(table), 1, int(cell_of.max()) + 1),
+            )
+        )
+    return same_shares_between_units(*counts).p_value
+
+
+@pytest.mark.parametrize("law", ["alike", "log-normal", "Pareto"])
+@pytest.mark.parametrize("effect", [0.3, 0.8])
+@pytest.mark.parametrize(("days", "new_days", "classes"), [(20, 20, 3), (30, 100, 3), (60, 60, 10)])
+def test_days_without_a_shift_do_not_differ(days, new_days, classes, effect, law):
+    """By rows .2 to 1.0 of such files differ; with the number of days up to .34 of those with large days."""
+    random, prior = np.random.default_rng([13, days, new_days, classes]), np.full(classes, 1 / classes)
+    pairs = (
+        [rows_by_day(random, number, law, effect, prior) for number in (days, new_days)]
+        for _ in range(3 * RUNS)
+    )
+    p_values = [p_value for pair in pairs if (p_value := p_value_between_days(*pair)) is not None]
+    rejected = sum(p_value < 0.05 for p_value in p_values)
+    assert not p_values or (
+        stats.binomtest(rejected, len(p_values), 0.06, alternative="greater").pvalue > 0.003
+    ), rejected / len(p_values)
+
+
+def test_a_shift_between_days_is_found():
+    random, prior = np.random.default_rng(14), np.full(3, 1 / 3)
+    moved = np.array([1.5, 1, 1]) / 3.5
+    pairs = [
+        (rows_by_day(random, 40, "alike", 0.2, prior), rows_by_day(random, 40, "alike", 0.2, moved))
+        for _ in range(RUNS)
+    ]
+    assert np.mean([p_value_between_days(*pair) < 0.05 for pair in pairs]) > 0.9

@@ -9,7 +9,7 @@ from uqcli.base.amounts import units
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.estimates.design import CLEARED, FLAGGED, flags
-from uqcli.estimates.value import Moments, has_heavy_tail
+from uqcli.estimates.value import Moments, Net, has_heavy_tail
 from uqcli.evaluate.decisions import DecisionTally, Units
 
 REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
@@ -101,3 +101,33 @@ def test_the_caution_of_heavy_tails_is_rare_for_ordinary_amounts_and_usual_for_h
     if 50 <= rows <= 1000:
         assert share_of(lambda random, size: np.exp(random.normal(2, 2, size))) >= 0.7 - error
         assert share_of(lambda random, size: np.exp(random.normal(1, 2.5, size))) >= 0.95 - error
+
+
+MEANS = {  # how amounts are drawn, and their mean
+    "constant": (lambda random, size: np.full(size, 20.0), 20.0),
+    "uniform": (lambda random, size: random.uniform(0, 100, size), 50.0),
+    "log-normal": (lambda random, size: np.exp(random.normal(3, 1, size)), np.exp(3.5)),
+    "heavy log-normal": (lambda random, size: np.exp(random.normal(3, 2, size)), np.exp(5)),
+    "Pareto": (lambda random, size: 20 * (1 + random.pareto(2.1, size)), 20 * 2.1 / 1.1),
+    "gamma": (lambda random, size: random.gamma(0.3, 60, size), 18.0),
+}
+
+
+@pytest.mark.parametrize("amounts", MEANS)
+@pytest.mark.parametrize(("gaining", "costing"), [(12, 60), (30, 30), (100, 300), (1000, 500)])
+def test_ranges_cover_the_value_to_be_expected_from_few_gains_on(gaining, costing, amounts):
+    """Two of three gaining rows are flagged; a false alarm costs 15."""
+    (draw, mean), runs = MEANS[amounts], 5 * REPETITIONS
+    random, covered, known = np.random.default_rng([5, gaining, costing]), 0, 0
+    truth = gaining * mean - costing * 15
+    for _ in range(runs):
+        amount = draw(random, random.poisson(1.5 * gaining)).round(4)
+        flagged = random.random(len(amount)) < 2 / 3
+        everything = np.concatenate([units(amount), np.full(random.poisson(costing), -150_000)])
+        net = np.where(np.append(flagged, np.ones(len(everything) - len(amount), bool)), everything, 0)
+        limits = Net.of(net, everything).limits(0.95)
+        if limits is not None:
+            known += 1
+            covered += limits[0] <= truth * 10_000 <= limits[1]
+    assert known > 0.95 * runs
+    assert covered / known >= 0.94 - 3 * np.sqrt(0.94 * 0.06 / known), covered / known

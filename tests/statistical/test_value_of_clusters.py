@@ -22,10 +22,10 @@ MEAN_LOG = 2.5
 class _Seen(ClusteredGrid):
     """Grid that keeps what is compared, to compute its true worth."""
 
-    def margin_of_value(self, flagged, by_score, total):
+    def limits_of_value(self, flagged, by_score):
         """Keep the cells that are flagged by the one and not by the other."""
         object.__setattr__(self, "change", flagged.astype(np.int64) - by_score)
-        return super().margin_of_value(flagged, by_score, total)
+        return super().limits_of_value(flagged, by_score)
 
 
 @pytest.mark.parametrize(

@@ -39,6 +39,7 @@ class Purpose(IntEnum):
     THIN = 11
     CHECK = 12
     SAMPLE = 16
+    CALIBRATED = 17
 
 
 def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:

@@ -183,5 +183,7 @@ def with_between(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
     counts = counted.counts()
     if counts.present < 2:
         return rule
-    between = SavedBetween(units=counts.present, covariance=counts.covariance()[0, 0].tolist())
+    between = SavedBetween(
+        units=counts.present, effective=counts.effective, covariance=counts.covariance()[0, 0].tolist()
+    )
     return msgspec.structs.replace(rule, reference=msgspec.structs.replace(reference, between=between))

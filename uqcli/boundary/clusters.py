@@ -30,7 +30,7 @@ from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import resample
 from uqcli.estimates.survey import FEW_CLUSTERS, proportion_interval
-from uqcli.estimates.value import Moments, total_margin
+from uqcli.estimates.value import Net
 from uqcli.kernels.exchange import exchanged_rows
 from uqcli.rules.saved import SavedDependence, promise_name
 
@@ -153,25 +153,18 @@ class ClusteredGrid(CrossValidatedGrid):
         amounts = FoldAmounts.from_rows(index, length, rows.positive, rows.amounts, values)
         return replace(grid, amounts=amounts)
 
-    def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
-        """Compute the margin over clusters, of which each adds one amount (see CrossValidatedGrid).
+    def limits_of_value(self, flagged: Bools, by_score: Bools) -> tuple[float, float] | None:
+        """Compute the range over clusters, of which each adds one amount (see CrossValidatedGrid).
 
-        The further cluster adds twice the largest of these amounts, or of those of a row if that is more. All
-        that a cluster is worth can be a hundred times what a change of rule adds in it. None with fewer than
-        20 clusters that have rows on which the two differ.
+        None with fewer than 20 clusters.
         """
-        del total
-        assert self.amounts is not None  # checked before
         assert self.values is not None  # as there are amounts
-        change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
-        starts = run_starts(self.rows.cluster)
-        differs = np.logical_or.reduceat(change != 0, starts)
-        added = np.add.reduceat((change * self.values).astype(object), starts)
-        contributing = Moments.of(added[differs])
-        if contributing.rows < FEW_CLUSTERS:
+        if len(self.rows.key) < FEW_CLUSTERS or not self.values.max(initial=0) > 0:
             return None
-        largest = max(contributing.largest, self.amounts.largest)
-        return total_margin(contributing, largest, len(self.rows.key), VALUE_LEVEL)
+        change = (flagged.astype(np.int64) - by_score).ravel()[self._cell_in_fold]
+        starts, values = run_starts(self.rows.cluster), self.values.astype(object)
+        net = Net.of(np.add.reduceat(change * values, starts), np.add.reduceat(values, starts))
+        return net.of_a_difference.limits(VALUE_LEVEL)
 
     def permutations(self, draws: int, random: np.random.Generator) -> tuple[Ints, Ints]:
         """Exchange the uncertainties of clusters (see CrossValidatedGrid)."""

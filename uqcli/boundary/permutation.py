@@ -30,7 +30,7 @@ from uqcli.boundary.search.thresholds import as_sums
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import resample
-from uqcli.estimates.value import Moments, total_margin
+from uqcli.estimates.value import Moments, Net
 
 PERMUTATIONS: Final = 100
 """Permutations per uncertainty compared, including the identity."""
@@ -87,14 +87,16 @@ class Gain:
 class FoldAmounts:
     """Amounts of the rows of each fold and cell.
 
-    ``sums``, int64 of shape (2, amounts, FOLDS, cells), are as in ``ValueCounts``. ``squares``, float64 of
-    shape (FOLDS, cells), sum the squared values of flagging each row, and ``largest`` is the largest absolute
-    value.
+    ``sums``, int64 of shape (2, amounts, FOLDS, cells), are as in ``ValueCounts``. ``rows``, ``totals`` (both
+    int64) and ``squares`` (float64), of shape (2, FOLDS, cells), are of the values of flagging each row: the
+    positive ones, then the negative ones with their sign turned round. ``largest`` are the largest of both.
     """
 
     sums: Ints
+    rows: Ints
+    totals: Ints
     squares: Floats
-    largest: int
+    largest: tuple[int, int]
 
     @classmethod
     def from_rows(cls, index: Ints, length: int, positive: Bools, amounts: Ints, values: Ints) -> FoldAmounts:
@@ -102,9 +104,8 @@ class FoldAmounts:
 
         ``index`` is the cell of each row among those of all folds, of ``length`` cells each.
         """
-        squares: Floats = np.bincount(index, values.astype(np.float64) ** 2, FOLDS * length).astype(
-            np.float64
-        )
+        sides = [np.maximum(values, 0), np.maximum(-values, 0)]
+        squares = [np.bincount(index, side.astype(np.float64) ** 2, FOLDS * length) for side in sides]
         return cls(
             sums=np.stack(
                 [
@@ -112,8 +113,18 @@ class FoldAmounts:
                     for mask in (True, positive)
                 ]
             ),
-            squares=squares.reshape(FOLDS, length),
-            largest=int(np.abs(values).max(initial=0)),
+            rows=np.stack([added_by_cell(index, length, side > 0) for side in sides]),
+            totals=np.stack([added_by_cell(index, length, side) for side in sides]),
+            squares=np.stack(squares).astype(np.float64).reshape(2, FOLDS, length),
+            largest=(int(sides[0].max(initial=0)), int(sides[1].max(initial=0))),
+        )
+
+    def moments(self, side: int, cells: Bools) -> Moments:
+        """Return the moments of the values of one sign in some cells of the folds, shape (FOLDS, cells)."""
+        return Moments(
+            rows=int(self.rows[side][cells].sum()),
+            total=int(self.totals[side][cells].sum()),
+            squares=int(self.squares[side][cells].sum()),
         )
 
 
@@ -198,23 +209,30 @@ class CrossValidatedGrid:
         rank[order] = np.cumsum(np.append(0, np.diff(self.shares.ravel()[order]) != 0))
         flagged = rank.reshape(self.shares.shape) < (by_rank or 0)
         from_top = np.tile(np.arange(self.length)[::-1], len(self.cells.rows))
-        margin = self.margin_of_value(flagged, from_top < (by_score or 0), round(value * UNITS))
-        if margin is None:
+        limits = self.limits_of_value(flagged, from_top < (by_score or 0))
+        if limits is None:
             return Estimate(value=value)
-        return Estimate(value=value, low=value - margin / UNITS, high=value + margin / UNITS)
+        low, high = (end / UNITS for end in limits)
+        return Estimate(value=value, low=min(low, value), high=max(high, value))
 
-    def margin_of_value(self, flagged: Bools, by_score: Bools, total: int) -> float | None:
-        """Compute the margin of the value that flagging some cells adds to flagging those by the score alone.
+    def limits_of_value(self, flagged: Bools, by_score: Bools) -> tuple[float, float] | None:
+        """Compute the range of the value that flagging some cells adds to flagging those by the score alone.
 
-        ``flagged`` has shape (FOLDS, cells), ``by_score`` (cells,), and ``total`` is the value itself. None
-        with too few rows on which the two differ.
+        ``flagged`` has shape (FOLDS, cells), ``by_score`` (cells,). None with too few rows on which the two
+        differ, or without any gain.
         """
         assert self.amounts is not None  # checked before
-        differ = flagged != by_score
-        contributing = Moments(
-            rows=int(self.count[differ].sum()), total=total, squares=int(self.amounts.squares[differ].sum())
+        amounts = self.amounts
+        if not amounts.largest[0]:
+            return None
+        added, removed = flagged & ~by_score, by_score & ~flagged
+        net = Net(
+            gains=amounts.moments(0, added) + amounts.moments(1, removed),
+            losses=amounts.moments(1, added) + amounts.moments(0, removed),
+            largest_gain=amounts.largest[0],
+            largest_loss=amounts.largest[1],
         )
-        return total_margin(contributing, self.amounts.largest, int(self.count.sum()), VALUE_LEVEL)
+        return net.of_a_difference.limits(VALUE_LEVEL)
 
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Compute the mean gain in recall of tables, shape (draws, FOLDS, cells), around some alerts."""

@@ -41,10 +41,12 @@ class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
 class SavedBetween(msgspec.Struct, frozen=True, kw_only=True):
     """Covariance between clusters (such as days) of the shares of calibration rows in a few cells.
 
-    The cells are those of ``drift_cells``.
+    The cells are those of ``drift_cells``. The ``units`` clusters count as ``effective`` ones of equal size;
+    absent from older files, where their number is taken.
     """
 
     units: Annotated[int, Meta(ge=2)]
+    effective: Annotated[float, Meta(ge=1)] | msgspec.UnsetType = msgspec.UNSET
     covariance: Annotated[list[list[float]], Meta(min_length=2)]
 
 

@@ -1,13 +1,14 @@
-"""What the rows chosen by rules are worth in money, with intervals that heavy tails do not break.
+"""What the rows chosen by rules are worth in money, with ranges that heavy tails do not break.
 
 Amounts are integers of any unit. Flagging a row has the value of its gain if it is positive, and minus its
-cost if not. The error of a total is the root of the sum of its squares, less the share of their mean. Samples
-of heavy-tailed amounts often lack the largest ones, so that this error is too small. A further row is
-therefore added to it, twice as large as the largest one in the file. With few contributing rows the tail is
-known even less, so that its square counts 1 + 100/rows times.
+cost if not. The units whose net amounts vary are rows, days or customers. The range of a value is that of the
+value to be expected of as many new rows. The sum of the positive net amounts, and that of the negative ones,
+have the gamma limits of Fay and Feuer (1997), and the limits are joined (Zou and Donner 2008).
 
-In simulations the intervals then cover at their level. The amounts were log-normal with a log deviation up to
-1.5, and Pareto from exponent 2.1. Resamplings of the same rows cover 81 to 95 % at a level of 95 %.
+Samples of heavy-tailed amounts often lack the largest ones. For the upper limit of a sum, one more unit is
+therefore assumed, with the largest amount in the file, and up to seven times that if few units contribute.
+In simulations the ranges then cover at their level, for amounts from constant to log-normal with a log
+deviation of 2 and Pareto with exponent 2.1. Normal limits covered 40 to 95 % with few gaining units.
 Shares of a total vary less, and one row as large as the largest is enough.
 """
 
@@ -26,23 +27,26 @@ import numpy as np
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.whole_numbers import largest, product, sum_of_products, total
-from uqcli.estimates.design import Chooses, Key, chosen_keys, differ, every, only
+from uqcli.estimates.design import Chooses, Decisions, Key, chosen_keys, differ, every, only
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.survey import FEW_CLUSTERS
 
 MIN_ROWS: Final = 10
-"""Contributing rows below which a total has no interval."""
+"""Contributing units below which a value has no range."""
 
 MIN_ROWS_OF_SHARES: Final = 50
 """Contributing rows below which a share has no interval."""
 
-_FEW_ROWS: Final = 100
-"""Number of rows at which the square of the added row counts twice."""
+_ALLOWANCE: Final = 6.0
+"""How many times more the largest amount may be unseen if one unit contributes; less by the root of more."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Moments:
-    """Exact moments of the amounts of some rows, by weight; the largest one is absolute."""
+    """Exact moments of the amounts of some units, by weight; those of amount 0 do not count.
+
+    The largest one is absolute.
+    """
 
     rows: int = 0
     total: int = 0
@@ -51,13 +55,15 @@ class Moments:
 
     @classmethod
     def of(cls, amount: Ints, weight: Ints | None = None) -> Moments:
-        """Compute the moments of rows, from whole numbers of any size, shape (n,).
+        """Compute the moments of units, from whole numbers of any size, shape (n,).
 
-        Weights are multiplicities; rows of weight 0 do not count.
+        Weights are multiplicities; units of weight 0 do not count.
         """
-        times = []
+        counts, times = amount != 0, []
         if weight is not None:
-            amount, times = amount[weight > 0], [weight[weight > 0]]
+            counts = counts & (weight > 0)
+            times = [weight[counts]]
+        amount = amount[counts]
         size = np.abs(amount)
         return cls(
             rows=total(*times) if times else len(amount),
@@ -65,6 +71,11 @@ class Moments:
             squares=sum_of_products(size, size, *times),
             largest=largest(amount),
         )
+
+    @property
+    def mirrored(self) -> Moments:
+        """Moments of the amounts with the other sign."""
+        return replace(self, total=-self.total)
 
     def __add__(self, other: Moments) -> Moments:
         """Return the moments of both sets of rows."""
@@ -76,23 +87,75 @@ class Moments:
         )
 
 
-def total_margin(moments: Moments, largest: int, rows: int, confidence: float) -> float | None:
-    """Compute the margin of a total, the half width of its interval, from the rows that contribute.
+@dataclass(frozen=True, kw_only=True)
+class Net:
+    """Positive net amounts of contributing units, and negative ones with their sign turned round.
 
-    There is none with fewer than ``MIN_ROWS`` of them. A further row is assumed to have twice the largest
-    amount in the file.
-
-    Examples
-    --------
-    >>> moments = Moments(rows=100, total=0, squares=900, largest=3)
-    >>> round(total_margin(moments, 3, 1000, 0.95), 2)
-    61.11
+    ``largest_gain`` and ``largest_loss`` are those of any unit in the file if all its rows were flagged.
     """
-    if moments.rows < MIN_ROWS:
-        return None
-    variance = max(moments.squares - moments.total**2 // rows, 0)
-    unseen = (2 * largest) ** 2 * (1 + _FEW_ROWS / moments.rows)
-    return _z(confidence) * math.sqrt(variance + unseen)
+
+    gains: Moments
+    losses: Moments
+    largest_gain: int
+    largest_loss: int
+
+    @classmethod
+    def of(cls, amount: Ints, everything: Ints) -> Net:
+        """Sum up the net amounts of units, and the amounts that all their rows have; shape (units,) each."""
+        return cls(
+            gains=Moments.of(amount[amount > 0]),
+            losses=Moments.of(-amount[amount < 0]),
+            largest_gain=max(0, *everything.tolist()),
+            largest_loss=max(0, *(-everything).tolist()),
+        )
+
+    @property
+    def of_a_difference(self) -> Net:
+        """The same with the larger of both largest amounts: what one rule gains another loses."""
+        largest = max(self.largest_gain, self.largest_loss)
+        return replace(self, largest_gain=largest, largest_loss=largest)
+
+    @property
+    def total(self) -> int:
+        """The value."""
+        return self.gains.total - self.losses.total
+
+    def limits(self, confidence: float) -> tuple[float, float] | None:
+        """Compute the range of the value to be expected; None with too few contributing units.
+
+        Examples
+        --------
+        >>> gains = Moments(rows=20, total=100, squares=600, largest=9)
+        >>> losses = Moments(rows=5, total=10, squares=20, largest=2)
+        >>> net = Net(gains=gains, losses=losses, largest_gain=12, largest_loss=2)
+        >>> [round(end, 6) for end in net.limits(0.95)]
+        [39.501679, 201.043972]
+        """
+        if self.gains.rows + self.losses.rows < MIN_ROWS:
+            return None
+        most = (max(self.largest_gain, self.gains.largest), max(self.largest_loss, self.losses.largest))
+        scale = max(most)  # amounts are divided by it, so that no square overflows
+        (gain, *of_gains), (loss, *of_losses) = (
+            (moments.total / scale, *_limits(moments, scale, largest / scale, confidence))
+            for moments, largest in zip((self.gains, self.losses), most, strict=True)
+        )
+        value = gain - loss
+        low = value - math.hypot(gain - of_gains[0], of_losses[1] - loss)
+        high = value + math.hypot(of_gains[1] - gain, loss - of_losses[0])
+        return low * scale, high * scale
+
+
+def _limits(moments: Moments, scale: int, largest: float, confidence: float) -> tuple[float, float]:
+    """Compute the gamma limits of a sum whose amounts may be larger than any seen (Fay and Feuer 1997)."""
+    from scipy.special import gammainccinv, gammaincinv
+
+    tail = (1 - confidence) / 2
+    total, squares = moments.total / scale, moments.squares / scale**2
+    low = 0.0 if not total else squares / total * float(gammaincinv(total * total / squares, tail))
+    unseen = largest * (1 + _ALLOWANCE / math.sqrt(max(moments.rows, 1)))
+    total, squares = total + unseen, squares + unseen * unseen
+    high = 0.0 if not total else squares / total * float(gammainccinv(total * total / squares, tail))
+    return low, high
 
 
 def has_heavy_tail(moments: Moments) -> bool:
@@ -182,8 +245,8 @@ class Amounts(ABC):
         """Return the moments of the units' amounts in chosen rows, of one label or of both."""
 
     @abstractmethod
-    def _changed(self, first: Chooses, second: Chooses) -> Moments:
-        """Return the moments of what the second chooses less what the first does."""
+    def _net(self, added: Chooses, removed: Chooses) -> Net:
+        """Sum up by unit what some rows add, less what others do."""
 
     @abstractmethod
     def _share_margin(self, chosen: Chooses) -> float | None:
@@ -195,9 +258,9 @@ class Amounts(ABC):
 
     def worth(self, chosen: Chooses) -> Worth:
         """Estimate the value of chosen rows, and their share of the gain of all positive rows."""
-        flagged, caught, gains = self.moments(chosen), self._gain(chosen), self._gain(every)
+        caught, gains = self._gain(chosen), self._gain(every)
         return (
-            self._total(flagged),
+            self._total(self._net(chosen, _none)),
             self._share(caught, self._share_margin(chosen) if gains else None, lowest=0.0),
             _has_heavy_tail(self.moments(chosen, positive=True), self.moments(chosen, positive=False)),
         )
@@ -208,7 +271,7 @@ class Amounts(ABC):
         apart = differ(first, second)
         margin = self._difference_margin(first, second) if gains else None
         return (
-            self._total(self._changed(first, second)),
+            self._total(self._net(only(second, first), only(first, second)).of_a_difference),
             self._share(change, margin, lowest=-1.0),
             _has_heavy_tail(self.moments(apart, positive=True), self.moments(apart, positive=False)),
         )
@@ -216,19 +279,17 @@ class Amounts(ABC):
     def _gain(self, chosen: Chooses) -> int:
         return self.moments(chosen, positive=True).total
 
-    def _total(self, contributing: Moments) -> Estimate:
-        """Estimate a total; its interval is for a new sample of as many units."""
-        everything = self.moments()
-        value = float(contributing.total * self.unit)
-        margin = total_margin(contributing, everything.largest, everything.rows, self.confidence)
-        if margin is None or not self._suffices(contributing):
+    def _total(self, net: Net) -> Estimate:
+        """Estimate a value; its range is that to be expected of as many new rows."""
+        value = float(net.total * self.unit)
+        limits = net.limits(self.confidence) if self._gain(every) and self._suffices() else None
+        if limits is None:
             return Estimate(value=value)
-        half_width = margin * float(self.unit)
-        return Estimate(value=value, low=value - half_width, high=value + half_width)
+        low, high = (end * float(self.unit) for end in limits)
+        return Estimate(value=value, low=min(low, value), high=max(high, value))
 
-    def _suffices(self, contributing: Moments) -> bool:
-        """Whether there are enough contributing units for an interval of a total."""
-        del contributing
+    def _suffices(self) -> bool:
+        """Whether there are enough units for the range of a value."""
         return True
 
     def _share(self, total: int, margin: float | None, lowest: float) -> Estimate:
@@ -238,6 +299,11 @@ class Amounts(ABC):
         if value is None or margin is None:
             return Estimate(value=value)
         return Estimate(value=value, low=max(value - margin, lowest), high=min(value + margin, 1.0))
+
+
+def _none(decisions: Decisions) -> bool:
+    del decisions
+    return False
 
 
 def _has_heavy_tail(gains: Moments, costs: Moments) -> bool:
@@ -255,9 +321,15 @@ class RowAmounts(Amounts):
         """See Amounts."""
         return sum((self.parts[key] for key in chosen_keys(self.parts, chosen, positive)), Moments())
 
-    def _changed(self, first: Chooses, second: Chooses) -> Moments:
-        lost, gained = self.moments(only(first, second)), self.moments(only(second, first))
-        return replace(lost + gained, total=gained.total - lost.total)
+    def _net(self, added: Chooses, removed: Chooses) -> Net:
+        gained, spent = (self.moments(added, positive=label) for label in (True, False))
+        lost, saved = (self.moments(removed, positive=label) for label in (True, False))
+        return Net(
+            gains=gained + saved.mirrored,
+            losses=spent.mirrored + lost,
+            largest_gain=self.moments(positive=True).largest,
+            largest_loss=self.moments(positive=False).largest,
+        )
 
     def _share_margin(self, chosen: Chooses) -> float | None:
         part, whole = self.moments(chosen, positive=True), self.moments(positive=True)
@@ -284,13 +356,13 @@ class ClusterAmounts(Amounts):
         keys = chosen_keys(self.sums, chosen, positive)
         return self._moments([(key, 1) for key in keys])
 
-    def _changed(self, first: Chooses, second: Chooses) -> Moments:
-        lost = chosen_keys(self.sums, only(first, second), None)
-        gained = chosen_keys(self.sums, only(second, first), None)
-        return self._moments([*((key, -1) for key in lost), *((key, 1) for key in gained)])
+    def _net(self, added: Chooses, removed: Chooses) -> Net:
+        terms = [(key, 1) for key in chosen_keys(self.sums, added, None)]
+        terms += [(key, -1) for key in chosen_keys(self.sums, removed, None)]
+        return Net.of(self._signed(terms), self._signed([(key, 1) for key in self.sums]))
 
-    def _suffices(self, contributing: Moments) -> bool:
-        return contributing.rows >= FEW_CLUSTERS
+    def _suffices(self) -> bool:
+        return len(next(iter(self.sums.values()))) >= FEW_CLUSTERS
 
     def _share_margin(self, chosen: Chooses) -> float | None:
         inside = chosen_keys(self.sums, chosen, True)
@@ -315,18 +387,13 @@ class ClusterAmounts(Amounts):
         return residual_margin(residual, whole, max(abs(ratio), 1 - abs(ratio)), self.confidence)
 
     def _moments(self, terms: list[tuple[Key, int]]) -> Moments:
-        """Return the moments of clusters with rows of some parts, which are added with their sign."""
-        if not terms:
-            return Moments()
-        present = np.sum([self.counts[key] for key, _ in terms], axis=0) > 0
-        sums = np.sum([sign * self.sums[key] for key, sign in terms], axis=0)
-        amounts = [int(amount) for amount in sums[present]]
-        return Moments(
-            rows=len(amounts),
-            total=sum(amounts),
-            squares=sum(amount * amount for amount in amounts),
-            largest=max(map(abs, amounts), default=0),
-        )
+        """Return the moments of clusters' sums of some parts, which are added with their sign."""
+        return Moments.of(self._signed(terms))
+
+    def _signed(self, terms: list[tuple[Key, int]]) -> Ints:
+        """Add up some parts of each cluster, with their sign; whole numbers, shape (C,)."""
+        size = len(next(iter(self.sums.values()), ()))
+        return sum((sign * self.sums[key].astype(object) for key, sign in terms), np.zeros(size, object))
 
     def _added(self, terms: list[tuple[Key, int]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         size = len(next(iter(self.sums.values())))

@@ -31,6 +31,7 @@ VALUE_ROWS: Final = ("value", "gain caught")
 class MeasuredValue:
     """Value of a boundary on a test set, or the difference of two; with intervals if rows suffice.
 
+    The interval of a value is that of the value to be expected of as many new rows.
     The value is the gains of the flagged positive rows less the costs of the other flagged rows.
     ``value_caught`` is the share of the gain of all positive rows that the flagged ones have; its value is
     None without gain. ``heavy_tailed`` says that a few large amounts decide the value.
@@ -45,12 +46,12 @@ class MeasuredValue:
         return {"value": self.value, "value_caught": self.value_caught}
 
     def sentence(self, confidence: float) -> str:
-        """State what the flagged rows are worth, with its interval, and the share of the possible gain."""
+        """State what the flagged rows are worth, what to expect, and the share of the possible gain."""
         value, caught = self.value, self.value_caught.value
         worth = f"The flagged rows are worth {_rounded(value.value)}"
         if value.low is not None and value.high is not None:
             ends = f"{_rounded(value.low)} to {_rounded(value.high)}"
-            worth = f"{worth} ({100 * confidence:g} % interval {ends})"
+            worth = f"{worth} (expected on as many new rows: {ends}, {100 * confidence:g} % range)"
         of_all = "" if caught is None else f", which is {percent(caught)} of the gain from all positives"
         return f"{worth}{of_all}."
 
@@ -64,9 +65,8 @@ class MeasuredValue:
         """Format the cells of one rule, in the order of VALUE_ROWS."""
         caught = self.value_caught
         share = "-" if caught.value is None else f"{caught.value:.3f}{ends_of(caught, '.3f')}"
-        high, value = self.value.high, self.value.value
-        margin = "" if high is None or value is None else f" ± {_rounded(high - value)}"
-        return f"{_rounded(value)}{margin}", share
+        form = f",.{_decimals(self.value.value or 0.0)}f"
+        return f"{_rounded(self.value.value)}{ends_of(self.value, form)}", share
 
     def difference_cells(self, *, brief: bool) -> tuple[str, str]:
         """Format the cells of a difference; without intervals if brief."""
@@ -80,7 +80,11 @@ class MeasuredValue:
 
 def _rounded(value: float | None, sign: str = "") -> str:
     """Format an amount in a table, without decimals if it is large."""
-    return "-" if value is None else f"{value:{sign},.{0 if abs(value) >= 1000 else 2}f}"
+    return "-" if value is None else f"{value:{sign},.{_decimals(value)}f}"
+
+
+def _decimals(value: float) -> int:
+    return 0 if abs(value) >= 1000 else 2
 
 
 def _significance(estimate: Estimate) -> str:

@@ -3,12 +3,15 @@
 Differences have intervals from paired resamplings of rows. Those of means and of the AUC are studentised.
 Those of the average precision and of the recall are percentiles. In simulations they covered 92 to 100 %
 where 95 % are nominal, also without a difference, if each score flags 30 rows. With fewer they have none.
+Which score ranks better is tested by the method of DeLong, for all scores together (Holm): the largest of
+seven differences of equal scores has an interval without 0 in a tenth of files.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
@@ -22,13 +25,14 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.messages import with_progress
-from uqcli.base.wording import count, printable, rows_of, share
+from uqcli.base.wording import count, p_text, printable, rows_of, share
 from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.engines.open import reusable_streams
-from uqcli.estimates.estimate import Estimate, direction, ends_of
+from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.paired import PairedCounts
+from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
 from uqcli.estimates.score_metrics import LOSSES, auc, average_precision, mean_loss
 from uqcli.overview.columns import with_found_label
@@ -60,6 +64,8 @@ class ScoresReport(OneResult):
         Metrics of each score by its name; None for those that it has not.
     differences
         Those of each other score less those of the first, with paired intervals.
+    auc_p
+        P-value of equal AUC by the name of the other score; None with few rows of a class.
     inputs
         Inputs, as a command takes them.
     """
@@ -72,6 +78,7 @@ class ScoresReport(OneResult):
     resampled: int
     scores: Mapping[str, Mapping[str, float | None]]
     differences: Mapping[str, Mapping[str, Estimate]]
+    auc_p: Mapping[str, float | None]
     inputs: str = "FILE"
 
     @property
@@ -81,8 +88,17 @@ class ScoresReport(OneResult):
             "rows": self.rows,
             "positives": self.positives,
             "scores": self.scores,
-            "differences": self.differences,
+            "differences": {name: self._tested(name) for name in self.differences},
         }
+
+    def _tested(self, other: str) -> dict[str, Estimate | float | None]:
+        """Return the differences of a score, with the p-values of that of the AUC."""
+        tests = {"auc_p": self.auc_p[other], "auc_p_adjusted": self._adjusted.get(other)}
+        return {**self.differences[other], **tests}
+
+    @cached_property
+    def _adjusted(self) -> dict[str, float]:
+        return holm({name: p_value for name, p_value in self.auc_p.items() if p_value is not None})
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -98,8 +114,8 @@ class ScoresReport(OneResult):
             "metrics": plain({"rows": self.rows, "positives": self.positives}),
             "scores": [{"name": name, "metrics": plain(metrics)} for name, metrics in self.scores.items()],
             "differences": [
-                {"name": name, "against": self._first, "metrics": plain(metrics)}
-                for name, metrics in self.differences.items()
+                {"name": name, "against": self._first, "metrics": plain(self._tested(name))}
+                for name in self.differences
             ],
             "notes": [self.sentence(), *self._notes()],
         }
@@ -142,30 +158,43 @@ class ScoresReport(OneResult):
         return next(iter(self.scores))
 
     @property
-    def _largest(self) -> tuple[str, Estimate]:
-        """The score with the largest gain of AUC over the first one, and this gain."""
-        gains = {name: metrics["auc"] for name, metrics in self.differences.items()}
-        return max(gains.items(), key=lambda gain: gain[1].value or 0.0)
+    def _named(self) -> tuple[str, str]:
+        """Name the score to be spoken of, and whether it ranks "better" or "worse"; "" if neither is shown.
+
+        It is the one with the largest gain of AUC, of those that rank better if any does.
+        """
+        gains = {name: metrics["auc"].value or 0.0 for name, metrics in self.differences.items()}
+        shown = {name for name, p_value in self._adjusted.items() if p_value <= _LEVEL}
+        better = [name for name in shown if gains[name] > 0]
+        name = max(gains, key=lambda name: (name in better, gains[name]))
+        return name, "" if name not in shown else "better" if name in better else "worse"
 
     def _next(self) -> str:
         """Return the command that looks at the score that ranks better; empty if neither does."""
-        name, gain = self._largest
-        better = {"higher": name, "lower": self._first}.get(direction(gain))
-        return f"{self.inputs} --score {quote(better)}" if better else ""
+        name, how = self._named
+        chosen = {"better": name, "worse": self._first}.get(how)
+        return f"{self.inputs} --score {quote(chosen)}" if chosen else ""
 
     def sentence(self) -> str:
         """State which score ranks better, by the AUC."""
-        name, gain = self._largest
-        name, against, change = printable(name, 30), printable(self._first, 30), _change_text(gain)
+        name, how = self._named
+        gain, tests = self.differences[name]["auc"], len(self._adjusted)
+        p_value, shown = self._adjusted.get(name), printable(name, 30)
+        against, change = printable(self._first, 30), _change_text(gain)
         if gain.value is None:
-            return f"The rows of one class do not tell whether '{name}' ranks better than '{against}'."
-        if not direction(gain):
+            return f"The rows of one class do not tell whether '{shown}' ranks better than '{against}'."
+        if p_value is None:
             return (
-                f"'{name}' does not rank the rows significantly better or worse than '{against}' "
+                f"There are too few rows of a class to tell whether '{shown}' ranks better than '{against}' "
                 f"(difference in AUC {change})."
             )
-        better = "better" if direction(gain) == "higher" else "worse"
-        return f"'{name}' ranks the rows {better} than '{against}' (difference in AUC {change})."
+        tested = f"{p_text(p_value)}, adjusted for {tests} scores" if tests > 1 else p_text(p_value)
+        if how:
+            return f"'{shown}' ranks the rows {how} than '{against}' (difference in AUC {change}; {tested})."
+        return (
+            f"'{shown}' does not rank the rows significantly better or worse than '{against}' "
+            f"(difference in AUC {change}; {tested})."
+        )
 
     def _notes(self) -> list[str]:
         drawn = "" if self.resampled >= self.rows else f" of {count(self.resampled)} rows drawn at random"
@@ -175,8 +204,15 @@ class ScoresReport(OneResult):
             "The recall is that of boundary --algorithm st, chosen on these rows.",
         ]
         if len(self.differences) > 1:
-            notes.append("Each interval holds by itself; the best of several scores looks better than it is.")
+            notes.append(
+                "The p-values are those of DeLong's test, adjusted for all scores (Holm). Each interval "
+                "holds by itself; the best of several scores looks better than it is."
+            )
         return notes
+
+
+_LEVEL: Final = 0.05
+"""Level at which a score is said to rank better or worse, for all scores together."""
 
 
 def _change_text(estimate: Estimate) -> str:
@@ -212,6 +248,7 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
     reached = reached_bounds(usual_precisions(positives, total), curves)[-MOST_PRECISIONS:]
     metrics = {role: _metrics(of_score, reached) for role, of_score in counts.items()}
     resampled = _part(rows)
+    others = list(roles.items())[1:]
     return Result(
         report=ScoresReport(
             source=source,
@@ -223,8 +260,9 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
             scores={name: metrics[role] for role, name in roles.items()},
             differences={
                 name: _differences(metrics["score"], metrics[role], resampled, role, reached)
-                for role, name in list(roles.items())[1:]
+                for role, name in others
             },
+            auc_p={name: _paired(rows, role).delong_p_value() for role, name in others},
         ),
         artifact=None,
     )
@@ -272,7 +310,7 @@ def _differences(
     bounds: Sequence[Constraint],
 ) -> dict[str, Estimate]:
     """Return the differences of the metrics, second minus first, with their intervals."""
-    paired = PairedCounts.from_predictions(rows.score, rows.numbers[role], rows.labels, rows.weight)
+    paired = _paired(rows, role)
     intervals = paired_intervals(paired, bounds)
     of_part = [_metrics(counts, bounds) for counts in paired.counts()]
     result = {}
@@ -285,6 +323,10 @@ def _differences(
         moved = value - in_part  # the interval of a part of the rows is wide enough for the value of all
         result[name] = Estimate(value=value, low=interval[0] + moved, high=interval[1] + moved)
     return result
+
+
+def _paired(rows: Rows, role: str) -> PairedCounts:
+    return PairedCounts.from_predictions(rows.score, rows.numbers[role], rows.labels, rows.weight)
 
 
 def _change(first: float | None, second: float | None) -> float | None:

@@ -152,26 +152,45 @@ def _missing_class(name: str) -> InfeasibleError:
     )
 
 
-def no_shift_p_value(source: Floats, target: Floats) -> float:
-    """Compute the p-value of a G-test that predictions are distributed alike in source and target.
+def pooled_classes(source: Floats, target: Floats) -> tuple[Ints, bool]:
+    """Pool predicted classes that are too rare to be compared.
 
     Both are rows by predicted class, shape (C,). Classes with an expected count below five on a side are
-    pooled. If the pooled classes still expect fewer, they join the smallest class kept; if only one is kept,
-    Fisher's exact test takes the place of the G-test. The statistic is divided by Williams' correction
-    (1976), so that the level also holds in small tables.
+    pooled. If the pooled classes still expect fewer, they join the smallest class kept. If only one is kept,
+    they stay apart, and the table of two cells needs an exact test.
+
+    Returns
+    -------
+    The cell of each class, without empty cells in between, shape (C,); classes without rows are in the pooled
+    one. Whether an exact test is needed.
     """
     total = source + target
     sides = np.array([source.sum(), target.sum()])
     expected = total * (sides / total.sum()).min()
     rare = expected < _MIN_EXPECTED
-    table = np.stack([source, target])
-    kept = np.flatnonzero(~rare)
+    kept, is_exact = np.flatnonzero(~rare), False
     if len(kept) and 0 < expected[rare].sum() < _MIN_EXPECTED:
-        if len(kept) == 1:
-            return _exact_p_value(table[:, rare].sum(axis=1), sides)
-        rare[kept[expected[kept].argmin()]] = True
-    cells = np.concatenate([table[:, ~rare], table[:, rare].sum(axis=1, keepdims=True)], axis=1)
-    return _g_test(cells[:, cells.sum(axis=0) > 0])
+        is_exact = len(kept) == 1
+        if not is_exact:
+            rare[kept[expected[kept].argmin()]] = True
+    cell_of = np.cumsum(~rare) - 1
+    pooled = int(np.count_nonzero(~rare))
+    cell_of[rare] = pooled if total[rare].any() else max(pooled - 1, 0)
+    return cell_of, is_exact
+
+
+def no_shift_p_value(source: Floats, target: Floats) -> float:
+    """Compute the p-value of a G-test that predictions are distributed alike in source and target.
+
+    Both are rows by predicted class, shape (C,), pooled by ``pooled_classes``. If that asks for it, Fisher's
+    exact test takes the place of the G-test. The statistic is divided by Williams' correction (1976), so that
+    the level also holds in small tables.
+    """
+    cell_of, is_exact = pooled_classes(source, target)
+    cells = np.zeros((2, int(cell_of.max()) + 1))
+    for side, rows in zip(cells, (source, target), strict=True):
+        np.add.at(side, cell_of, rows)
+    return _exact_p_value(cells[:, 1], cells.sum(axis=1)) if is_exact else _g_test(cells)
 
 
 def contradiction_p_value(joint: Matrix, predicted: Floats, target_prior: Floats) -> float:

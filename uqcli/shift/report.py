@@ -60,12 +60,12 @@ ClassShare = tuple[str, Estimate, Estimate]
 class ShiftReport(OneResult):
     """Class weights, or why there are none.
 
-    ``shift_p`` is of a test that source and target data have the same predicted classes; None without target.
-    ``mixture`` tests whether the target data are a mixture of the classes of the source data. ``confidence``
-    is that of all intervals. ``calibration`` is the mean over the classes of the ECE on the source data; for
-    EM of its calibrated probabilities, each from labelled rows without that row. ``source_shares`` are the
-    priors in the source data, with their exact intervals. ``failed_draws`` are bootstrap draws without an
-    estimate, which the intervals leave out.
+    ``no_shift`` tests whether source and target data have the same predicted classes: by rows, or by day or
+    cluster. ``mixture`` tests whether the target data are a mixture of the classes of the source data.
+    ``confidence`` is that of all intervals. ``calibration`` is the mean over the classes of the ECE on the
+    source data; for EM of its calibrated probabilities, each from labelled rows without that row.
+    ``source_shares`` are the priors in the source data, with their exact intervals. ``failed_draws`` are
+    bootstrap draws without an estimate, which the intervals leave out.
     """
 
     source: Source
@@ -75,7 +75,7 @@ class ShiftReport(OneResult):
     parameters: ShiftParameters
     artifact: ShiftArtifact | None
     weights: ClassWeights | None
-    shift_p: float | None
+    no_shift: MixtureTest
     mixture: MixtureTest
     confidence: float
     calibration: float
@@ -86,7 +86,7 @@ class ShiftReport(OneResult):
     def metrics(self) -> Metrics:
         """P-values, condition, calibration error, and the weight and priors of each class."""
         metrics: dict[str, MetricValue] = {
-            "shift_p": self.shift_p,
+            "shift_p": self.no_shift.p_value,
             "mixture_p": self.mixture.p_value,
             "smallest_singular": None if self.weights is None else self.weights.smallest_singular,
             "condition": None if self.weights is None else self.weights.condition,
@@ -94,6 +94,7 @@ class ShiftReport(OneResult):
         }
         undefined: dict[str, MetricValue] = dict.fromkeys(self.classes)
         metrics["weights"] = undefined if self.artifact is None else self.artifact.estimates()
+        metrics["weights_p"] = {**undefined, **self._p_values}
         metrics["target_prior"] = (
             undefined
             if self.artifact is None
@@ -118,6 +119,7 @@ class ShiftReport(OneResult):
             **head_of("shift", self.source, self.parameters),
             "target": {"rows": self.target_rows},
             "metrics": plain(self.metrics),
+            "changed": self._named,
             "notes": [*self._lead(), *self.cautions(), *self._notes()],
         }
 
@@ -146,19 +148,72 @@ class ShiftReport(OneResult):
             )
         if self.artifact is None:
             return f"No class weights: {self.failure}."
-        changed = self._changed
-        if not changed:
-            return "Class weights for the new rows."
-        name, weight = next((pair for pair in changed if _excludes_one(pair[1])), changed[0])
-        if not _excludes_one(weight) and self.shift_p is not None:
-            if self.shift_p < _LEVEL:
-                return f"The classes differ in frequency between the files ({p_text(self.shift_p)}, G-test)."
-            return f"No significant change in how frequent the classes are ({p_text(self.shift_p)}, G-test)."
+        return self._frequencies() if self.target_rows else self._by_the_prior(self.artifact)
+
+    def _frequencies(self) -> str:
+        """State whether the classes are as frequent, as far as it was tested."""
+        if self.no_shift.p_value is None:
+            return f"Whether the classes differ in frequency was not tested: {self.no_shift.reason}."
+        tested = f"{p_text(self.no_shift.p_value)}, {self._test}"
+        if not self._differ:
+            return f"No significant change in how frequent the classes are ({tested})."
+        name = self._named
+        if name is None:
+            return f"The classes differ in frequency between the files ({tested})."
         rows = f"{count(self.target_rows)} unlabelled rows"
+        weight = next(weight.value for changed, weight in self._changed if changed == name)
         return (
-            f"Class {printable(name, 30)} is {_times(weight.value or 0.0)} in the {rows} as in the "
-            "labelled ones."
+            f"Class {printable(name, 30)} is {_times(weight or 0.0)} in the {rows} as in the labelled ones."
         )
+
+    def _by_the_prior(self, artifact: ShiftArtifact) -> str:
+        """State what a given prior says without rows."""
+        weights = dict(zip(artifact.classes, artifact.weights, strict=True))
+        name = max(weights, key=lambda name: abs(weights[name] - 1))
+        return (
+            f"By the given prior, class {printable(name, 30)} is {_times(weights[name])} as in the "
+            "labelled rows."
+        )
+
+    @property
+    def _test(self) -> str:
+        """Name of the test of equal predicted classes."""
+        if self.no_shift.units is None:
+            return "G-test"
+        return f"test between {self._units}"
+
+    @property
+    def _units(self) -> str:
+        return "clusters" if self.parameters.day is msgspec.UNSET else "days"
+
+    @property
+    def _differ(self) -> bool:
+        """Whether the predicted classes differ significantly."""
+        return self.no_shift.p_value is not None and self.no_shift.p_value < _LEVEL
+
+    @property
+    def _p_values(self) -> dict[str, float]:
+        return {} if self.artifact is None else self.artifact.p_values()
+
+    @property
+    def _significant(self) -> list[str]:
+        """Classes whose frequency changed significantly, those farthest from a weight of 1 first.
+
+        There are none unless the predicted classes also differ.
+        """
+        if self.artifact is None or not self._differ:
+            return []
+        distances = {
+            name: abs(weight - 1)
+            for name, weight in zip(self.artifact.classes, self.artifact.weights, strict=True)
+        }
+        shown = [name for name, p_value in self._p_values.items() if p_value <= _LEVEL]
+        return sorted(shown, key=lambda name: -distances[name])
+
+    @property
+    def _named(self) -> str | None:
+        """Class that the report names as changed; None if none is shown to have."""
+        return next(iter(self._significant), None)
 
     @property
     def _changed(self) -> list[tuple[str, Estimate]]:
@@ -186,16 +241,14 @@ class ShiftReport(OneResult):
                 action="Label some of the new rows: more than class priors changed.",
             )
         verdict = None
-        if self.shift_p is not None:
-            verdict = Verdict(
-                text="significant difference" if self.shift_p < _LEVEL else "no significant difference"
-            )
+        if self.no_shift.p_value is not None:
+            verdict = Verdict(text="significant difference" if self._differ else "no significant difference")
         if self.artifact is None:
             return HeadCard(title=self._title(), verdict=Verdict(text="failed", tone="bad"))
         return HeadCard(
             title=self._title(),
             subject=subject,
-            action="" if self.shift_p is None or self.shift_p < _LEVEL else self._action(),
+            action="" if self.no_shift.p_value is None or self._differ else self._action(),
             verdict=verdict,
             numbers=[
                 KeyNumber(
@@ -220,11 +273,12 @@ class ShiftReport(OneResult):
 
     def _lead(self) -> list[str]:
         """State whether predicted classes differ; empty if a caution says that more than priors changed."""
-        if self.mixture.rejects or self.shift_p is None:
+        if self.mixture.rejects or not self.target_rows:
             return []
-        differ = "differ" if self.shift_p < _LEVEL else "do not differ significantly"
-        tested = f"Predicted classes {differ} ({p_text(self.shift_p)}, G-test)."
-        return [*([] if "G-test" in self._title() else [tested]), *self._untested()]
+        differ = "differ" if self._differ else "do not differ significantly"
+        tested = f"Predicted classes {differ} ({p_text(self.no_shift.p_value)}, {self._test})."
+        is_said = self.no_shift.p_value is None or self._test in self._title()
+        return [*([] if is_said else [tested]), *self._untested()]
 
     def _untested(self) -> list[str]:
         """State why it was not tested whether this is a label shift; empty if it was."""
@@ -282,7 +336,7 @@ class ShiftReport(OneResult):
             ]
         notes += self._about_mixture()
         if self.artifact is not None:
-            notes += self._significant(self.artifact)
+            notes += self._about_weights()
         weights = self.weights
         if weights is not None and weights.condition is not None:
             number = f"The condition number of the confusion matrix is {weights.condition:.3g}"
@@ -293,16 +347,15 @@ class ShiftReport(OneResult):
         """State the test of label shift, what it takes for granted, and what it cannot see."""
         test = self.mixture
         if test.p_value is None:
-            return [] if self.shift_p is not None else self._untested()
+            return [] if self.target_rows else self._untested()
         taken = (
             "The test assumes that rows are independent: if they are not, name the column of their days "
             "or customers (--day, --cluster)."
         )
         if test.units is not None:
-            unit = "clusters" if self.parameters.day is msgspec.UNSET else "days"
             taken = (
-                f"It takes the rows of {unit} as dependent ({count(test.units)} {unit} or more in each "
-                "file). Intervals and the test of predicted classes take rows as independent."
+                f"It takes the rows of {self._units} as dependent ({count(test.units)} {self._units} or more "
+                "in each file)."
             )
         return [
             "The assumption that the new rows are a mixture of the labelled classes was tested: "
@@ -311,20 +364,25 @@ class ShiftReport(OneResult):
             "such as positives that now score lower.",
         ]
 
-    def _significant(self, artifact: ShiftArtifact) -> list[str]:
-        """List the classes whose interval of the weight excludes 1."""
+    def _about_weights(self) -> list[str]:
+        """List the classes that changed, and state what the intervals of the weights take for granted."""
         if not self._has_intervals:
             return []
-        names = [
-            printable(name)
-            for name, estimate in artifact.estimates().items()
-            if isinstance(estimate, Estimate) and _excludes_one(estimate)
-        ]
-        listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
-        sentences = [
-            "Classes with a significant change (the "
-            f"{100 * self.confidence:g} % interval of the weight lies above or below 1): {listed or 'none'}."
-        ]
+        sentences = []
+        if self.no_shift.p_value is not None:
+            names = [printable(name) for name in self._significant]
+            listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
+            sentences.append(
+                f"Classes that changed significantly (the {self._test}, then the interval of each weight, "
+                f"adjusted for all classes): {listed or 'none'}."
+            )
+        if not isinstance(self.parameters.day, msgspec.UnsetType) or not isinstance(
+            self.parameters.cluster, msgspec.UnsetType
+        ):
+            sentences.append(
+                f"The {100 * self.confidence:g} % intervals of the weights take rows as independent, so they "
+                f"are too narrow if the rows of {self._units} are alike."
+            )
         if self.parameters.seed is not None:
             sentences.append(f"The random seed ({self.parameters.seed}) affects the intervals.")
         return sentences
@@ -345,10 +403,6 @@ def _times(weight: float) -> str:
     if part and abs(weight * round(1 / weight) - 1) < 0.05:
         return f"{part} as frequent"
     return f"{weight:.2g} times as frequent"
-
-
-def _excludes_one(weight: Estimate) -> bool:
-    return weight.low is not None and weight.high is not None and not weight.low <= 1 <= weight.high
 
 
 def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
@@ -391,9 +445,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
     height = 1.4 + 0.42 * lines
     return Figure(
         title=title,
-        caption="Where the two lines of a class do not overlap, its frequency has changed significantly. "
-        "Where they overlap, it has changed significantly only if the interval of its weight, the ratio "
-        "of the two frequencies, does not contain 1.",
+        caption="Each interval holds by itself. Which classes changed significantly is tested for all of "
+        "them together, by the interval of the weight of each, the ratio of its two frequencies.",
         width=6.0,
         height=height,
         narrow_height=height,

@@ -19,6 +19,7 @@ from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.estimates.estimate import Estimate, interval
+from uqcli.estimates.proportion import holm
 from uqcli.reports.document import Document, Metrics, MetricValue, Table
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import NewColumns
@@ -150,6 +151,27 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
             name: Estimate(value=weight, low=low, high=high)
             for (name, weight), (low, high) in zip(classes_with_weights, self.interval, strict=True)
         }
+
+    def p_values(self) -> dict[str, float]:
+        """Compute the p-value of each weight being 1, adjusted for all classes (Holm).
+
+        Empty without intervals.
+        The distance from 1 is measured by the end of the interval towards 1, whose distance from the weight
+        is that of the confidence. A weight outside its own interval has 1.
+        """
+        from scipy.special import ndtr, ndtri
+
+        confidence = self.parameters.confidence
+        if self.interval is None or confidence is None:
+            return {}
+        quantile, p_values = float(ndtri((1 + confidence) / 2)), {}
+        for name, weight, (low, high) in zip(self.classes, self.weights, self.interval, strict=True):
+            distance, reach = abs(weight - 1), weight - low if weight > 1 else high - weight
+            if not low <= weight <= high or distance == 0:
+                p_values[name] = 1.0
+            else:
+                p_values[name] = 2 * float(ndtr(-quantile * distance / reach)) if reach else 0.0
+        return holm(p_values)
 
     def metrics(self) -> Metrics:
         """See Saved: the weights."""

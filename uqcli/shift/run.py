@@ -36,8 +36,9 @@ from uqcli.shift.estimators import (
     MeanProbabilities,
     PredictedClasses,
     no_shift_p_value,
+    pooled_classes,
 )
-from uqcli.shift.mixture import MixtureTest, UnitRows, mixture_of
+from uqcli.shift.mixture import MixtureTest, UnitCounts, UnitRows, mixture_of, same_shares_between_units
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
@@ -71,6 +72,11 @@ class _Side:
     def weight_by_index(self, index: Ints, size: int) -> Ints:
         """Sum the weight of rows by an index below ``size``; exact, since weights sum to less than 2**53."""
         return np.bincount(index, weights=self.rows.weight, minlength=size).astype(np.int64)
+
+    def counts_by_unit(self, cell_of: Ints) -> UnitCounts:
+        """Count the rows by day or cluster, and by the cell of their predicted class."""
+        rows = replace(self.rows, label=np.zeros_like(self.rows.label))
+        return rows.counts(cell_of[self.predicted], int(cell_of.max()) + 1, 1)
 
     @property
     def size(self) -> int:
@@ -237,11 +243,10 @@ def _report(
     weights: ClassWeights | None,
     draws: Sequence[Draw | None],
 ) -> ShiftReport:
-    shift_p, mixture = None, MixtureTest(p_value=None, reason="there are no new rows")
+    no_shift = mixture = MixtureTest(p_value=None, reason="there are no new rows")
     if target is not None:
-        predicted = (side.predicted_counts.astype(np.float64) for side in (source, target))
-        shift_p = no_shift_p_value(*predicted)
         by_unit = (request.day or request.cluster) is not None
+        no_shift = _no_shift(source, target, by_unit=by_unit)
         mixture = mixture_of(source.rows, target.rows, by_unit=by_unit)
     report = ShiftReport(
         source=source.input_summary,
@@ -255,13 +260,25 @@ def _report(
         parameters=_parameters(request, len(draws)),
         artifact=None,
         weights=weights,
-        shift_p=shift_p,
+        no_shift=no_shift,
         mixture=mixture,
         confidence=request.resampling.confidence,
         calibration=_calibration_error(source, request.estimator),
         failure=None,
     )
     return report if weights is None else replace(report, artifact=_artifact(report, weights, draws, request))
+
+
+def _no_shift(source: _Side, target: _Side, *, by_unit: bool) -> MixtureTest:
+    """Test whether both files have the same predicted classes."""
+    predicted = [side.predicted_counts.astype(np.float64) for side in (source, target)]
+    if not by_unit:
+        return MixtureTest(p_value=no_shift_p_value(*predicted))
+    cell_of, needs_exact_test = pooled_classes(*predicted)
+    if needs_exact_test:
+        return MixtureTest(p_value=None, reason="nearly all rows are predicted as one class")
+    counts = [side.counts_by_unit(cell_of) for side in (source, target)]
+    return same_shares_between_units(*counts)
 
 
 def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
@@ -296,7 +313,7 @@ def _artifact(
         source_prior=prior.tolist(),
         target_prior=(class_weights.weights * prior).tolist(),
         interval=interval,
-        shift_p=report.shift_p,
+        shift_p=report.no_shift.p_value,
         mixture_p=report.mixture.p_value,
         draws=None
         if interval is None

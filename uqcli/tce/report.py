@@ -12,9 +12,8 @@ import msgspec
 from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import CalibrationTest
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, first_of, p_cell, p_text, printable, rows_of, share
+from uqcli.base.wording import capitalised, count, first_of, p_cell, p_text, printable, rows_of, share
 from uqcli.estimates.binning import BINNINGS
-from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.reports.document import (
     Document,
@@ -33,20 +32,25 @@ from uqcli.reports.document import (
 )
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import NullDistribution
+from uqcli.tce.part_tests import LEVEL, MIN_ROWS
 from uqcli.tce.reliability import reliability_figure
 from uqcli.tce.results import (
     ClassResult,
     GroupResult,
     advice,
+    affected,
     calibrated_within,
     detection_limit,
-    in_words,
+    findings,
+    mean_error,
     misses_errors,
     rejected_alike,
 )
 
 _MEANINGS: Final = {
     "calibration": {
+        "calibration_p": "p-value of true probabilities: range of the running sum, and intercept and slope",
+        "calibration_p_adjusted": "the least of all rows, groups and classes, adjusted together (Holm)",
         "tce": "share of predictions that the test rejects, %",
         "tce_q": "as tce, on quantile bins, %",
         "tce_v": "as tce, on isotonic (PAVA) bins, %",
@@ -167,16 +171,34 @@ class TceReport(OneResult):
             metrics["tce_at_group_sizes"] = self.tce_at_group_sizes
         return metrics if self.audit is None else {**metrics, **self.audit.metrics()}
 
-    def _action(self, *, many_rejected: bool) -> str:
+    def _action(self) -> str:
         """State what to do if there is no command to run next."""
-        if not many_rejected and any(misses_errors(part) for part in self.overall.classes):
+        shown = self._not_calibrated
+        if not shown and any(misses_errors(part) for part in self.overall.classes):
             return "Use more labelled rows: with these, the tests miss considerable errors."
-        if not many_rejected:
-            return "No need to calibrate."
-        if self._worst_group is not None:
+        if not shown:
+            return "No need to calibrate." if self._parts else ""
+        if self._named[0] is not self.overall:
             feature = self.parameters.by
             return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
         return "Calibrate the probabilities with uqcli calibrate." if self.multiclass else ""
+
+    @property
+    def _parts(self) -> list[Part]:
+        """Each tested class of all rows and of each group, the least adjusted p-value first.
+
+        Of equal ones the part with the larger mean error is first, then the first by name.
+        """
+        parts = [(group, part) for group in (self.overall, *self.groups) for part in group.classes]
+        tested = [part for part in parts if part[1].metrics["calibration_p"] is not None]
+        return sorted(
+            tested, key=lambda part: (_adjusted(part[1]), -_value(part[1].metrics["ece"]), _name(part))
+        )
+
+    @property
+    def _not_calibrated(self) -> list[Part]:
+        """Parts whose scores are shown not to be true probabilities, the most significant first."""
+        return [part for part in self._parts if _adjusted(part[1]) <= LEVEL]
 
     @property
     def _worst_group(self) -> GroupResult | None:
@@ -191,6 +213,7 @@ class TceReport(OneResult):
             "within": plain(self.overall.metrics)["within"],
             "within_low": plain(self.overall.metrics)["within_low"],
             "bins": _bins_as_json(self.overall),
+            "not_calibrated": None if self.is_weighted else list(map(_names, self._not_calibrated)),
             "notes": [self._title(), *self._lead(), *self._cautions(), *self._notes()],
         }
         if self.overall.if_calibrated:
@@ -232,7 +255,6 @@ class TceReport(OneResult):
             "" if self.overall.rows == self.source.rows else f" ({count(self.overall.rows)} by weight)"
         )
         of_clusters = "" if self.clusters is None else f" in {count(self.clusters)} clusters"
-        many_rejected = _value(self.overall.metrics["tce"]) > 100 * MANY_REJECTED
         document = Document(
             title=self._title(),
             lead=self._lead(),
@@ -240,7 +262,7 @@ class TceReport(OneResult):
             cautions=self._cautions(),
             notes=[f"Rows: {count(self.source.rows)}{by_weight}{positive}{of_clusters}.", *self._notes()],
             next=f"calibrate {self.calibration_set} -o calibrator.json"
-            if many_rejected and not (self.multiclass or self._worst_group)
+            if self._not_calibrated and not self.multiclass and self._named[0] is self.overall
             else "",
             figures=[self._figure()],
             card=self._card(),
@@ -259,12 +281,13 @@ class TceReport(OneResult):
                 verdict=Verdict(text="not tested"),
                 numbers=[_key_number(name, label, metrics[name]) for name, label in names.items()],
             )
-        worst = self._worst_group or self.overall
-        metrics = _worst_first(worst.classes)[0].metrics if self.multiclass else worst.metrics
-        many_rejected = _value(metrics["tce"]) > 100 * MANY_REJECTED
-        verdict = Verdict(text="few scores are significantly wrong", tone="good")
-        if many_rejected:
-            verdict = Verdict(text="many scores are significantly wrong", tone="bad")
+        group, part = self._named
+        metrics = part.metrics if self.multiclass else group.metrics
+        verdict = Verdict(text="no miscalibration is shown", tone="good")
+        if self._not_calibrated:
+            verdict = Verdict(text="not calibrated", tone="bad")
+        elif not self._parts:
+            verdict = Verdict(text="too few rows to test")
         labels = {
             "tce": "scores significantly wrong (TCE)",
             "ece": "mean error (ECE)",
@@ -274,40 +297,85 @@ class TceReport(OneResult):
             title=self._title(),
             subject="Probabilities of {inputs} tested against their labels: "
             + f"{rows_of(self.source.rows)}.",
-            action=self._action(many_rejected=many_rejected),
+            action=self._action(),
             verdict=verdict,
             numbers=[
                 _key_number(name, label, metrics[name]) for name, label in labels.items() if name in metrics
             ],
         )
 
+    @property
+    def _named(self) -> Part:
+        """The part that the report speaks of: the first that is not calibrated, else all rows.
+
+        Of several classes, none of which is shown to be miscalibrated, it is the most significant.
+        """
+        if self._not_calibrated:
+            return self._not_calibrated[0]
+        parts = [part for part in self._parts if part[0] is self.overall]
+        return parts[0] if parts else (self.overall, _worst_first(self.overall.classes)[0])
+
     def _title(self) -> str:
-        """State which scores are wrong and by how much, of the worst class or group if there are any."""
-        return self._words[0]
+        """State which part is not calibrated, and which of its scores are wrong by how much."""
+        if self.is_weighted:
+            _, points = mean_error(_worst_first(self.overall.classes)[0])
+            return f"Scores are off by {points} on average (ECE, by sampling weight); no score is tested."
+        if not self._not_calibrated:
+            return self._none_shown()
+        tested = p_text(_adjusted(self._named[1]))
+        subject = self._subject(self._named)
+        is_not = f"{subject} not calibrated ({tested}, adjusted for {self._of_parts})"
+        if not subject:
+            is_not = f"Not calibrated ({tested})"
+        return f"{is_not}. {self._findings[0]}"
+
+    def _none_shown(self) -> str:
+        """State that no part is shown to be miscalibrated."""
+        if not self._parts:
+            return f"Too few rows to test whether the scores are calibrated: {MIN_ROWS} are needed."
+        least = p_text(_adjusted(self._parts[0][1]))
+        if self.groups or self.multiclass:
+            part = "group" if self.groups else "class"
+            return f"No {part} is shown to be miscalibrated (least {least}, adjusted for {self._of_parts})."
+        few = ", but these labels are too few to show any but large errors"
+        missed = few if misses_errors(self.overall.classes[0]) else ""
+        return f"The scores are not shown to be miscalibrated ({least}){missed}."
 
     @property
-    def _words(self) -> list[str]:
-        """Sentences on all rows, or on the worst class or group, whose name is in the first."""
-        worst, name = _worst_first(self.overall.classes)[0], ""
-        if self.multiclass:
-            name = f"class {_part_name(worst)}"
-        group = self._worst_group
-        if group is not None:
-            worst = _worst_first(group.classes)[0]
-            name = f"group {_part_name(group)}" + (f", class {_part_name(worst)}" if self.multiclass else "")
-        first, *others = in_words(worst, self.parameters.alpha, "its rows" if group else "all rows")
-        if not name:
-            return [first, *others]
-        finding = first.removeprefix("Not calibrated. ")
-        if finding != first:
-            return [f"The worst is {name}, which is not calibrated. {finding}", *others]
-        return [f"The worst is {name}: {first[:1].lower()}{first[1:]}", *others]
+    def _of_parts(self) -> str:
+        """How many groups, classes or classes of groups the p-values are adjusted for."""
+        classes, groups = (
+            len(self.overall.classes) if self.multiclass else 0,
+            len({_name(part)[0] for part in self._parts if part[0] is not self.overall}),
+        )
+        if groups and classes:
+            return f"{count(len(self._parts))} classes of groups"
+        return f"{count(groups)} groups" if groups else f"{count(len(self._parts))} classes"
+
+    def _subject(self, part: Part) -> str:
+        """Name a part at the start of a sentence, with its verb; empty for the whole of a single score."""
+        group, label_class = part
+        names = [] if group is self.overall else [f"group {_part_name(group)}"]
+        names += [f"class {_part_name(label_class)}"] if self.multiclass else []
+        if names:
+            return f"{capitalised(', '.join(names))} is"
+        return "All rows together are" if self.groups else ""
+
+    @property
+    def _findings(self) -> list[str]:
+        """Sentences on the wrong scores of the named part."""
+        part = self._named[1]
+        error, points = mean_error(part)
+        return findings(part) or [f"On average, its scores are off by {points} (ECE {error:.3f})."]
 
     def _lead(self) -> list[str]:
         """State how many rows are affected, and the error that is proved."""
-        affected = self._words[1:2]
-        alone = not (self.is_weighted or self.multiclass or self._worst_group is not None)
-        return [*affected, calibrated_within(self.overall.metrics)] if alone else affected
+        if self.is_weighted:
+            return []
+        group, part = self._named
+        rows = "all rows" if group is self.overall else "its rows"
+        lead = [affected(part, self.parameters.alpha or LEVEL, rows)]
+        return lead if self.multiclass or self.groups else [*lead, calibrated_within(self.overall.metrics)]
 
     def _cautions(self) -> list[str]:
         if self.is_weighted:
@@ -315,7 +383,7 @@ class TceReport(OneResult):
         small = [group for group in self.groups if not group.tested]
         names = [f"{_part_name(group)} ({rows_of(group.rows)})" for group in small]
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
-        sentences = [f"{subject} too small to test: {first_of(names, _MAX_NAMED)}."] if small else []
+        sentences = [f"{subject} too small for a TCE: {first_of(names, _MAX_NAMED)}."] if small else []
         undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
@@ -331,11 +399,11 @@ class TceReport(OneResult):
     def _notes(self) -> list[str]:
         if self.is_weighted:
             return [f"{_WEIGHTED}{', and so is the worst group' if self.groups else ''}."]
-        level = self.parameters.alpha
-        worst = _worst_first(self.overall.classes)[0]
-        first, _, *notes = in_words(worst, level)  # the lead has the second
-        if self.groups:
-            notes = [f"All rows{f', class {_part_name(worst)}' if self.multiclass else ''}: {first}", *notes]
+        named = self._named[1]
+        notes = self._findings[1:] if self._not_calibrated else []
+        others = [_named_in_words(part) for part in self._not_calibrated[1:]]
+        if others:
+            notes.append(f"Also not calibrated: {first_of(others, _MAX_NAMED)}.")
         if self.multiclass or self.groups:
             notes.append(calibrated_within(self.overall.metrics))
         if self.multiclass:
@@ -344,7 +412,7 @@ class TceReport(OneResult):
                 f"Mean over {len(self.overall.classes)} classes: {value:.1f} % of scores are "
                 "significantly wrong."
             )
-        notes += [*self.notes, *advice(worst)]
+        notes += [*self.notes, *(advice(named) if self._not_calibrated else [])]
         if self.groups and self.parameters.group_n_min is not None:
             least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
             notes.append(
@@ -359,6 +427,11 @@ class TceReport(OneResult):
             )
             notes.append(
                 f"The random seed ({self.parameters.seed}) affects labels drawn from calibrated scores."
+            )
+        elif self.parameters.seed is not None and self.clusters is None:
+            notes.append(
+                f"The random seed ({self.parameters.seed}) affects the tests of parts with few labels, which "
+                "draw some from the scores."
             )
         if self.clusters is not None:
             notes.append(f"The random seed ({self.parameters.seed}) affects the row of each cluster.")
@@ -386,11 +459,31 @@ class TceReport(OneResult):
         return reliability_figure(panels)
 
 
+Part = tuple[GroupResult, ClassResult]
+"""A class of all rows or of a group; a single score has one class without name."""
+
+
+def _adjusted(part: ClassResult) -> float:
+    return _value(part.metrics["calibration_p_adjusted"])
+
+
+def _name(part: Part) -> tuple[str, str]:
+    return str(part[0].name or ""), str(part[1].name or "")
+
+
+def _names(part: Part) -> dict[str, str | None]:
+    return {"group": part[0].name, "class": part[1].name}
+
+
+def _named_in_words(part: Part) -> str:
+    group, label_class = part
+    names = [] if group.name is None else [f"group {_part_name(group)}"]
+    names += [] if label_class.name is None else [f"class {_part_name(label_class)}"]
+    return f"{' '.join(names) or 'all rows together'} ({p_text(_adjusted(label_class))})"
+
+
 def _key_number(name: str, label: str, metric: MetricValue) -> KeyNumber:
-    number = key_cell(label, format_metric(name, metric))
-    if name == "tce" and not number.interval:
-        return replace(number, interval=f"more than {100 * MANY_REJECTED:g} % is many")
-    return number
+    return key_cell(label, format_metric(name, metric))
 
 
 def _part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:

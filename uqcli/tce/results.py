@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 
 from uqcli.base.counts import Ints
 from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
-from uqcli.reports.document import Metrics
+from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
 from uqcli.tce.chance import NullDistribution
+from uqcli.tce.part_tests import PartTest, adjusted_p_values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,47 +73,88 @@ _LEAST = 0.0005
 """Least proved deviation that the report states: a tiny score may be a thousand times too low."""
 
 
-def in_words(part: ClassResult, alpha: float | None, rows: str = "all rows") -> list[str]:
-    """State which scores are wrong, in which direction and by how much, then how many rows that affects.
-
-    If rows have sampling weights, none is tested, and the mean error is stated.
+def with_tests(
+    results: Sequence[GroupResult], tests: Mapping[int, PartTest] | None
+) -> tuple[list[GroupResult], bool]:
+    """Add the p-values of the tests of all parts to their metrics.
 
     Parameters
     ----------
-    rows
-        What the rows are called: "its rows" are those of a group that the first sentence names.
+    results
+        All rows, then each group.
+    tests
+        By the position of the part: the classes of all rows, of the first group, and so on. None if nothing
+        can be tested.
+
+    Returns
+    -------
+    The results, and whether a p-value is from draws.
     """
-    error = part.metrics["ece"]
-    assert isinstance(error, float)  # always known
-    points = f"{100 * error:.2g} points"
-    if part.rejected is None or alpha is None:
-        return [f"Scores are off by {points} on average (ECE, by sampling weight); no score is tested."]
-    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    tests = tests or {}
+    adjusted, position, completed = adjusted_p_values(tests), 0, list[GroupResult]()
+    for result in results:
+        parts = []
+        for part in result.classes:
+            own = {"calibration_p": None, "calibration_p_adjusted": adjusted.get(position)}
+            if position in tests:
+                own["calibration_p"] = tests[position].p_value
+            parts.append(replace(part, metrics={**part.metrics, **own}))
+            position += 1
+        least = {name: _least(part.metrics[name] for part in parts) for name in P_VALUES}
+        completed.append(replace(result, classes=tuple(parts), metrics={**result.metrics, **least}))
+    first = completed[0]
+    least_of_all = {"calibration_p_adjusted": min(adjusted.values(), default=None)}
+    completed[0] = replace(first, metrics={**first.metrics, **least_of_all})
+    return completed, any(test.is_drawn for test in tests.values())
+
+
+P_VALUES: Final = ("calibration_p", "calibration_p_adjusted")
+
+
+def _least(values: Iterable[MetricValue]) -> float | None:
+    return min((value for value in values if isinstance(value, float)), default=None)
+
+
+def findings(part: ClassResult) -> list[str]:
+    """State which scores are too high or too low and by how much, the more frequent side first.
+
+    Empty if the test rejects no score of the part.
+    """
+    assert part.rejected is not None  # its caller has none
     sides = sorted(
         [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
     most = int(sides[0][1].sum())
-    findings = [
+    return [
         _finding(part.bins, of_side, name)
         for name, of_side in sides
         if of_side.sum() >= _LEAST_OF_OTHER_SIDE * most > 0
     ]
-    affected = (
+
+
+def mean_error(part: ClassResult) -> tuple[float, str]:
+    """Return the mean error of the scores, and in points."""
+    error = part.metrics["ece"]
+    assert isinstance(error, float)  # always known
+    return error, f"{100 * error:.2g} points"
+
+
+def affected(part: ClassResult, alpha: float, rows: str) -> str:
+    """State how many scores are significantly wrong by themselves, and by how much all are on average.
+
+    Parameters
+    ----------
+    rows
+        What the rows are called: "its rows" are those of a group that a sentence before names.
+    """
+    assert part.rejected is not None  # its caller has none
+    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    error, points = mean_error(part)
+    return (
         f"The scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g}); "
         f"on average, scores are off by {points} (ECE {error:.3f})."
     )
-    if not findings:
-        shown = (
-            ", but these labels are too few to show any but large errors."
-            if misses_errors(part)
-            else ": the rates of these rows agree with the scores."
-        )
-        return [f"No score is shown to be wrong{shown}", affected]
-    first, *others = findings
-    if rejected <= MANY_REJECTED * total:
-        return [f"Most scores agree with the labels. {first}", affected, *others]
-    return [f"Not calibrated. {first}", affected, *others]
 
 
 def advice(part: ClassResult) -> list[str]:

@@ -34,11 +34,12 @@ from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
 from uqcli.tce.band import BAND_METRICS, Band, BlockLimits, calibration_band
 from uqcli.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
-from uqcli.tce.clusters import ClusteredScores, errors_of_clusters
+from uqcli.tce.clusters import ClusteredScores, errors_of_clusters, tested_clusters
 from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
+from uqcli.tce.part_tests import PartTest, calibration_p_values
 from uqcli.tce.report import TceParameters, TceReport
-from uqcli.tce.results import ClassResult, GroupResult
+from uqcli.tce.results import ClassResult, GroupResult, with_tests
 
 _BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
 """Metrics that are omitted for a group too small to be tested."""
@@ -98,13 +99,17 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     own_options = [_with_bounds(count, request.measure) for count in counts]
     overall = _measured_part(read.overall, read, [request.measure] * len(counts), request)
     group_options = _equal_sizes(read.groups, request.measure)
-    group_results = tuple(_measured_group(group, read, group_options, request) for group in read.groups)
+    group_results = [_measured_group(group, read, group_options, request) for group in read.groups]
+    tests = _tests_of_parts([read.overall, *read.groups], read.classes, request.resampling.seed)
+    (overall, *group_results), is_drawn = with_tests([overall, *group_results], tests)
     report = TceReport(
         source=read.source,
-        parameters=_parameters(request, own_options, group_options, read.classes),
+        parameters=_with_seed(
+            _parameters(request, own_options, group_options, read.classes), request, is_drawn=is_drawn
+        ),
         overall=overall,
         tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
-        groups=group_results,
+        groups=tuple(group_results),
         audit=_audited(read.rows, request) if request.audit else None,
         warnings=(
             *sum_notes(read.unnormalised),
@@ -125,7 +130,8 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     errors, chance, notes = errors_of_clusters(scores, drawn, of_drawn, request.measure, request.resampling)
     own_options = [_with_bounds(drawn, request.measure)]
     band = calibration_band(drawn, _confidence_of_each(1, request))
-    values: Values = {**errors, **band.metrics()}
+    values: Values = {**errors, **shown_by(band, of_drawn.metrics)}
+    test = tested_clusters(scores, drawn, key_of(None), request.resampling.seed)
     metrics = values if chance is None else chance.completed(values)
     overall = GroupResult(
         name=None,
@@ -135,6 +141,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         if_calibrated={} if chance is None else chance.if_calibrated,
         classes=(_class_part(None, drawn, of_drawn, band, metrics),),
     )
+    (overall,), _ = with_tests([overall], None if test is None else {0: test})
     parameters = _parameters(request, own_options, None, ())
     report = TceReport(
         source=scores.source,
@@ -173,6 +180,7 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
         for name, indices in group_indices(counted, request.by)
     ]
     overall = _weighted_part(None, read.rows, read.classes, request)
+    (overall, *groups), _ = with_tests([overall, *groups], None)
     report = TceReport(
         source=source,
         parameters=msgspec.structs.replace(
@@ -416,6 +424,23 @@ def _class_counts(rows: Rows, classes: tuple[str, ...]) -> ClassCounts:
     return ClassCounts.from_rows(probability, label_indices(rows), rows.weight)
 
 
+def _tests_of_parts(groups: Sequence[_Group], classes: tuple[str, ...], seed: int) -> dict[int, PartTest]:
+    """Test each class of all rows and of each group, by position; a single score is one class."""
+    parts = [
+        (counts, (*key_of(group.name), *(() if name is None else key_of(name))))
+        for group in groups
+        for name, counts in zip(classes or [None], group.counts, strict=True)
+    ]
+    counts_of = {position: counts for position, (counts, _) in enumerate(parts)}
+    return calibration_p_values(counts_of, {position: key for position, (_, key) in enumerate(parts)}, seed)
+
+
+def _with_seed(parameters: TceParameters, request: TceRequest, *, is_drawn: bool) -> TceParameters:
+    """Note the seed if labels were drawn."""
+    seed = request.resampling.seed if is_drawn else parameters.seed
+    return msgspec.structs.replace(parameters, seed=seed)
+
+
 def _confidence_of_each(problems: int, request: TceRequest) -> float:
     """Return the confidence of the band of each binary problem such that all are valid together."""
     return 1 - (1 - request.resampling.confidence) / problems
@@ -425,9 +450,21 @@ def _with_bands(
     bands: Sequence[Band], values: Sequence[Values], means: Values
 ) -> tuple[list[Values], Values]:
     """Add what the bands show to the metrics of each binary problem, and to their means."""
-    shown = [band.metrics() for band in bands]
+    shown = [shown_by(band, metrics) for band, metrics in zip(bands, values, strict=True)]
     largest = {name: _largest([metrics[name] for metrics in shown]) for name in shown[0]}
     return [{**value, **more} for value, more in zip(values, shown, strict=True)], {**means, **largest}
+
+
+def shown_by(band: Band, metrics: Values) -> dict[str, float | None]:
+    """Return what a band shows; nothing is excluded by an upper limit that the mean error exceeds.
+
+    The limit takes for granted that rates rise with the score.
+    """
+    shown, error = band.metrics(), metrics["ece"]
+    within = shown["within"]
+    if within is not None and error is not None and error > within:
+        shown["within"] = None
+    return shown
 
 
 def _largest(values: Sequence[float | None]) -> float | None:

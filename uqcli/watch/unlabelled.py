@@ -40,7 +40,7 @@ from uqcli.reports.document import (
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved, Source, given
-from uqcli.shift.mixture import MixtureTest, UnitCounts, same_shares
+from uqcli.shift.mixture import MixtureTest, UnitCounts, Units, same_shares
 from uqcli.shift.rule import SavedShift, load_shift, target_weights_of
 from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
 from uqcli.watch.counts import days_of
@@ -299,7 +299,9 @@ def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day:
         return MixtureTest(p_value=None, reason=reason)
     cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
     np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
-    return same_shares(old, np.array(between.covariance), between.units, new)
+    effective = given(between.effective)
+    units = Units(number=between.units, effective=between.units if effective is None else effective)
+    return same_shares(old, np.array(between.covariance), units, new)
 
 
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
