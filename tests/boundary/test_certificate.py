@@ -110,6 +110,13 @@ def test_recall_ends_at_the_strictest_and_false_positives_at_the_loosest_certifi
     assert isinstance(certify(pilot, test, 0.05, precision="0.9", recall="0.95"), NotCertified)
 
 
+def test_precision_and_recall_end_at_the_loosest_certified_boundary():
+    pilot = as_cells([[(50, 1)] * 2 + [(50, 48)] * 8])
+    test = with_counts(pilot, [([200] * 10, [4] * 2 + [196] * 8)])
+    # the last cell would leave a precision of 1576 / 2000
+    assert certify(pilot, test, 0.05, precision="0.8", recall="0.3").thresholds == (1.0,)
+
+
 def test_what_is_dropped_ends_at_the_last_certified_boundary_that_still_flags_positives():
     pilot = as_cells([[(50, 1)] * 8 + [(50, 48)] * 2])
     test = with_counts(pilot, [([200] * 10, [4] * 8 + [190] * 2)])
