@@ -51,3 +51,18 @@ def test_a_review_above_the_flagged_rows_is_refused(uqcli, rule, tmp_path):
         (tmp_path / "changed.json").write_text(json.dumps(content))
         outcome = uqcli("apply", "changed.json", "fit.csv", "-q", "-o", "out.csv")
         assert outcome.code == code, outcome.err
+
+
+@pytest.mark.parametrize("unflagged", [99, 100])
+def test_weighted_rows_show_recall_from_a_hundred_rows_on_that_are_not_flagged(
+    uqcli, rule, tmp_path, unflagged
+):
+    threshold = json.loads((tmp_path / rule).read_text())["thresholds"][0]
+    flagged, random = 300, np.random.default_rng(4)
+    score = np.append(np.full(flagged, threshold), np.full(unflagged, 0.01))
+    label = np.append(random.random(flagged) < 0.7, np.arange(unflagged) < 12).astype(int)
+    weight = np.append(np.ones(flagged), np.full(unflagged, 5.0))
+    pl.DataFrame({"score": score, "label": label, "drawn": weight}).write_csv("new.csv")
+    outcome = uqcli("evaluate", rule, "new.csv", "--sampling-weight", "drawn", "--json")
+    recall = outcome.json["metrics"]["recall"]
+    assert (recall["low"] is None) == (unflagged < 100)

@@ -307,3 +307,24 @@ def test_nothing_is_expected_where_no_row_has_a_gain(uqcli, files, tmp_path):
     value = uqcli("evaluate", "r.json", "negatives.csv", *WORTH, "--json").json["metrics"]["value"]
     assert value["value"] < 0
     assert (value["low"], value["high"]) == (None, None)
+
+
+def test_the_comparison_by_value_takes_a_weight_for_repeated_rows(uqcli, tmp_path):
+    random = np.random.default_rng(6)
+    size = 300
+    score = random.random(size).round(2)
+    rows = pl.DataFrame(
+        {
+            "score": score,
+            "uncertainty": random.integers(0, 3, size) / 2,
+            "label": (random.random(size) < score).astype(int),
+            "gain": random.integers(1, 90, size) / 4,
+            "w": random.integers(1, 5, size),
+        }
+    )
+    rows.write_csv("weighted.csv")
+    rows.select(pl.all().repeat_by("w")).explode(pl.all()).write_csv("repeated.csv")
+    line = ("--gain", "gain", "--cost", "3", "--compare", "--seed", "1", "--json")
+    weighted = uqcli("boundary", "weighted.csv", "--weight", "w", *line).json
+    repeated = uqcli("boundary", "repeated.csv", *line).json
+    assert weighted["compared"] == repeated["compared"]
