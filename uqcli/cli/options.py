@@ -262,7 +262,7 @@ class RunOptions:
     )
     memory: str | None = option("SIZE", "Memory for rows. (default: 1/4 of free memory)", callback=limit_kept)
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
-    spark: str | None = option("URL", "Spark cluster, sc://host:port. (default: SPARK_REMOTE)", guarded=True)
+    spark: str | None = option("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
     debug: bool = flag("Show a traceback on errors.")
     show_settings: bool = flag("Print the options in force and their sources.")
     no_config: bool = flag("Read no configuration file.")
