@@ -69,7 +69,7 @@ thorough: $(STAMP) ## run all cases of all tests, with all generated examples (h
 
 test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and drawn files on a Spark cluster of two workers (needs Java 17), a part unless FULL=1: PART=10
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/cluster/test_cluster.py
-	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python TEST_PART=$(if $(FULL),1,$(or $(PART),18)) FULL=$(FULL) $(BIN)/python -m tests.cluster.serve \
+	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python TEST_PART=$(if $(FULL),1,$(or $(PART),24)) FULL=$(FULL) $(BIN)/python -m tests.cluster.serve \
 		sh -c "$(BIN)/pytest -n 2 --dist worksteal -m spark && env -u TEST_PART $(BIN)/pytest -p no:xdist tests/cluster/test_columns.py tests/cluster/test_text.py"
 
 databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000

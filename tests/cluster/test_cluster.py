@@ -102,12 +102,13 @@ def finish_command(process):
 
 
 def wait_for_a_task(cluster, log_length, executor=""):
-    """Wait until an executor runs a task on rows; a task on a file's schema has one partition only."""
+    """Wait until an executor runs a task on rows; those that read the schemas of files only plan a query."""
 
     def task_runs(log):
         task = r"Starting task \S+ in stage (\S+) \(TID (\d+)\) \(\S+ ?executor (\d+), partition (\d+),"
         tasks = re.findall(task, log)
-        over_rows = {stage for stage, _, _, partition in tasks if partition != "0"}
+        planned = {f"{stage}.0" for stage in re.findall(r"from \w+Stage (\d+) \(\S+ at analyzePlan", log)}
+        over_rows = {stage for stage, _, _, partition in tasks if partition != "0"} - planned
         ended = set(re.findall(r"Finished task \S+ in stage \S+ \(TID (\d+)\)", log))
         return any(
             stage in over_rows and number not in ended and executor in ("", task_executor)
