@@ -1,5 +1,8 @@
-"""CSV that Apache Spark would read as other rows is refused in a sentence; SPARK_REMOTE names the cluster."""
+"""What Apache Spark would read otherwise is refused, or read as here; SPARK_REMOTE names the cluster."""
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from uqcli.cli.app import run
@@ -43,3 +46,32 @@ def test_files_with_other_columns_are_refused(tmp_path, capsys):
     assert run(line) == 3
     (message,) = capsys.readouterr().err.splitlines()
     assert "its header that of the others" in message
+
+
+def test_settings_of_the_cluster_change_neither_days_nor_keys(tmp_path):
+    random = np.random.default_rng(2)
+    size = 600
+    score = random.random(size).round(2)
+    begin = np.datetime64("2026-03-01T02:30", "us")
+    table = pa.table(
+        {
+            "score": score,
+            "label": (random.random(size) < score).astype(int),
+            "at": pa.array(begin + np.sort(random.integers(0, 40 * 24, size)) * np.timedelta64(1, "h")).cast(
+                pa.timestamp("us", "America/New_York")
+            ),
+        }
+    )
+    for index, shop in enumerate(("01", "1")):
+        folder = tmp_path / "rows" / f"shop={shop}"
+        folder.mkdir(parents=True)
+        half = size // 2
+        pq.write_table(table[half:] if index else table[:half], folder / "rows.parquet")
+    for line in ("boundary {} --precision 0.5 --algorithm st --day at -o", "tce {} --by shop --report"):
+        results = []
+        for engine in ("polars", "spark"):
+            words = line.format(tmp_path / "rows").split()
+            output = tmp_path / f"{engine}.json"
+            assert run([*words, str(output), "-q", "--engine", engine]) == 0
+            results.append(output.read_bytes())
+        assert results[0] == results[1]
