@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from tests.cluster.columns import RULE, drawn, with_rule
 from uqcli.cli.app import run
 
-SAME, BOTH_REFUSE, REFUSED_THERE = "same", "both refuse", "refused on the cluster"
+SAME, BOTH_REFUSE, REFUSED_THERE, OTHER = "same", "both refuse", "refused on the cluster", "other"
 
 
 def compared(seeds, folder, address):
@@ -29,6 +29,7 @@ def compared(seeds, folder, address):
         place.mkdir()
         file = drawn(seed, place)
         outcome = _outcome(file, place, folder / RULE, address)
+        counted = outcome if outcome in (SAME, BOTH_REFUSE, REFUSED_THERE) else OTHER
         kinds = {name: file.kinds[name] for name in ("layout", "score", "group", "day", "carried", "label")}
         used = {
             name: kind for name, kind in kinds.items() if name in ("layout", "score") or name in file.line
@@ -36,9 +37,9 @@ def compared(seeds, folder, address):
         used |= {"line": file.line.split()[0]}
         used |= {"carried": kinds["carried"]} if file.line.startswith("apply") else {"label": kinds["label"]}
         for name, kind in used.items():
-            counts[name, kind, outcome if outcome in (SAME, BOTH_REFUSE, REFUSED_THERE) else "other"] += 1
-        counts["all", "", outcome if outcome in (SAME, BOTH_REFUSE, REFUSED_THERE) else "other"] += 1
-        if outcome not in (SAME, BOTH_REFUSE, REFUSED_THERE):
+            counts[name, kind, counted] += 1
+        counts["all", "", counted] += 1
+        if counted == OTHER:
             failures.append(f"seed {seed}, {file.line} {' '.join(file.options)}, {file.kinds}: {outcome}")
         shutil.rmtree(place)
     return counts, failures

@@ -71,10 +71,8 @@ def _places(tree):
         elif isinstance(node, ast.BoolOp):
             other = ast.Or() if isinstance(node.op, ast.And) else ast.And()
             places.append((node, _attribute_setter(node, "op", other)))
-        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not | ast.USub):
-            same = ast.UAdd() if isinstance(node.op, ast.USub) else None
-            if same is not None:
-                places.append((node, _attribute_setter(node, "op", same)))
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+            places.append((node, _attribute_setter(node, "op", ast.UAdd())))
         elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
             value = node.value + 1 if isinstance(node.value, int) else node.value * 2 or 1.0
             places.append((node, _attribute_setter(node, "value", value)))

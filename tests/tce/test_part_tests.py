@@ -18,6 +18,8 @@ from uqcli.tce.part_tests import (
     most_draws,
 )
 
+DECIMALS, LAWS = st.sampled_from([1, 2, 6]), st.sampled_from(["all", "rare", "ends", "high", "one"])
+
 
 def drawn_rows(seed, size, decimals, law):
     random = np.random.default_rng(seed)
@@ -33,13 +35,7 @@ def drawn_rows(seed, size, decimals, law):
 
 
 @settings(max_examples=60)
-@given(
-    st.integers(0, 2**32),
-    st.integers(1, 300),
-    st.sampled_from([1, 2, 6]),
-    st.sampled_from(["all", "rare", "ends", "high", "one"]),
-    st.booleans(),
-)
+@given(st.integers(0, 2**32), st.integers(1, 300), DECIMALS, LAWS, st.booleans())
 def test_statistics_and_limit_laws_are_those_of_loops_over_rows(seed, size, decimals, law, wrong):
     score, positive = drawn_rows(seed, size, decimals, law)
     positive = positive ^ (wrong & (np.arange(size) % 5 == 0))
@@ -58,12 +54,7 @@ def test_statistics_and_limit_laws_are_those_of_loops_over_rows(seed, size, deci
 
 
 @settings(max_examples=25)
-@given(
-    st.integers(0, 2**32),
-    st.integers(50, 90),
-    st.sampled_from([1, 2, 6]),
-    st.sampled_from(["all", "rare", "ends", "high", "one"]),
-)
+@given(st.integers(0, 2**32), st.integers(50, 90), DECIMALS, LAWS)
 def test_draws_have_the_statistics_of_drawn_labels(seed, size, decimals, law):
     """Labels of each draw are put together again, and measured as a part."""
     score, positive = drawn_rows(seed, size, decimals, law)

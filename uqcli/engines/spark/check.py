@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType
 
 _ODDITY = "odd"
-"""Column of what Spark has read otherwise than it stands in a file, null elsewhere."""
+"""Column that says how Spark misread a row of a file; null if it did not."""
 
 _PLACEHOLDER = "ey"
 """Column of the texts of negative labels that may mean a missing one."""

@@ -108,7 +108,7 @@ def session_of(url: str | None) -> SparkSession:
     """
     address = _address(url)
     if address not in _sessions:
-        _require("pyspark")
+        _require_client()
         _sessions[address] = _connected(address)
         if len(_sessions) == 1:
             atexit.register(_close_sessions)
@@ -154,8 +154,8 @@ def _test_functions(session: SparkSession) -> bool:
     return len(table) > 0  # one row per partition, even if empty
 
 
-def _require(module: str) -> None:
-    if find_spec(module) is None:
+def _require_client() -> None:
+    if find_spec("pyspark") is None:
         raise MissingExtraError(
             "the Spark engine needs pyspark-client",
             expected="the extra 'spark'",

@@ -193,9 +193,9 @@ def _no_text() -> Column:
 
 
 def oddity_of(source: ClusterInput, names: Sequence[str]) -> Column:
-    """Return what Spark has read otherwise than it stands in a CSV file, null where there is nothing.
+    """Say how Spark misread each row of a CSV file; null if it did not.
 
-    It replaces bytes that are not UTF-8, and leaves carriage returns if the first line ends without one.
+    Spark replaces bytes that are not UTF-8, and keeps carriage returns if the first line ends without one.
     """
     oddity = F.lit(None).cast("string")
     read = [F.col(quoted(name)) for name in dict.fromkeys(names) if name in source.columns]
