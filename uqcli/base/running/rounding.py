@@ -24,8 +24,11 @@ def round_alike() -> None:
 
 def caution_rounding() -> None:
     """Caution that numpy was loaded before it could be told to round alike, if this CPU rounds otherwise."""
-    features = getattr(sys.modules.get("numpy._core._multiarray_umath"), "__cpu_features__", {})
-    if any(features.get(name) for name in _AVX512.split()):
+    loaded = sys.modules.get("numpy._core._multiarray_umath")
+    features = getattr(loaded, "__cpu_features__", {})
+    # of these numpy has code, and only these it turns off; other features stay those of the CPU
+    dispatched = getattr(loaded, "__cpu_dispatch__", [])
+    if any(features.get(name) for name in _AVX512.split() if name in dispatched):
         from uqcli.base.running.messages import caution
 
         caution(
