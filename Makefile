@@ -114,8 +114,9 @@ fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 mutants: $(STAMP) ## change the package in 200 places, one at a time, and list what no default test sees (an hour): SEED=0 TESTS=tests/watch
 	$(BIN)/python -m tests.mutants.run --seed $(or $(SEED),0) $(TESTS)
 
-statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (a night on two cores): QUICK=1 PART=4 REPETITIONS=1000
-	$(PARTLY) $(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto tests/statistical
+statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (a night on two cores): QUICK=1 PART=4 REPETITIONS=1000 CHANGED=main
+	$(if $(CHANGED),tests=$$($(BIN)/python -m tests.statistical.changed $(CHANGED)); [ -n "$$tests" ] || exit 0;) \
+		$(PARTLY) $(if $(QUICK),,STATISTICAL_REPETITIONS=$(or $(REPETITIONS),1000)) $(BIN)/pytest -n auto $(if $(CHANGED),$$tests,tests/statistical)
 
 bench: $(STAMP) ## run the benchmarks, alone on the machine: ROWS=1e6,1e8 COMMANDS=tce,bin RUNS=5 OUT=build
 	$(BIN)/python -m tests.benchmarks.run $(if $(ROWS),--rows $(ROWS)) $(if $(COMMANDS),--commands $(COMMANDS)) \

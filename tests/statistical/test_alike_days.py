@@ -1,26 +1,22 @@
 """Simulations of alarms by day at low and high limits, and where days differ: level, delay and range."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.estimates.dependence import dependence_path, unit_sums
 from uqcli.watch.bayes_factor import log_factors
 from uqcli.watch.change import ChangeEvidence
 from uqcli.watch.evidence import log_e_values
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 YEARS = 5 * REPETITIONS
 YEAR = 365
 NEVER = 9999
 ALARM, RUN_LENGTH = np.log(100), np.log(1000)
 END = np.log(40)
-
-
-def allowed(share, runs):
-    return share + 3 * np.sqrt(share * (1 - share) / runs)
 
 
 def beta_days(random, shape, rate, correlation, alerts=100):
@@ -113,22 +109,22 @@ def level_of(limit, correlation, alerts, days, years, calibration_days=0, seed=1
 def test_a_target_met_exactly_seldom_rings_and_is_seldom_outside_the_range(cell):
     """The level is .01, and that of each end .025, over all looks together."""
     rings, alone, upper, lower = level_of(*LEVELS[cell], YEARS)
-    assert rings <= allowed(0.01, YEARS)
-    assert max(upper, lower) <= allowed(0.025, YEARS)
+    assert rings <= highest(0.01, YEARS)
+    assert max(upper, lower) <= highest(0.025, YEARS)
     if cell.startswith("low limit"):
         assert alone > 0.1
 
 
 @pytest.mark.parametrize("calibration_days", [0, 30])
 def test_calibration_days_do_not_raise_the_level(calibration_days):
-    assert level_of("0.05", 0.3, 100, YEAR, YEARS, calibration_days, seed=2)[0] <= allowed(0.01, YEARS)
+    assert level_of("0.05", 0.3, 100, YEAR, YEARS, calibration_days, seed=2)[0] <= highest(0.01, YEARS)
 
 
 def test_rare_days_without_success_seldom_ring():
     random = np.random.default_rng(3)
     days = days_of_two_kinds(random, (YEARS, YEAR), 0.02, (0.0, 0.9))
     (rings,), _ = first_rings(*days, Fraction(882, 1000), (ALARM,))
-    assert (rings < NEVER).mean() <= allowed(0.01, YEARS)
+    assert (rings < NEVER).mean() <= highest(0.01, YEARS)
 
 
 NOT_KEPT = {
@@ -161,7 +157,7 @@ def level_of_two_kinds(share, alerts, calibration_days, years, bad=0.4, good=0.9
 def test_days_of_two_kinds_ring_as_often_as_the_page_says(cell):
     *law, highest = NOT_KEPT[cell]
     first = level_of_two_kinds(*law, YEARS)
-    assert (first < NEVER).mean() <= allowed(highest, YEARS)
+    assert (first < NEVER).mean() <= highest(highest, YEARS)
 
 
 DELAYS = {
@@ -224,7 +220,7 @@ def change_level(cell, years):
 def test_false_alarms_of_a_change_are_rarer_than_the_run_length_says(cell):
     """A run length of 1,000 days allows .365 of the years."""
     runs = max(20, REPETITIONS // 4)
-    assert change_level(cell, runs) <= allowed(CHANGES[cell][2], runs)
+    assert change_level(cell, runs) <= highest(CHANGES[cell][2], runs)
 
 
 CHANGE_DELAYS = {

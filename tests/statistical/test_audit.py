@@ -1,16 +1,16 @@
 """Simulations of the audit: false alarms come at their level, and a deviating segment is found."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from tests.statistical.levels import repetitions
 from uqcli.audit.run import Outcomes, audit_rate, audit_scores
 from uqcli.base.counts import Feature
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+REPETITIONS = repetitions(200)
 
 SCORES = {
     "uniform": lambda random, size: random.random(size),

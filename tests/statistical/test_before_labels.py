@@ -1,16 +1,15 @@
 """Simulations of precision and recall before labels: intervals cover the rates that labels later show."""
 
-import os
-
 import numpy as np
 import pytest
 
+from tests.statistical.levels import lowest, repetitions
 from uqcli import shift_weights
 from uqcli.base.counts import pool
 from uqcli.calibrate.folds import on_few_scores
 from uqcli.watch.before_labels import expected_before_labels
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 CONFIDENCE = 0.95
 NEW_ROWS = 1000
 PRECISIONS = [0.5, 0.6, 0.7, 0.8, 0.9]
@@ -71,17 +70,14 @@ def covered_by(results):
     )
 
 
-def lowest_allowed(runs):
-    return CONFIDENCE - 3 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / runs)
-
-
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("rows", [500, 2000])
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_intervals_contain_what_labels_show(law, rows, precision):
     covered = covered_by(repeat(law, rows, precision))
     assert len(covered) > REPETITIONS / 3
-    assert (covered.mean(axis=0) >= lowest_allowed(len(covered))).all(), covered.mean(axis=0)
+    found = covered.mean(axis=0)
+    assert (found >= lowest(CONFIDENCE, len(covered), nominal=CONFIDENCE)).all(), found
 
 
 def shifted(law, random, rows, prior):
@@ -118,4 +114,5 @@ def repeat_shifted(law, rows, prior, threshold, repetitions=REPETITIONS, *, esti
 def test_intervals_cover_under_label_shift(estimator, rows, prior):
     covered = covered_by(repeat_shifted("calibrated scores", rows, prior, 0.5, estimator=estimator))
     assert len(covered) > REPETITIONS / 3
-    assert (covered.mean(axis=0) >= lowest_allowed(len(covered))).all(), covered.mean(axis=0)
+    found = covered.mean(axis=0)
+    assert (found >= lowest(CONFIDENCE, len(covered), nominal=CONFIDENCE)).all(), found

@@ -1,17 +1,16 @@
 """Simulations of the tests of all groups and classes: calibrated scores seldom fail, and errors are found."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit, logit
 
+from tests.statistical.levels import repetitions
 from uqcli.base.counts import pool
 from uqcli.tce.clusters import ClusteredScores, tested_clusters
 from uqcli.tce.part_tests import LEVEL, adjusted_p_values, calibration_p_values
 
-RUNS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+RUNS = repetitions(60)
 LAWS = {
     "few positives": lambda random, size: random.beta(1, 5, size),
     "uniform": lambda random, size: random.random(size),

@@ -1,15 +1,15 @@
 """Simulations of certified boundaries: they miss their bound with at most the stated risk."""
 
 import contextlib
-import os
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 import uqcli
+from tests.statistical.levels import highest, repetitions
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 DELTA = 0.2
 
 
@@ -63,7 +63,7 @@ def test_violations_are_as_rare_as_certified(rate, size):
         with contextlib.suppress(uqcli.InfeasibleError):
             optimum = uqcli.find_boundary(score, label, **options, algorithm="vw-dpmt")
             uncertified_misses += true_precision(optimum, rate) < 0.7
-    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    allowed = highest(DELTA, REPETITIONS)
     assert certified_misses / REPETITIONS <= allowed, certified_misses / REPETITIONS
     assert uncertified_misses / REPETITIONS > (allowed if rate is rising else DELTA), (
         uncertified_misses / REPETITIONS
@@ -107,7 +107,7 @@ def test_every_promise_is_broken_as_rarely_as_certified(promise, rate, size):
         with contextlib.suppress(uqcli.InfeasibleError):
             broken += breaks(uqcli.find_boundary(score, label, **options, **bounds), rate, bounds)
             feasible += 1
-    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    allowed = highest(DELTA, REPETITIONS)
     assert broken / REPETITIONS <= allowed, broken / REPETITIONS
     if size > 1000:
         assert feasible >= REPETITIONS / 2
@@ -129,7 +129,7 @@ def test_the_groups_together_break_their_bound_as_rarely_as_certified():
             broken += any(
                 true_precision(GroupRule(model=model, name=name), rate) < 0.6 for name, rate in rates.items()
             )
-    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    allowed = highest(DELTA, REPETITIONS)
     assert broken / REPETITIONS <= allowed, broken / REPETITIONS
 
 

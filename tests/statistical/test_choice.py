@@ -1,18 +1,17 @@
 """Simulations of the verdict on a chosen calibration method: true probabilities are seldom improved."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy import stats
 
+from tests.statistical.levels import repetitions
 from uqcli.api.arguments import class_rows, score_rows
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.run import run
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "40"))
+REPETITIONS = repetitions(40)
 
 
 def true_scores(random, rows):

@@ -5,12 +5,12 @@ falls through the bound, or every threshold is just below it. Library functions 
 """
 
 import math
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
@@ -19,7 +19,7 @@ from uqcli.boundary.certificate_rows import region_certifier
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.sample.certificate import TOP, region_share, share_above
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 DELTA = 0.1
 PRECISION = Fraction(7, 10)
 ONE_THRESHOLD = GridSpec(binning=Binning.SHARED, uncertainty_bins=1, score_bins=500)
@@ -138,6 +138,6 @@ def require_few_broken(certify, atoms, labels, prevalences, sizes):
         for prevalence in prevalences
         for size in sizes
     }
-    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    allowed = highest(DELTA, REPETITIONS)
     assert max(shares.values()) <= allowed, shares
     assert np.mean(list(shares.values())) <= DELTA

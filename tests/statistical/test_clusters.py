@@ -1,6 +1,5 @@
 """Simulations of rows that depend on each other within clusters: with ``--cluster`` the levels hold."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, sums, uniforms
+from tests.statistical.levels import highest, lowest, repetitions
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import pool
 from uqcli.base.draws import text_keys
@@ -33,19 +33,9 @@ from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
 from uqcli.watch.evidence import log_e_values
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+REPETITIONS = repetitions(100)
 SIZES = [10, "1-30"]
 CORRELATIONS = [0, 0.2, 0.5]
-
-
-def lowest(level, runs):
-    """Return the least share of runs that is consistent with a level."""
-    return level - 3 * np.sqrt(level * (1 - level) / max(1, runs))
-
-
-def highest(level, runs):
-    """Return the largest share of runs that is consistent with a level."""
-    return 1 - lowest(1 - level, runs)
 
 
 def successes(random, size_of, rate, correlation):
@@ -131,7 +121,7 @@ def test_intervals_of_proportions_cover_clusters_of_unequal_size(clusters, law, 
             if interval.low is not None:
                 made += 1
                 covered += interval.low <= rate <= interval.high
-        assert covered >= made * lowest(0.95, made), (rate, covered, made)
+        assert covered >= made * lowest(0.95, made, drawn=2 * REPETITIONS), (rate, covered, made)
         assert made >= 0.6 * 2 * REPETITIONS, (rate, made)
 
 
@@ -171,7 +161,7 @@ def test_intervals_of_differences_cover(clusters, sizes, correlation, true_diffe
             if difference.low is not None:
                 made[index] += 1
                 covered[index] += difference.low <= truth <= difference.high
-    assert (covered >= made * lowest(0.94, REPETITIONS)).all(), (covered, made)
+    assert (covered >= made * lowest(0.94, made, drawn=REPETITIONS)).all(), (covered, made)
     assert (made > 0.9 * REPETITIONS).all()
 
 
@@ -220,7 +210,7 @@ def test_intervals_of_losses_cover_clusters_of_unequal_size(clusters, rate):
             made += 1
             covered += loss.low <= truth <= loss.high
     assert made > 0.8 * REPETITIONS
-    assert covered >= made * lowest(0.94, made), (covered, made)
+    assert covered >= made * lowest(0.94, made, drawn=REPETITIONS), (covered, made)
 
 
 @pytest.mark.parametrize(("base", "clusters"), [(0.9, 20), (0.9, 100), (0.05, 100)])
@@ -229,7 +219,7 @@ def test_intervals_of_losses_cover(base, clusters, sizes):
     grid = (np.arange(100_000) + 0.5) / 100_000 * base
     truth = {"brier": lambda s, q: s * (1 - q) ** 2 + (1 - s) * q**2}
     truth["log_loss"] = lambda s, q: -s * np.log(q) - (1 - s) * np.log1p(-q)
-    runs = REPETITIONS // 2
+    runs = REPETITIONS if REPETITIONS > 999 else REPETITIONS // 2
     names = [(name, side) for name in truth for side in ("after", "difference")]
     covered, alone = (dict.fromkeys(names, 0) for _ in range(2))
     made = 0
@@ -253,7 +243,7 @@ def test_intervals_of_losses_cover(base, clusters, sizes):
                 estimate = getattr(result, side)[name]
                 total[name, side] += estimate.low <= value <= estimate.high
     assert made > 0.85 * runs
-    assert min(covered.values()) >= made * lowest(0.94, made), (covered, made)
+    assert min(covered.values()) >= made * lowest(0.94, made, drawn=runs), (covered, made)
     if base == 0.9:
         assert alone["brier", "difference"] < 0.88 * made, alone
 

@@ -1,12 +1,12 @@
 """Simulations of the permutation test: verdicts keep their level, and intervals cover the gain."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import uqcli
+from tests.statistical.levels import highest, lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.choices import Binning
 from uqcli.base.counts import bin_of
@@ -16,7 +16,7 @@ from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.boundary.permutation import CrossValidatedGrid, Curve, gain, gain_of
 from uqcli.boundary.search.constraint import constraint_from
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "12"))
+REPETITIONS = repetitions(12)
 TRUE_ROWS = 40_000
 BOUND = constraint_from(precision="0.6")
 WORTH = constraint_from(gain="3", cost="2")
@@ -54,11 +54,6 @@ UNINFORMATIVE = {
 """Uncertainties without information beyond the score."""
 
 
-def slack(share):
-    """Return three standard errors of a share of the repetitions."""
-    return 3 * np.sqrt(share * (1 - share) / REPETITIONS)
-
-
 @pytest.mark.parametrize("name", UNINFORMATIVE)
 @pytest.mark.parametrize("size", [500, 3000])
 def test_verdicts_on_an_uninformative_uncertainty_keep_their_level(size, name):
@@ -75,9 +70,9 @@ def test_verdicts_on_an_uninformative_uncertainty_keep_their_level(size, name):
         hurts += comparison.verdict == "hurts"
         p_values.append(1 if comparison.p_value is None else comparison.p_value)
         p_values_of_harm.append(1 if comparison.p_hurts is None else comparison.p_hurts)
-    assert max(helps, hurts) / REPETITIONS <= 0.05 + slack(0.05)
+    assert max(helps, hurts) / REPETITIONS <= highest(0.05, REPETITIONS)
     for sample in (p_values, p_values_of_harm):
-        assert np.mean(np.array(sample) <= 0.05) <= 0.05 + slack(0.05)
+        assert np.mean(np.array(sample) <= 0.05) <= highest(0.05, REPETITIONS)
 
 
 @pytest.mark.parametrize("bound", [BOUND, WORTH], ids=["precision", "utility"])
@@ -103,7 +98,7 @@ def test_intervals_cover_the_gains_on_new_data(rate, size, bound):
         estimates = (gain.equal_alerts, gain.at_bound, gain.value)[: len(covered)]
         for index, estimate in enumerate(estimates):
             covered[index] += estimate.low - 1e-12 <= truth[index] <= estimate.high + 1e-12
-    assert (covered / REPETITIONS >= 0.95 - slack(0.95)).all(), covered / REPETITIONS
+    assert (covered / REPETITIONS >= lowest(0.95, REPETITIONS)).all(), covered / REPETITIONS
 
 
 MONEY = constraint_from(gain="gain", cost="8")
@@ -163,7 +158,7 @@ def test_intervals_cover_the_gain_in_money_on_new_data(size, rate, amounts):
         by_rank, by_score = flagged_cells(grid)
         truth = ((by_rank - by_score) * worth).sum() / FOLDS
         covered += gain.value.low <= truth <= gain.value.high
-    assert shown == 0 or covered / shown >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / shown), (covered, shown)
+    assert shown == 0 or covered / shown >= lowest(0.95, shown, drawn=REPETITIONS), (covered, shown)
 
 
 def flagged_cells(grid):

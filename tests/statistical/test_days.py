@@ -1,20 +1,18 @@
 """Simulations of rules for rows that depend on each other within days: other days are as expected."""
 
-import os
-
 import numpy as np
 import polars as pl
 import pytest
 from scipy.special import expit
 
-from tests.statistical.test_clusters import lowest
+from tests.statistical.levels import lowest, repetitions
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import unit_sums
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+REPETITIONS = repetitions(100)
 ROLES = Roles(numbers={"score": "score"}, label="label")
 POPULATION = 1_000_000
 

@@ -1,6 +1,5 @@
 """Simulations of figures over clusters and by weight, and of tests of groups and segments."""
 
-import os
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -10,6 +9,7 @@ import pytest
 from scipy.special import ndtr
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals
+from tests.statistical.levels import highest, lowest, repetitions
 from tests.statistical.test_clusters import successes
 from uqcli.audit.run import Outcomes, audit_rate
 from uqcli.base.choices import OnInvalid
@@ -24,16 +24,11 @@ from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.labelled_part import labelled_parts
 from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60) * 3 // 2
 COVERED = 0.93
 NOISE = 0.6
 COST = 15
 MONEY = constraint_from(gain="gain", cost=str(COST))
-
-
-def least(level, number):
-    """Return the least share of so many intervals that a coverage shows by chance."""
-    return level - 3 * np.sqrt(level * (1 - level) / max(number, 1))
 
 
 def two_models(random, cluster, correlation):
@@ -74,7 +69,11 @@ class Coverage:
         for name, made in self.made.items():
             if made < REPETITIONS / 4:
                 continue
-            assert self.covered[name] >= made * least(COVERED, made), (name, self.covered, self.made)
+            assert self.covered[name] >= made * lowest(COVERED, made, drawn=REPETITIONS), (
+                name,
+                self.covered,
+                self.made,
+            )
 
 
 @pytest.mark.parametrize("odds", [Fraction(1, 4), Fraction(7, 3), Fraction(19)], ids=str)
@@ -241,7 +240,7 @@ LEVEL = 0.05
 
 def rejected_at_most(rejections, number):
     """Whether tests at a level reject as often as they may, but for chance."""
-    return rejections / number <= LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / number)
+    return rejections / number <= highest(LEVEL, number)
 
 
 @pytest.mark.parametrize("bound", [Fraction(7, 10), Fraction(95, 100)], ids=str)

@@ -1,6 +1,5 @@
 """Simulations of the comparison of new rows with the calibration rows: false alarms come at their levels."""
 
-import os
 from functools import cache
 
 import numpy as np
@@ -8,12 +7,13 @@ import pytest
 from scipy import stats
 
 import uqcli
+from tests.statistical.levels import repetitions
 from tests.statistical.populations import POPULATIONS
 from uqcli.estimates.proportion import flagged_interval
 from uqcli.shift.mixture import UnitCounts, Units, same_shares
 from uqcli.watch.unlabelled import homogeneity, population_stability
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+REPETITIONS = repetitions(200)
 
 
 def is_above(alarms, runs, level):

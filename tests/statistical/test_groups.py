@@ -1,18 +1,18 @@
 """Simulations of the test of each group: one that keeps the bound is rejected at most at the level."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import BoundedRate
 from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60")) * 10
+REPETITIONS = repetitions(60) * 10
 LEVEL = 0.05
-ALLOWED = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / REPETITIONS)
+ALLOWED = highest(LEVEL, REPETITIONS)
 
 
 @pytest.mark.parametrize("upper", [False, True])

@@ -1,6 +1,5 @@
 """Simulations of rules by group whose rows depend on each other within clusters: their levels hold."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +7,7 @@ import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, uniforms
+from tests.statistical.levels import highest, lowest, repetitions
 from uqcli.base.choices import GroupBound
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
@@ -16,15 +16,10 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import dependence_path
 from uqcli.watch.evidence import log_e_values
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+REPETITIONS = repetitions(100)
 POWERS = np.array([1.0, 1.5, 2.0])
 GROUPS = len(POWERS)
 """Positive rates are powers of the score, which differ between the groups."""
-
-
-def highest(level, runs):
-    """Return the largest share of runs that is consistent with a level."""
-    return level + 3 * np.sqrt(level * (1 - level) / runs)
 
 
 def drawn(random, clusters, sizes, spread, correlation):
@@ -96,7 +91,7 @@ def test_expected_precision_of_groups_covers_new_clusters(clusters, sizes, corre
             precision = rate[score >= thresholds(found)[group]].mean()
             expected = found.chosen.expected.precision
             inside[column] += expected.low <= precision <= expected.high
-    assert inside["customer"] / runs >= 0.87 - 3 * np.sqrt(0.87 * 0.13 / runs), inside
+    assert inside["customer"] / runs >= lowest(0.87, runs), inside
     assert inside[None] < inside["customer"]
 
 

@@ -1,6 +1,5 @@
 """Simulations of the tests of guarantees: a valid guarantee is rejected at most at the level."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -8,15 +7,16 @@ import pytest
 
 import uqcli
 from tests.properties.class_rows import SOURCE, TARGET, gaussian_mixture, posterior
+from tests.statistical.levels import highest, repetitions
 from uqcli.base.choices import ConformalMethod, ConformalMode
 from uqcli.base.counts import ValueCounts
 from uqcli.calibrate.maps.histogram import fit_histogram
 from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, coverage_p_value, effective_rows
 from uqcli.evaluate.calibrators import error_p_values
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 ALPHA, LEVEL = Fraction(1, 10), 0.05
-ALLOWED = LEVEL + 3 * np.sqrt(LEVEL * (1 - LEVEL) / REPETITIONS)
+ALLOWED = highest(LEVEL, REPETITIONS)
 
 
 def p_value_on_target(random, method, calibration_rows, test_rows):

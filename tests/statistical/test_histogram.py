@@ -1,16 +1,15 @@
 """Simulations of the error bounds of histograms whose edges are scores of the rows themselves."""
 
-import os
-
 import numpy as np
 import pytest
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.base.counts import bin_of, pool
 from uqcli.base.rows import ClassCounts
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.histogram import fit_class_histogram, fit_histogram
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 POPULATION = 200_000
 """Points of a population; a law of few scores repeats them."""
 
@@ -47,7 +46,7 @@ def test_the_rates_of_all_bins_are_within_their_bounds_of_those_of_new_rows(law,
                 missed += 1
                 break
     allowed = 1 - confidence
-    assert missed / REPETITIONS <= allowed + 3 * np.sqrt(allowed * (1 - allowed) / REPETITIONS)
+    assert missed / REPETITIONS <= highest(allowed, REPETITIONS)
 
 
 @pytest.mark.parametrize("decimals", [None, 1])
@@ -73,4 +72,4 @@ def test_the_class_frequencies_of_all_bins_are_within_their_bounds(decimals, row
             for number, (rate, error) in enumerate(zip(part.rate, part.error, strict=True))
             for inside in [(predicted == index) & (bin_of(largest, np.array(part.edges)) == number)]
         )
-    assert missed / REPETITIONS <= 0.5 + 3 * np.sqrt(0.25 / REPETITIONS)
+    assert missed / REPETITIONS <= highest(0.5, REPETITIONS)

@@ -1,15 +1,14 @@
 """Simulations of the test of label shift: it seldom rejects one, and it finds a population that moves."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.special import expit, logit, softmax
 
+from tests.statistical.levels import repetitions
 from uqcli.shift.mixture import UnitRows, mixture_of
 
-RUNS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+RUNS = repetitions(200)
 LEVEL, LARGEST = 0.01, 0.025
 
 

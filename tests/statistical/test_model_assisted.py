@@ -1,19 +1,17 @@
 """Coverage of intervals of rates from few labels and the probabilities of all rows, also over clusters."""
 
-import os
-
 import numpy as np
 import pytest
 from scipy.special import expit, logit, ndtri
 
 from tests.statistical import clustered
+from tests.statistical.levels import lowest, repetitions
 from tests.statistical.test_clusters import unequal_sizes
-from tests.statistical.test_designs import least
 from uqcli.estimates.model_assisted import Clusters, ModelAssisted, shorter
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.survey import proportion_interval
 
-REPETITIONS = 10 * int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = 10 * repetitions(60)
 COVERED = 0.92
 ROWS = 20_000
 PREVALENCES = (0.01, 0.05, 0.2)
@@ -93,13 +91,13 @@ def coverage(prevalence, recall, labels, model, repetitions):
 )
 def test_intervals_cover_whatever_the_probabilities_are(model, prevalence, recall, labels):
     for _, covered in coverage(prevalence, recall, labels, model, REPETITIONS).values():
-        assert covered >= least(COVERED, REPETITIONS) * REPETITIONS
+        assert covered >= lowest(COVERED, REPETITIONS) * REPETITIONS
 
 
 def test_right_probabilities_make_intervals_of_recall_that_are_shown_and_cover():
     number, covered = coverage(0.2, 0.8, 1000, "right", REPETITIONS)["recall"]
     assert number == REPETITIONS
-    assert covered >= least(0.95, number) * number
+    assert covered >= lowest(0.95, number) * number
 
 
 SIZES = {
@@ -176,5 +174,9 @@ def test_intervals_over_clusters_cover(clusters, correlation, number, model, siz
                 covered[name] += printed.low <= true[name] <= printed.high
     for name, number_made in made.items():
         if number_made >= REPETITIONS / 4:  # fewer intervals do not show their level
-            assert covered[name] >= least(COVERED, number_made) * number_made, (name, covered, made)
+            assert covered[name] >= lowest(COVERED, number_made, drawn=REPETITIONS) * number_made, (
+                name,
+                covered,
+                made,
+            )
     assert max(made.values()) > REPETITIONS / 4

@@ -5,20 +5,20 @@ just above it. Labels are chosen as ``sample`` does, or rows are split, or a pre
 """
 
 import math
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import uqcli
+from tests.statistical.levels import highest, repetitions
 from uqcli.base.rows import Rows
 from uqcli.boundary.certificate import Certified
 from uqcli.boundary.certificate_rows import mirrored, mirrored_outcome, region_certifier
 from uqcli.estimates.confusion import Rate
 from uqcli.sample.certificate import BOTTOM, region_share, share_above
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 DELTA = 0.1
 STEPS = 20_000
 SHAPES = ("plateau", "rising", "above")
@@ -122,7 +122,7 @@ def share_broken(certify, population, *sizes):
 
 def require_few_broken(shares):
     """Require that few certificates break their bound in each cell, and on average no more than the risk."""
-    allowed = DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    allowed = highest(DELTA, REPETITIONS)
     assert max(shares.values()) <= allowed, shares
     assert np.mean(list(shares.values())) <= DELTA
 
@@ -186,5 +186,5 @@ def test_a_precision_and_an_omission_are_broken_together_as_rarely_as_stated(rat
         flagged, cleared = truth[zone == "flag"], truth[zone == "clear"]
         certified += 1
         broken += flagged.mean() < precision or (len(cleared) > 0 and cleared.mean() > 0.05)
-    assert broken / REPETITIONS <= DELTA + 3 * np.sqrt(DELTA * (1 - DELTA) / REPETITIONS)
+    assert broken / REPETITIONS <= highest(DELTA, REPETITIONS)
     assert certified > REPETITIONS / 2  # otherwise little was tested

@@ -4,7 +4,6 @@ A run with all repetitions takes minutes; ``make statistical QUICK=1`` does a te
 """
 
 import itertools
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +12,7 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import uqcli
+from tests.statistical.levels import lowest, repetitions
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import bin_of
 from uqcli.base.rows import Rows
@@ -23,8 +23,8 @@ from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.labelled_part import labelled_parts
 from uqcli.sample.sampling import RateCounter, labels_for, recall_design, steps
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
-LEAST = 0.93 - 3 * np.sqrt(0.93 * 0.07 / REPETITIONS)
+REPETITIONS = repetitions(100) * 3 // 2
+LEAST = lowest(0.93, REPETITIONS)
 """Least coverage that 93 % would show by chance."""
 
 CENSUS = Path(__file__).parents[2] / "sample_data" / "census_test.parquet"
@@ -221,10 +221,7 @@ def test_rates_of_rows_labelled_by_score_are_covered(design, rows, prevalence):
                     shown and rate.low <= value <= rate.high
                     for shown, rate, value in zip(found, intervals_of(part), truth, strict=True)
                 ]
-        assert (covered >= made * (0.93 - 3 * np.sqrt(0.93 * 0.07 / np.maximum(made, 1)))).all(), (
-            covered,
-            made,
-        )
+        assert (covered >= made * lowest(0.93, made, drawn=REPETITIONS)).all(), (covered, made)
         assert unknown <= tables * 0.05 + 3 * np.sqrt(tables * 0.05 * 0.95), (unknown, tables)
 
 

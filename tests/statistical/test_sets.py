@@ -1,6 +1,5 @@
 """Simulations of prediction sets: groups that mean nothing, and calibration rows of a few customers."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
@@ -8,15 +7,11 @@ import pytest
 
 import uqcli
 from tests.statistical.clustered import cluster_of_rows, labels, uniforms
+from tests.statistical.levels import highest, repetitions
 from uqcli.watch.promises import promises_of
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+REPETITIONS = repetitions(100)
 LEVEL = 0.05
-
-
-def highest(level):
-    """Return the largest share of repetitions that is consistent with a level."""
-    return level + 3 * np.sqrt(level * (1 - level) / REPETITIONS)
 
 
 @pytest.mark.parametrize(("calibration", "tested"), [(100, 3000), (1000, 10_000)])
@@ -32,7 +27,7 @@ def test_groups_that_mean_nothing_are_seldom_named(calibration, tested):
         named["by"] += any(one.p_value is not None and one.p_value <= LEVEL for one in by_group)
         segments = sets.evaluate(new, label, audit={"group": group}).segments
         named["audit"] += any(one.p_holm <= LEVEL for one in segments)
-    assert max(named.values()) / REPETITIONS <= highest(LEVEL), named
+    assert max(named.values()) / REPETITIONS <= highest(LEVEL, REPETITIONS), named
 
 
 def test_a_group_without_coverage_is_found():
@@ -72,7 +67,7 @@ def test_sets_of_large_customers_are_seldom_blamed_for_small_ones(
         score = 0.5 + 0.5 * uniforms(random, cluster, 0.5)
         result = sets.evaluate(score, labels(random, cluster, score, 0.8), cluster=cluster)
         blamed += result.metrics["promise_broken"] == 1
-    assert blamed / REPETITIONS <= highest(LEVEL), blamed
+    assert blamed / REPETITIONS <= highest(LEVEL, REPETITIONS), blamed
 
 
 @pytest.mark.parametrize(
@@ -88,4 +83,4 @@ def test_the_coverage_that_watch_tests_is_seldom_above_the_true_one(customers, s
         *_, sets = sets_of_customers(random, customers, size, alpha, correlation)
         (promise,) = promises_of(sets.artifact, None, Fraction("0.05"))
         above += sets.evaluate(score, label).metrics["coverage"].value < float(promise.bound)
-    assert above / REPETITIONS <= highest(0.025), above
+    assert above / REPETITIONS <= highest(0.025, REPETITIONS), above

@@ -1,10 +1,9 @@
 """Simulations of intervals of values with heavy-tailed amounts: they cover, also without any difference."""
 
-import os
-
 import numpy as np
 import pytest
 
+from tests.statistical.levels import lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import constraint_from
@@ -12,7 +11,7 @@ from uqcli.estimates.design import CLEARED, FLAGGED, flags
 from uqcli.estimates.value import Moments, Net, has_heavy_tail
 from uqcli.evaluate.decisions import DecisionTally, Units
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "200"))
+REPETITIONS = repetitions(200)
 MONEY = constraint_from(gain="gain", cost="15")
 AMOUNTS = {
     "log-normal": lambda random, size: np.exp(random.normal(3, 1, size)),
@@ -80,7 +79,7 @@ def test_intervals_cover_the_expected_value(size, amounts, rules):
     for name, covered in outcomes.items():
         shown = [outcome for outcome in covered if outcome is not None]
         if shown:
-            assert np.mean(shown) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(shown)), (
+            assert np.mean(shown) >= lowest(0.95, len(shown), drawn=REPETITIONS), (
                 name,
                 np.mean(shown),
                 len(shown),
@@ -130,4 +129,4 @@ def test_ranges_cover_the_value_to_be_expected_from_few_gains_on(gaining, costin
             known += 1
             covered += limits[0] <= truth * 10_000 <= limits[1]
     assert known > 0.95 * runs
-    assert covered / known >= 0.94 - 3 * np.sqrt(0.94 * 0.06 / known), covered / known
+    assert covered / known >= lowest(0.94, known, drawn=runs), covered / known

@@ -1,12 +1,11 @@
 """Simulations of amounts whose rows depend on each other: intervals of what an uncertainty adds are valid."""
 
-import os
-
 import numpy as np
 import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
+from tests.statistical.levels import lowest, repetitions
 from uqcli.base.counts import bin_of
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.clusters import ClusteredGrid
@@ -14,7 +13,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "100"))
+REPETITIONS = repetitions(100)
 MONEY = constraint_from(gain="gain", cost="15")
 MEAN_LOG = 2.5
 
@@ -68,4 +67,4 @@ def test_intervals_of_the_value_gained_cover(clusters, sizes, correlation, sprea
         known += 1
         covered += value.low <= truth <= value.high
     assert known > runs / 2
-    assert covered / known >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / known), (covered, known)
+    assert covered / known >= lowest(0.95, known, drawn=runs), (covered, known)

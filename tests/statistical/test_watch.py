@@ -1,24 +1,20 @@
 """Simulations of alarms that people look at after every batch: they keep their level and come in time."""
 
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.conformal.coverage import rank_of
 from uqcli.watch.evidence import is_alarm, log_change_evidence, log_e_values, rate_intervals
 from uqcli.watch.promises import coverage_bound
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 STREAMS = 10 * REPETITIONS
 LOOKS = 200
 DELTA = Fraction(1, 20)
 PRECISIONS = [Fraction(7, 10), Fraction(9, 10), Fraction(99, 100)]
-
-
-def allowed(share, runs):
-    return float(share) + 3 * np.sqrt(float(share) * (1 - float(share)) / runs)
 
 
 def log_e_paths(successes, trials, bound):
@@ -40,7 +36,7 @@ def batches_of(random, rate, streams=STREAMS, looks=LOOKS):
 @pytest.mark.parametrize("bound", PRECISIONS)
 def test_a_target_met_exactly_seldom_raises_the_lifetime_alarm(bound):
     batches = batches_of(np.random.default_rng(1), float(bound))
-    assert alarm_share(log_e_paths(*batches, bound), DELTA) <= allowed(DELTA, STREAMS)
+    assert alarm_share(log_e_paths(*batches, bound), DELTA) <= highest(DELTA, STREAMS)
 
 
 @pytest.mark.parametrize("bound", PRECISIONS)
@@ -70,7 +66,7 @@ def test_prediction_sets_seldom_raise_the_alarm_given_their_calibration_set(rows
     coverage = random.beta(kept, rows + 1 - kept, STREAMS)
     batches = batches_of(random, coverage[:, np.newaxis])
     bound = coverage_bound(kept, rows, DELTA)
-    assert alarm_share(log_e_paths(*batches, bound), DELTA / 2) <= allowed(DELTA, STREAMS)
+    assert alarm_share(log_e_paths(*batches, bound), DELTA / 2) <= highest(DELTA, STREAMS)
     assert alarm_share(log_e_paths(*batches, 1 - alpha), DELTA) > 2 * float(DELTA)
 
 
@@ -117,7 +113,7 @@ def test_false_alarms_of_a_change_are_a_run_length_apart(run_length, bound):
     time = first_look(paths >= run_length)
     assert time.mean() + 3 * time.std() / np.sqrt(streams) >= run_length
     for look in (run_length // 10, run_length // 4, run_length // 2):
-        assert np.mean(time <= look) <= allowed(look / run_length, streams)
+        assert np.mean(time <= look) <= highest(look / run_length, streams)
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5, 0.9, 0.99])
@@ -128,7 +124,7 @@ def test_confidence_sequences_cover_at_all_looks_together(rate):
     )
     low, high = rate_intervals(successes.ravel(), trials.ravel(), 0.9)
     is_outside = ((low > rate) | (high < rate)).reshape(successes.shape)
-    assert is_outside.any(axis=1).mean() <= allowed(0.1, len(successes))
+    assert is_outside.any(axis=1).mean() <= highest(0.1, len(successes))
 
 
 def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
@@ -140,7 +136,7 @@ def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
     as_they_come = log_e_paths(late_negatives, late_negatives + rows - negatives, bound)
     assert alarm_share(as_they_come, DELTA) > 0.9
     matured = negatives[:, :-wait]
-    assert alarm_share(log_e_paths(matured, np.full_like(matured, rows), bound), DELTA) <= allowed(
+    assert alarm_share(log_e_paths(matured, np.full_like(matured, rows), bound), DELTA) <= highest(
         DELTA, STREAMS
     )
 
@@ -165,5 +161,5 @@ def test_a_change_after_a_good_past_raises_the_change_alarm_in_time():
     paths = change_paths(successes, size, Fraction(9, 10))
     assert np.isfinite(paths).all()
     is_alarmed = paths >= 1000
-    assert is_alarmed[:, :past].any(axis=1).mean() <= allowed(past / 1000, len(paths))
+    assert is_alarmed[:, :past].any(axis=1).mean() <= highest(past / 1000, len(paths))
     assert size * np.median(first_look(is_alarmed[:, past:])) <= 200

@@ -1,6 +1,5 @@
 """Simulations of alarms by day: they keep their level where rows of a day go together, and come in time."""
 
-import os
 from fractions import Fraction
 from functools import cache
 
@@ -9,19 +8,16 @@ import pytest
 from scipy.special import ndtr
 from scipy.stats import beta
 
+from tests.statistical.levels import highest, repetitions
 from uqcli.estimates.dependence import dependence_path, divisors_since, unit_sums
 from uqcli.watch.evidence import log_e_values
 
-REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "60"))
+REPETITIONS = repetitions(60)
 STREAMS = 5 * REPETITIONS
 YEAR = 365
 ALARM, CHANGE = np.log(100), np.log(1000)
 ALERTS = 50
 SIZES = ("equal", "log-normal", "more alerts on good days", "more alerts on bad days")
-
-
-def allowed(share, runs):
-    return share + 3 * np.sqrt(share * (1 - share) / runs)
 
 
 def sizes_of(random, sizes, effect):
@@ -116,7 +112,7 @@ def test_a_target_met_exactly_seldom_rings_in_a_year(sizes, bound, correlation, 
     random = np.random.default_rng([1, SIZES.index(sizes), bound.numerator, int(100 * correlation)])
     law = {"correlation": correlation, "sizes": sizes}
     streams = watched(random, bound, calibration_days, **law)
-    assert (log_e_paths(*streams, bound).max(axis=1) >= ALARM).mean() <= allowed(0.02, STREAMS)
+    assert (log_e_paths(*streams, bound).max(axis=1) >= ALARM).mean() <= highest(0.02, STREAMS)
     if correlation == 0.2:
         independent = log_e_paths(*streams[:2], np.ones(streams[0].shape), bound)
         assert (independent.max(axis=1) >= ALARM).mean() > 0.1
@@ -126,7 +122,7 @@ def test_a_target_met_exactly_seldom_rings_in_a_year(sizes, bound, correlation, 
 def test_days_in_spells_ring_more_often_but_not_much(spell, highest):
     bound, random = Fraction(1, 2), np.random.default_rng(2)
     streams = watched(random, bound, 0, correlation=0.1, spell=spell)
-    assert (log_e_paths(*streams, bound).max(axis=1) >= ALARM).mean() <= allowed(highest, STREAMS)
+    assert (log_e_paths(*streams, bound).max(axis=1) >= ALARM).mean() <= highest(highest, STREAMS)
 
 
 @pytest.mark.parametrize("calibration_days", [0, 30])
@@ -147,7 +143,7 @@ def test_rare_days_that_differ_wholly_ring_at_most_a_few_times_as_often(share, r
         successes, trials = draw((10, YEAR))
         used = dependence_path(successes, trials, sums).used
         rings += (log_e_paths(successes, trials, used, bound).max(axis=1) >= ALARM).tolist()
-    assert np.mean(rings) <= allowed(0.05, len(rings))
+    assert np.mean(rings) <= highest(0.05, len(rings))
 
 
 LIFETIME_DAYS = {
@@ -195,7 +191,7 @@ def test_false_alarms_of_a_change_are_rarer_than_the_run_length_says(sizes, boun
     random, runs = np.random.default_rng(7), max(30, REPETITIONS // 2)
     law = {"correlation": correlation, "sizes": sizes, "spell": spell}
     streams = days_of(random, (runs, YEAR), float(bound), **law)
-    assert (first_change(*streams, None, bound) <= YEAR).mean() <= allowed(0.31, runs)
+    assert (first_change(*streams, None, bound) <= YEAR).mean() <= highest(0.31, runs)
 
 
 @pytest.mark.parametrize(("correlation", "expected"), [(0, (9, 3)), (0.05, (18, 6)), (0.2, (46, 16))])
@@ -232,4 +228,4 @@ def test_calibration_days_that_understate_the_correlation_are_left_out(
         path = dependence_path(successes, trials, sums)
         assert path.left_out[:, 60].mean() > 0.5
         rings += (log_e_paths(successes, trials, path.used, bound).max(axis=1) >= ALARM).tolist()
-    assert np.mean(rings) <= allowed(highest, len(rings))
+    assert np.mean(rings) <= highest(highest, len(rings))
