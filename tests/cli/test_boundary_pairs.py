@@ -121,34 +121,60 @@ def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
 
 
 @pytest.mark.parametrize(
-    ("bounds", "sentence"),
+    ("bounds", "is_within", "sentence"),
     [
         (
             ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.9"),
-            "the highest recall found with precision >= 0.7 and false-positive rate <= 0.1 is 0.",
+            lambda hits, alarms: (hits >= 0.7 * (hits + alarms)) & (alarms <= 0.1 * alarms[-1]),
+            "the highest recall found with precision >= 0.7 and false-positive rate <= 0.1 is {recall:.3f}",
         ),
         (
             ("--max-selected", "10%", "--recall", "0.9"),
-            "the highest recall found with at most 10% flagged is 0.",
+            lambda hits, alarms: hits + alarms <= 200,
+            "the highest recall found with at most 10% flagged is {recall:.3f}",
         ),
         (
-            ("--precision", "0.7", "--recall", "0.99", "--margin", "1"),
-            "the highest recall found at precision 0.7 is 0.",
+            ("--precision", "0.7", "--recall", "0.99"),
+            lambda hits, alarms: hits >= 0.7 * (hits + alarms),
+            "the highest recall found at precision 0.7 is {recall:.3f}",
         ),
         (
-            ("--max-fpr", "0", "--max-selected", "1"),
-            "no boundary has false-positive rate <= 0 and at most 1 flagged; the closest has",
+            ("--max-fpr", "0", "--recall", "0.9"),
+            lambda hits, alarms: alarms == 0,
+            "the highest recall found with false-positive rate <= 0 is {recall:.3f}",
         ),
-        (("--max-fpr", "0", "--max-selected", "0.01%"), "flagged, above 0.01%, at recall"),
+        (
+            ("--max-fpr", "0", "--max-selected", "0.01%"),
+            lambda hits, alarms: np.arange(len(hits)) == 0,
+            "the closest has {flagged} of 2,000 rows flagged, above 0.01%, at recall {recall:.3f}",
+        ),
     ],
 )
-def test_what_cannot_be_met_names_the_bound_and_by_how_much(uqcli, files, bounds, sentence):
-    grid = ("--score-bins", "20", "--uncertainty-bins", "1")
-    outcome = uqcli("boundary", "fit.csv", *bounds, *grid, "--json")
+def test_what_cannot_be_met_names_the_bound_and_by_how_much(
+    uqcli, files, tmp_path, bounds, is_within, sentence
+):
+    """The figures are those of a loop over all thresholds."""
+    rows = pl.read_csv(tmp_path / "fit.csv").sort("score", descending=True)
+    last = np.flatnonzero(np.diff(rows["score"].to_numpy(), append=-1.0))  # no threshold between equal scores
+    hits, flagged = rows["label"].cum_sum().to_numpy()[last], last + 1
+    best = max(np.flatnonzero(is_within(hits, flagged - hits)), key=lambda row: hits[row])
+    sentence = sentence.format(recall=hits[best] / hits[-1], flagged=flagged[best])
+    grid = ("--score-bins", "all", "--uncertainty-bins", "1")
+    outcome = uqcli("boundary", "fit.csv", *bounds, *grid, "--algorithm", "st", "--json")
     assert outcome.code == 4
     assert sentence in outcome.err
     assert outcome.json["feasible"] is False
     assert any(sentence in note for note in outcome.json["notes"])
+
+
+def test_a_margin_lowers_the_highest_recall_that_is_named(uqcli, files):
+    def highest(*margin):
+        outcome = uqcli("boundary", "fit.csv", "--precision", "0.7", "--recall", "0.99", *margin, "--json")
+        recall = outcome.json["metrics"]["recall_at_best_precision"]
+        assert f"the highest recall found at precision 0.7 is {recall:.3f}" in outcome.err
+        return recall
+
+    assert highest() - 0.1 < highest("--margin", "1") < highest()
 
 
 @pytest.mark.covering("thorough", every=2)

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import binomtest
 
 import uqcli as api
 from tests.oracles.certificate import last_certified
@@ -60,7 +61,14 @@ def test_the_pilot_chooses_and_all_rows_test(uqcli, files, tmp_path):
     )
     shown = " ".join(uqcli("show", "rule.json").out.decode().split())
     assert "(2,000 others chose, 1,500 tested)" in shown
-    assert uqcli("evaluate", "rule.json", "older.csv", "--json").json["metrics"]["promise_broken"] in (0, 1)
+    # tested at the risk of the certificate: kept on the pilot, broken if every second label is 0
+    kept = uqcli("evaluate", "rule.json", "older.csv", "--json").json["metrics"]
+    above = older.filter(pl.col("score") >= threshold)["label"]
+    assert binomtest(above.sum(), len(above), 0.6, "less").pvalue > 0.1
+    assert (kept["true_positives"], kept["promise_broken"]) == (above.sum(), 0)
+    older.with_columns(label=pl.col("label") * (pl.col("id") % 2)).write_csv(tmp_path / "worse.csv")
+    broken = uqcli("evaluate", "rule.json", "worse.csv", "--json").json["metrics"]
+    assert broken["promise_broken"] == 1
 
 
 def test_the_rule_is_that_of_a_loop_over_the_boundaries_of_the_pilot(uqcli, files, tmp_path):

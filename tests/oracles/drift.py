@@ -3,6 +3,9 @@
 import math
 from fractions import Fraction
 
+import numpy as np
+from scipy.stats import binom
+
 
 def hypergeometric(new_selected, selected, fit_rows, new_rows):
     """Return the probability of a number of new rows among the selected of all rows."""
@@ -46,6 +49,21 @@ def population_stability(reference, new):
         p = (a + 0.5) / (sum(reference) + len(cells) / 2)
         q = (b + 0.5) / (sum(new) + len(cells) / 2)
         total += (p - q) * math.log(p / q)
+    return total
+
+
+def stability_without_drift(reference, new):
+    """Return the mean index of two samples of the pooled shares, over all pairs of counts of each cell."""
+    cells = [(a, b) for a, b in zip(reference, new, strict=True) if a + b]
+    total = 0.0
+    for a, b in cells:
+        shares, chances = [], []
+        for size in (sum(reference), sum(new)):
+            counts = np.arange(size + 1)
+            shares.append((counts + 0.5) / (size + len(cells) / 2))
+            chances.append(binom.pmf(counts, size, (a + b) / (sum(reference) + sum(new))))
+        p, q = shares[0][:, None], shares[1][None, :]
+        total += chances[0] @ ((p - q) * np.log(p / q)) @ chances[1]
     return total
 
 
