@@ -272,9 +272,10 @@ def test_a_tree_grows_with_its_leaves(target):
     assert (large < GROWTH * small).all(), (small, large)
 
 
-def test_the_deepest_tree_runs_in_databases():
+@pytest.mark.parametrize("depth", [8, pytest.param(12, marks=pytest.mark.thorough)])  # 12 is the deepest
+def test_the_deepest_tree_runs_in_databases(depth):
     frame = pl.DataFrame({"score": [0.5, 0.5], "x": [0.3, None], "g": ["g0", "other"]})
-    formula = tree(12)
+    formula = tree(depth)
     module = {}
     exec(to_python(formula, {}), module)
     for dialect, run in ENGINES.items():

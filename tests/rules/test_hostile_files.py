@@ -257,7 +257,7 @@ def test_names_that_no_rule_file_may_have_are_refused_before_the_search(tmp_path
         assert not (tmp_path / "new.json").exists()
 
 
-@pytest.mark.covering("thorough", every=5)
+@pytest.mark.covering("thorough", every=9)
 @pytest.mark.parametrize(
     "text", ["[],", "{},", '{"a": 1},', "1e308,", "-1e308,", "0.5,", "[[", '"x",', "1e308, [],"]
 )
