@@ -169,7 +169,7 @@ def test_a_rule_file_with_other_column_names_takes_plain_arguments(tmp_path, row
     assert run(line.split()) == 0
     expected = find_boundary(rows["score"], rows["label"], uncertainty=rows["uncertainty"], precision="0.6")
     boundary = uqcli.Boundary.load("m.json")
-    assert repr(boundary) == "<Boundary (smooth) for target precision >= 0.6>"
+    assert repr(boundary) == "<Boundary (smooth) for target precision >= 60 %>"
     np.testing.assert_array_equal(
         boundary.decide(rows["score"], rows["uncertainty"]),
         expected.decide(rows["score"], rows["uncertainty"]),

@@ -19,12 +19,12 @@ MIN_SPECIFICITY = ConstraintKind.MIN_SPECIFICITY
 @pytest.mark.parametrize(
     ("kind", "text", "amounts", "target"),
     [
-        (PRECISION, "0.7", (Fraction(7, 10),), "precision >= 0.7"),
-        (RECALL, "1", (Fraction(1),), "recall >= 1"),
+        (PRECISION, "0.7", (Fraction(7, 10),), "precision >= 70 %"),
+        (RECALL, "1", (Fraction(1),), "recall >= 100 %"),
         (MAX_SELECTED, "30", (Fraction(30),), "at most 30 flagged"),
-        (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5% flagged"),
-        (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0"),
-        (MIN_SPECIFICITY, "0.95", (Fraction(19, 20),), "specificity >= 0.95"),
+        (MAX_SELECTED, "2.5%", (Fraction(1, 40),), "at most 2.5 % flagged"),
+        (MAX_FPR, "0", (Fraction(0),), "false-positive rate <= 0 %"),
+        (MIN_SPECIFICITY, "0.95", (Fraction(19, 20),), "specificity >= 95 %"),
         (UTILITY, "gain=2.5,cost=1", (Fraction(5, 2), Fraction(1)), "highest utility (gain=2.5,cost=1)"),
     ],
 )

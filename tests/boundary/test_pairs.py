@@ -185,7 +185,7 @@ def test_the_order_of_bounds_does_not_matter_and_the_pair_keeps_its_key():
     assert [bound.kind for bound in constraint.bounds] == [
         kind for kind in COMBINED if kind != "min-specificity"
     ]
-    text = "precision >= 0.7, false-positive rate <= 0.1, at most 5% flagged and recall >= 0.3"
+    text = "precision >= 70 %, false-positive rate <= 10 %, at most 5 % flagged and recall >= 30 %"
     assert constraint.text() == text
     saved = SavedConstraint.of(constraint)
     assert saved.also == {"max-fpr": "0.1", "max-selected": "5%", "recall": "0.3"}

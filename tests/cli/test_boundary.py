@@ -12,6 +12,7 @@ from tests.oracles.single_precision import lowest
 from uqcli import find_boundary
 from uqcli.base.choices import Algorithm, GridBinning
 from uqcli.base.errors import InfeasibleError
+from uqcli.base.wording import percent
 
 
 def fit(uqcli, path, *options):
@@ -292,7 +293,7 @@ def test_a_boundary_worse_than_the_single_threshold_says_so_in_its_first_note(uq
     assert "--algorithm st" in report.json["notes"][1]
     worse = ("boundary", *coarse_arguments, "60", "--algorithm", "vw-dpmt")
     notes = uqcli(*worse, "--json").json["notes"]
-    (caution,) = [note for note in notes if "a single threshold reaches recall 1.000" in note]
+    (caution,) = [note for note in notes if "a single threshold reaches recall 100 %" in note]
     assert "add --algorithm st to use it" in caution
     assert f"Caution: {caution[:1].upper()}{caution[1:]}" in uqcli(*worse).out.decode().splitlines()
     better = uqcli("boundary", "d.csv", "--precision", "0.9", "--score-bins", "all", "--json").json
@@ -309,7 +310,7 @@ def test_a_worse_boundary_is_compared_by_what_the_goal_maximises(uqcli, tmp_path
     pl.DataFrame({"score": score, **columns}).write_csv(tmp_path / "d.csv")
     line = ("boundary", "d.csv", *goal, "--score-bins", "3", "--algorithm", "vw-dpmt")
     notes = " ".join(uqcli(*line, "--json").json["notes"])
-    pattern = rf"a single threshold reaches {name} ([\d.]+), and the boundary only ([\d.]+): "
+    pattern = rf"a single threshold reaches {name} ([\d.]+)(?: %)?, and the boundary only ([\d.]+)(?: %)?: "
     found = re.search(pattern, notes)
     assert found is not None
     assert float(found[1]) > float(found[2])
@@ -332,7 +333,7 @@ def test_several_bounds_give_a_table_and_one_file_each(uqcli, data, tmp_path):
         assert single.json == result
         assert (tmp_path / f"b-{bound}.json").read_bytes() == (tmp_path / "alone.json").read_bytes()
     shown = uqcli("boundary", data, "--precision", "0.6,0.7").out.decode()
-    assert "precision >= 0.6" in shown and "precision >= 0.7" in shown  # noqa: PT018
+    assert "precision >= 60 %" in shown and "precision >= 70 %" in shown  # noqa: PT018
     assert "Next: add -o boundary-{}.json to save them." in shown
     failed = uqcli("boundary", data, "--precision", "0.6,0.7", "--fail-if", "recall < 2", "-q")
     assert failed.code == 6
@@ -473,7 +474,8 @@ def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     surplus = metrics["true_positives"] - 0.6 * metrics["selected"]
     assert surplus >= (0.24 * metrics["selected"]) ** 0.5
     assert metrics["recall"] < without_margin["metrics"]["recall"]
-    note = f"With --margin 1, about 5 of 6 rules meet the target, and recall here is {metrics['recall']:.3f}"
+    recall = percent(metrics["recall"])
+    note = f"With --margin 1, about 5 of 6 rules meet the target, and recall here is {recall}"
     assert note in " ".join(without_margin["notes"])
     assert "--margin" not in " ".join(with_margin["notes"])
     assert (
@@ -488,7 +490,7 @@ def test_a_margin_is_met_and_reported(compared_rows, tmp_path, uqcli):
     assert (refused.code, "--margin with --gain and --cost" in refused.err) == (2, True)
     too_wide = uqcli(*line, "--margin", "40")
     assert too_wide.code == 4
-    assert f"without one recall is {without_margin['metrics']['recall']:.3f}" in too_wide.err
+    assert f"without one recall is {percent(without_margin['metrics']['recall'])}" in too_wide.err
 
 
 def test_bins_are_chosen_alike_from_a_shared_grid_and_its_rows(compared_rows, tmp_path, uqcli):
@@ -678,7 +680,7 @@ def test_notes_say_that_an_algorithm_misses_its_target_more_often_than_not(compa
     )
     report = uqcli(*arguments, "--algorithm", "vw-dpmt", "--json").json
     assert report["metrics"]["expected"]["precision"]["value"] < 0.6
-    assert any("more likely be below 0.6 than above it" in note for note in report["notes"])
+    assert any("more likely be below 60 % than above it" in note for note in report["notes"])
 
 
 def test_a_threshold_beside_the_rule_is_said_to_have_the_same_recall_only_if_it_has(uqcli, tmp_path):

@@ -6,6 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from uqcli.base.wording import percent, percents
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -34,7 +36,10 @@ def test_the_rule_is_that_of_the_precision_if_it_has_the_recall(uqcli, files, tm
     outcome = uqcli(*common, "--recall", f"{recall + 0.001:.6f}", "--json", "-o", "both.json")
     assert outcome.code == 4
     assert outcome.json["metrics"]["recall_at_best_precision"] == recall
-    assert f"the highest recall found at precision 0.8 is {recall:.3f}" in outcome.err
+    assert (
+        f"the highest recall found at precision 80 % is {percents(recall, recall + 0.001)[0]} %"
+        in outcome.err
+    )
 
 
 @pytest.mark.parametrize("recall", ["0.7", "0.9"])
@@ -53,7 +58,8 @@ def test_of_all_algorithms_only_those_that_apply_miss_the_recall(uqcli, tmp_path
         return
     assert outcome.code == 4
     assert (
-        "the highest recall found with precision >= 1 and false-positive rate <= 0.2 is 0.700" in outcome.err
+        "the highest recall found with precision >= 100 % and false-positive rate <= 20 % is 70 %"
+        in outcome.err
     )
 
 
@@ -74,7 +80,7 @@ def test_evaluate_tests_both_bounds(uqcli, files, tmp_path):
     frame.with_columns(pl.col("score") / 2).write_csv(tmp_path / "low.csv")
     report = uqcli("evaluate", "r.json", "low.csv", "--json").json
     assert report["metrics"]["promise_broken"] == 1
-    assert any("misses recall >= 0.3 (significant)" in note for note in report["notes"])
+    assert any("misses recall >= 30 % (significant)" in note for note in report["notes"])
     kept = uqcli("evaluate", "r.json", "test.csv", "--json").json
     assert kept["metrics"]["promise_broken"] == 0
 
@@ -126,27 +132,27 @@ def test_an_algorithm_of_one_kind_of_bound_says_so(uqcli, files):
         (
             ("--precision", "0.7", "--max-fpr", "0.1", "--recall", "0.9"),
             lambda hits, alarms: (hits >= 0.7 * (hits + alarms)) & (alarms <= 0.1 * alarms[-1]),
-            "the highest recall found with precision >= 0.7 and false-positive rate <= 0.1 is {recall:.3f}",
+            "the highest recall found with precision >= 70 % and false-positive rate <= 10 % is {recall}",
         ),
         (
             ("--max-selected", "10%", "--recall", "0.9"),
             lambda hits, alarms: hits + alarms <= 200,
-            "the highest recall found with at most 10% flagged is {recall:.3f}",
+            "the highest recall found with at most 10 % flagged is {recall}",
         ),
         (
             ("--precision", "0.7", "--recall", "0.99"),
             lambda hits, alarms: hits >= 0.7 * (hits + alarms),
-            "the highest recall found at precision 0.7 is {recall:.3f}",
+            "the highest recall found at precision 70 % is {recall}",
         ),
         (
             ("--max-fpr", "0", "--recall", "0.9"),
             lambda hits, alarms: alarms == 0,
-            "the highest recall found with false-positive rate <= 0 is {recall:.3f}",
+            "the highest recall found with false-positive rate <= 0 % is {recall}",
         ),
         (
             ("--max-fpr", "0", "--max-selected", "0.01%"),
             lambda hits, alarms: np.arange(len(hits)) == 0,
-            "the closest has {flagged} of 2,000 rows flagged, above 0.01%, at recall {recall:.3f}",
+            "the closest has {flagged} of 2,000 rows flagged, above 0.01 %, at recall {recall}",
         ),
     ],
 )
@@ -158,7 +164,7 @@ def test_what_cannot_be_met_names_the_bound_and_by_how_much(
     last = np.flatnonzero(np.diff(rows["score"].to_numpy(), append=-1.0))  # no threshold between equal scores
     hits, flagged = rows["label"].cum_sum().to_numpy()[last], last + 1
     best = max(np.flatnonzero(is_within(hits, flagged - hits)), key=lambda row: hits[row])
-    sentence = sentence.format(recall=hits[best] / hits[-1], flagged=flagged[best])
+    sentence = sentence.format(recall=percent(hits[best] / hits[-1]), flagged=flagged[best])
     grid = ("--score-bins", "all", "--uncertainty-bins", "1")
     outcome = uqcli("boundary", "fit.csv", *bounds, *grid, "--algorithm", "st", "--json")
     assert outcome.code == 4
@@ -171,7 +177,7 @@ def test_a_margin_lowers_the_highest_recall_that_is_named(uqcli, files):
     def highest(*margin):
         outcome = uqcli("boundary", "fit.csv", "--precision", "0.7", "--recall", "0.99", *margin, "--json")
         recall = outcome.json["metrics"]["recall_at_best_precision"]
-        assert f"the highest recall found at precision 0.7 is {recall:.3f}" in outcome.err
+        assert f"the highest recall found at precision 70 % is {percent(recall)}" in outcome.err
         return recall
 
     assert highest() - 0.1 < highest("--margin", "1") < highest()
@@ -215,7 +221,7 @@ def test_a_share_just_above_its_limit_is_told_from_it(uqcli, tmp_path):
     frame.write_csv(tmp_path / "d.csv")
     outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "40%")
     assert outcome.code == 4
-    assert "the closest has 201 of 500 rows flagged, above 40%, at recall 1.000" in outcome.err
+    assert "the closest has 201 of 500 rows flagged, above 40 %, at recall 100 %" in outcome.err
 
 
 def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path):
@@ -226,16 +232,16 @@ def test_the_closest_precision_within_the_other_bounds_is_named(uqcli, tmp_path)
     outcome = uqcli("boundary", "d.csv", "--precision", "0.7", "--max-selected", "50", "--algorithm", "st")
     assert outcome.code == 4
     text = (
-        "no boundary has precision >= 0.7 and at most 50 flagged; the closest has precision 0.500 "
-        "(5 of 10), below 0.7"
+        "no boundary has precision >= 70 % and at most 50 flagged; the closest has precision 50 % "
+        "(5 of 10), below 70 %"
     )
-    assert f"{text}, at recall 0.059 (10 flagged)" in outcome.err
+    assert f"{text}, at recall 5.9 % (10 flagged)" in outcome.err
 
 
 @pytest.mark.thorough
 def test_every_command_takes_a_rule_of_several_bounds(uqcli, files, tmp_path):
     assert uqcli("boundary", "fit.csv", *THREE, "-q", "-o", "r.json", "--report", "r.html").code == 0
-    assert b"precision >= 0.7, false-positive rate <= 0.1 and recall >= 0.3" in uqcli("show", "r.json").out
+    assert b"precision >= 70 %, false-positive rate <= 10 % and recall >= 30 %" in uqcli("show", "r.json").out
     assert uqcli("apply", "r.json", "test.csv", "-o", "a.csv").code == 0
     assert uqcli("export", "r.json", "--to", "sql").code == 0
     watched = uqcli("watch", "r.json", "test.csv", "--json").json
@@ -247,7 +253,7 @@ def test_every_command_takes_a_rule_of_several_bounds(uqcli, files, tmp_path):
     )
     report = uqcli("evaluate", "r.json", "wrong.csv", "--json").json
     assert report["metrics"]["promise_broken"] == 1
-    for missed in ("precision >= 0.7", "false-positive rate <= 0.1", "recall >= 0.3"):
+    for missed in ("precision >= 70 %", "false-positive rate <= 10 %", "recall >= 30 %"):
         assert any(f"misses {missed} (significant)" in note for note in report["notes"])
 
 
@@ -305,5 +311,5 @@ def test_a_boundary_that_only_the_exact_optimum_finds_is_named(uqcli, tmp_path):
     common = ("boundary", "d.csv", "--precision", "0.8", "--max-selected", "40%", *grid)
     outcome = uqcli(*common, "--algorithm", "smooth")
     assert outcome.code == 4
-    assert "smooth finds no boundary with precision >= 0.8 and at most 40% flagged" in outcome.err
+    assert "smooth finds no boundary with precision >= 80 % and at most 40 % flagged" in outcome.err
     assert uqcli(*common, "--algorithm", "vw-dpmt").code == 0

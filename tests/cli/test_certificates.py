@@ -31,14 +31,14 @@ def files(tmp_path):
 
 
 PROMISES = {
-    "precision": (("--precision", "0.6"), {"precision": 0.6}, "precision >= 0.6"),
-    "recall": (("--recall", "0.6"), {"recall": 0.6}, "recall >= 0.6"),
-    "fpr": (("--max-fpr", "0.1"), {"fpr": 0.1}, "false-positive rate <= 0.1"),
-    "specificity": (("--min-specificity", "0.9"), {"specificity": 0.9}, "specificity >= 0.9"),
+    "precision": (("--precision", "0.6"), {"precision": 0.6}, "precision >= 60 %"),
+    "recall": (("--recall", "0.6"), {"recall": 0.6}, "recall >= 60 %"),
+    "fpr": (("--max-fpr", "0.1"), {"fpr": 0.1}, "false-positive rate <= 10 %"),
+    "specificity": (("--min-specificity", "0.9"), {"specificity": 0.9}, "specificity >= 90 %"),
     "pair": (
         ("--precision", "0.6", "--recall", "0.3"),
         {"precision": 0.6, "recall": 0.3},
-        "precision >= 0.6",
+        "precision >= 60 %",
     ),
 }
 
@@ -89,7 +89,7 @@ def test_the_cleared_zone_has_half_of_the_risk(uqcli, files, tmp_path):
     assert certificate["cleared"]["p_value"] <= 0.05
     assert certificate["cleared"]["miss"] == 0.4
     assert any("The risk of 10 % is divided: 5 % for each part." in note for note in report["notes"])
-    title = "precision >= 0.6, at most 40 % of positives missed, certified at a risk of 10 %"
+    title = "precision >= 60 %, at most 40 % of positives missed, certified at a risk of 10 %"
     assert title in " ".join(uqcli("show", "rule.json").out.decode().split())
     promise = "precision is at least 60 % and at most 40 % of positives are missed on new data"
     assert promise in " ".join(uqcli("boundary", "fit.csv", *options[:-3]).out.decode().split())
@@ -179,11 +179,11 @@ def test_nothing_is_promised_in_a_group_without_a_certificate(uqcli, files, tmp_
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        (("--precision", "0.99"), "no boundary can be certified for precision >= 0.99 at a risk of 10 %"),
+        (("--precision", "0.99"), "no boundary can be certified for precision >= 99 % at a risk of 10 %"),
         (("--precision", "1"), "no number of rows can show such a rate"),
         (("--max-fpr", "0"), "no number of rows can show such a rate"),
         (("--min-specificity", "1"), "no number of rows can show such a rate"),
-        (("--precision", "0.6", "--recall", "0.95"), "precision >= 0.6 and recall >= 0.95"),
+        (("--precision", "0.6", "--recall", "0.95"), "precision >= 60 % and recall >= 95 %"),
         (("--precision", "0.6", "--miss", "0"), "at most 0 % of positives missed at a risk of 5 %"),
         (("--precision", "0.99", "--by", "region", "--bound", "each"), "no boundary of a group"),
     ],

@@ -51,7 +51,7 @@ def test_the_ends_of_a_narrow_interval_differ_in_the_first_line(uqcli, tmp_path)
     fit = ("boundary", "d.csv", "--precision", "0.25", "--weight", "weight", "-q", "-o", "rule.json")
     assert uqcli(*fit).code == 0
     first = uqcli("evaluate", "rule.json", "d.csv").out.decode().splitlines()[0]
-    assert "Precision is 0.281 (95 % interval 0.278 to 0.284)" in first
+    assert "Precision is 28.1 % (95 % interval 27.8 to 28.4 %)" in first
 
 
 @pytest.mark.thorough
@@ -180,10 +180,10 @@ def test_verdicts_follow_from_the_counts(uqcli, artifact, tmp_path):
         (tmp_path / "d.csv").write_text("\n".join(["score,uncertainty,label", "0.01,1,0", *rows, ""]))
         return uqcli("evaluate", artifact, "d.csv", "--json").json["notes"][0]
 
-    assert "meets precision >= 0.7 (significant)" in notes(95, 5)
-    assert "consistent with precision >= 0.7" in notes(7, 3)
-    assert "consistent with precision >= 0.7" in notes(6, 4)
-    assert "misses precision >= 0.7 (significant)" in notes(10, 90)
+    assert "meets precision >= 70 % (significant)" in notes(95, 5)
+    assert "consistent with precision >= 70 %" in notes(7, 3)
+    assert "consistent with precision >= 70 %" in notes(6, 4)
+    assert "misses precision >= 70 % (significant)" in notes(10, 90)
 
 
 def test_weights_are_counted_and_unusable_rows_dropped(uqcli, artifact, tmp_path):
@@ -228,8 +228,8 @@ def test_rows_count_once_whatever_their_weight_and_dropped_rows_are_counted_apar
 @pytest.mark.thorough
 def test_show_states_the_constraint_and_the_changes_of_scores(uqcli, data, tmp_path):
     for options, shown_constraint in (
-        (("--max-selected", "5%"), "at most 5% flagged"),
-        (("--max-fpr", "0.2"), "target false-positive rate <= 0.2"),
+        (("--max-selected", "5%"), "at most 5 % flagged"),
+        (("--max-fpr", "0.2"), "target false-positive rate <= 20 %"),
         (("--gain", "2", "--cost", "1"), "highest utility (gain=2,cost=1)"),
     ):
         assert uqcli("boundary", data, *options, "-q", "-o", "b.json").code == 0

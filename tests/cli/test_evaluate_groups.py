@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import binomtest
 
+from uqcli.base.wording import percent
 from uqcli.estimates.proportion import holm
 
 RULES = {
@@ -80,7 +81,7 @@ def test_the_worst_group_is_tested_exactly_for_all_groups(uqcli, files):
     assert outcome.json["worst_group"] == worst == "9"
     assert outcome.json["metrics"]["worst_group"]["p"] == groups[worst]["p"]
     text = uqcli("evaluate", "rule.json", "test.csv", "--by", "region").out.decode()
-    assert "1 of 2 tested groups misses precision >= 0.7: region = 9 (" in text
+    assert "1 of 2 tested groups misses precision >= 70 %: region = 9 (" in text
     assert "corrected for 2 groups" in text
     assert "too small to test" in text
     assert "2 (" in text.split("too small to test")[1]
@@ -128,7 +129,7 @@ def test_the_table_of_groups_has_the_rate_that_is_tested(uqcli, files, rule, nam
         for start in ("region", "2 ")
     )
     assert header[-2:] == [name, "p"]
-    assert f"{rate if name == 'FPR' else 1 - rate:.3f}" == cells[-4]
+    assert percent(rate if name == "FPR" else 1 - rate) in " ".join(cells[-5:-1])
 
 
 @pytest.mark.parametrize(
@@ -140,8 +141,8 @@ def test_of_several_bounds_the_tested_one_is_named(uqcli, files, parts, tested_i
     assert uqcli("boundary", "fit.csv", *bounds, "-q", "-o", "rule.json").code == 0
     run = uqcli("evaluate", "rule.json", "test.csv", *parts, "--json")
     assert (
-        f"only precision >= 0.7 is tested in {tested_in}; "
-        "false-positive rate <= 0.4 and recall >= 0.1 are tested on all rows together."
+        f"only precision >= 70 % is tested in {tested_in}; "
+        "false-positive rate <= 40 % and recall >= 10 % are tested on all rows together."
     ) in run.json["notes"]
 
 

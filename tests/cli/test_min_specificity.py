@@ -65,7 +65,7 @@ def test_rules_are_those_of_the_false_positive_rate(uqcli, files, name):
 def test_several_bounds_make_a_table_and_a_file_each(uqcli, files, tmp_path):
     outcome = uqcli("boundary", "fit.parquet", "--min-specificity", "0.9,0.95", "-o", "r{}.json")
     assert outcome.code == 0
-    assert "specificity >= 0.95" in outcome.out.decode()
+    assert "specificity >= 95 %" in outcome.out.decode()
     assert json.loads((tmp_path / "r0.95.json").read_text())["constraint"]["value"] == "0.95"
 
 
@@ -80,7 +80,7 @@ def test_evaluate_measures_and_tests_the_specificity(uqcli, files, file, broken,
         assert specificity == {"value": 1 - rate["value"], "low": 1 - rate["high"], "high": 1 - rate["low"]}
     assert report["metrics"]["promise_broken"] == mirrored["metrics"]["promise_broken"] == broken
     assert "specificity" not in mirrored["metrics"]
-    assert "specificity >= 0.9" in report["notes"][0]
+    assert "specificity >= 90 %" in report["notes"][0]
     gate = ("--fail-if", "specificity.low < 0.999")
     assert uqcli("evaluate", "s.json", f"{file}.parquet", "-q", *gate).code == 6
 
@@ -94,7 +94,7 @@ def test_watch_counts_negatives_and_raises_an_alarm(uqcli, files):
     assert kept.json["metrics"]["bound"] == 0.9
     alarm = uqcli("watch", "s.json", "worse.parquet")
     assert alarm.code == 6
-    assert "specificity >= 0.9" in alarm.out.decode() + alarm.err
+    assert "specificity >= 90 %" in alarm.out.decode() + alarm.err
 
 
 @pytest.mark.thorough

@@ -170,7 +170,7 @@ def test_numbers_and_dashes_stay_readable_in_markdown():
     table = Table(
         title="", header=("a_b", "c"), rows=[("-0.5000 [0.1, 0.2]", "-"), ("1,000.5", "0 < 1 & 2 $")]
     )
-    text = to_markdown(Document(title="precision >= 0.7", tables=[table], notes=["10 rows."]))
+    text = to_markdown(Document(title="precision >= 70 %", tables=[table], notes=["10 rows."]))
     assert "\\" not in text
 
 

@@ -180,14 +180,14 @@ def test_checks_and_targets_are_test_cases(uqcli, data, tmp_path):
     assert cases_of(tmp_path / "r.xml") == {
         "--fail-if precision < 0.5": ("uqcli.evaluate.gate", [], []),
         "--fail-if rows < 3": ("uqcli.evaluate.gate", [], []),
-        "b0.7.json: precision >= 0.7": ("uqcli.evaluate.promise", [], []),
+        "b0.7.json: precision >= 70 %": ("uqcli.evaluate.promise", [], []),
     }
     assert uqcli("evaluate", "b0.7.json", "b0.99.json", "none.parquet", *options).code == 6
     results = cases_of(tmp_path / "r.xml")
     assert results["--fail-if precision < 0.5 (b0.7.json)"][1] == ["Failure"]
     assert results["--fail-if rows < 3 (b0.7.json)"][1] == []
-    assert results["b0.7.json: precision >= 0.7"][1] == ["Failure"]
-    assert "misses precision >= 0.7 (significant)" in results["b0.7.json: precision >= 0.7"][2][0]
+    assert results["b0.7.json: precision >= 70 %"][1] == ["Failure"]
+    assert "misses precision >= 70 % (significant)" in results["b0.7.json: precision >= 70 %"][2][0]
     report = JUnitXml.fromfile("r.xml")
     assert (report.tests, report.failures) == (6, sum(bool(result[1]) for result in results.values()))
 
@@ -210,8 +210,8 @@ def test_a_run_without_result_is_a_failure(uqcli, tmp_path):
     (tmp_path / "d.csv").write_text("score,uncertainty,label\n0.9,1,0\n0.9,1,1\n0.5,1,0\n")
     assert uqcli("boundary", "d.csv", "--precision", "0.75", "-q", "--report", "r.xml").code == 4
     results = cases_of(tmp_path / "r.xml")
-    assert list(results) == ["precision >= 0.75", "result"]
-    assert (results["precision >= 0.75"][1], results["result"][1]) == (["Failure"], ["Error"])
+    assert list(results) == ["precision >= 75 %", "result"]
+    assert (results["precision >= 75 %"][1], results["result"][1]) == (["Failure"], ["Error"])
     assert uqcli("tce", "d.csv", "-q", "--report", "r.xml").code == 0
     assert cases_of(tmp_path / "r.xml") == {"result": ("uqcli.tce.run", [], [])}
 
@@ -329,7 +329,7 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
     rate = f"it flagged {100 * fit['selected'] / fit['rows']:.2f} % of its calibration set."
-    assert f"The rule was fitted for target precision >= 0.7 (algorithm smooth); {rate}" in text
+    assert f"The rule was fitted for target precision >= 70 % (algorithm smooth); {rate}" in text
 
 
 def test_hostile_file_names_are_quoted(uqcli, data, tmp_path):

@@ -10,6 +10,7 @@ import pytest
 from tests.oracles import calibrated_parts
 from uqcli.base.counts import pool
 from uqcli.base.operating_system import join
+from uqcli.base.wording import percent
 from uqcli.estimates.binning import BinSizes
 from uqcli.tce.band import calibration_band
 from uqcli.tce.chance import key_of
@@ -274,16 +275,16 @@ def test_true_probabilities_are_not_rejected_in_a_large_file(uqcli, tmp_path):
     assert paper["metrics"]["tce"] > 60
 
 
-def test_sentences_describe_the_rows_of_the_bins_they_name(uqcli, tmp_path):
-    """Both sentences quote the only bin, whose mean score is 0.27."""
+@pytest.mark.parametrize("positive", [61, 70])
+def test_a_direction_is_stated_only_if_the_rows_together_err_to_it(uqcli, tmp_path, positive):
+    """Both scores of the only bin are wrong; together they err to one side at most."""
     score = np.array([0.1] * 100 + [0.44] * 100)
     label = np.zeros(200, dtype=int)
-    label[:61] = 1
+    label[:positive] = 1
     pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "d.parquet")
     note = " ".join(uqcli("tce", "d.parquet", "--n-min", "200", "--json").json["notes"])
-    assert "are too high" in note
-    assert "are too low" in note
-    assert note.count("0.27") == 2
+    assert ("are too low: on average 27 %, but 35 % of these rows" in note) == (positive == 70)
+    assert "are too high" not in note
 
 
 def test_scores_wrong_on_both_sides_of_their_bin_are_not_called_wrong_on_average(uqcli, tmp_path):
@@ -292,9 +293,8 @@ def test_scores_wrong_on_both_sides_of_their_bin_are_not_called_wrong_on_average
     (tmp_path / "d.csv").write_text("score,label\n" + "".join(f"{p},{y}\n" for p, y in rows))
     line = ("tce", "d.csv", "--binning", "equispaced", "--n-bins", "1", "--json")
     first = uqcli(*line).json["notes"][0]
-    assert (
-        "Some scores from 0 to 1 are too low, although the rows there have a mean score of 0.55 and" in first
-    )
+    assert "are too high, especially those from 0 to 1: on average 55 %, but only 50 % of these" in first
+    assert "too low" not in first
 
 
 @pytest.mark.thorough
@@ -374,7 +374,7 @@ def test_the_head_of_a_page_is_about_the_class_that_it_names(uqcli, tmp_path):
     assert by_class[worst]["calibration_p_adjusted"] == report["metrics"]["calibration_p_adjusted"]
     head = (tmp_path / "classes.html").read_text().split("</header>")[0].split("<header")[1]
     assert f"Class {worst} is not calibrated (p" in head
-    assert f"{by_class[worst]['tce']:.2f} %" in head
+    assert percent(by_class[worst]["tce"] / 100) in head
     assert "not calibrated" in head
 
 
@@ -421,7 +421,7 @@ def test_the_t_test_of_bins_with_labels_of_one_kind_is_a_caution(uqcli, tmp_path
     bins = [row for row in report["bins"] if row["positives"] == 0]
     share = sum(row["rejected"] for row in bins) / 20_000
     assert share > 0.1
-    caution = f"{100 * share:.1f} % of scores are in bins whose labels are all alike, where --test t rejects"
+    caution = f"{percent(share)} of scores are in bins whose labels are all alike, where --test t rejects"
     assert any(note.startswith(caution) for note in report["notes"])
     assert "labels are all alike" not in str(uqcli("tce", "r.parquet", "--json").json["notes"])
 

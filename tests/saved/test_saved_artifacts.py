@@ -200,7 +200,7 @@ def test_an_alarm_of_an_earlier_version_stays_until_it_is_acknowledged(version, 
     assert run([*line, "--json", "--no-config"]) == 6
     notes = json.loads(capsys.readouterr().out)["notes"]
     (caution,) = (note for note in notes if f"uqcli {version} began this state" in note)
-    assert "The alarm of precision >= 0.99 stays until --acknowledge" in caution
+    assert "The alarm of precision >= 99 % stays until --acknowledge" in caution
     assert f"as it is computed now {would} have raised it." in caution
     assert json.loads(Path(copy).read_text())["promises"] == json.loads(path.read_text())["promises"]
     assert run([*line[:2], *line[3:], "--acknowledge", "--json", "--no-config"]) == 0

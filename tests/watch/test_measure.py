@@ -252,7 +252,7 @@ def test_an_alarm_of_an_earlier_version_stands_and_says_whether_it_would_be_rais
     report = report_of(state, [HALF])
     assert report.alarms()
     (caution,) = (note for note in report.payload()["notes"] if "uqcli 0.4.0 began this state" in note)
-    assert "The alarm of precision >= 0.5 stays until --acknowledge" in caution
+    assert "The alarm of precision >= 50 % stays until --acknowledge" in caution
     assert f"the evidence as it is computed now {would} it." in caution
     for other in (
         report_of(state_of([HALF], days, version="0.4.0"), [HALF]),

@@ -83,6 +83,20 @@ def share_text(text: str) -> str:
     return f"{share.normalize(_EXACT):f}"
 
 
+def percent_text(text: str) -> str:
+    """Write a decimal as a percentage, with all its digits; other texts stay as they are.
+
+    Examples
+    --------
+    >>> percent_text("0.7"), percent_text("0.6845"), percent_text("80%"), percent_text("5:1")
+    ('70 %', '68.45 %', '80 %', '5:1')
+    """
+    share = share_text(text)
+    if not _DECIMAL.fullmatch(share.strip()):
+        return text
+    return f"{Decimal(share.strip()).scaleb(2, _EXACT).normalize(_EXACT):f} %"
+
+
 def is_number(text: str) -> bool:
     """Whether a text is meant as a number, valid or not.
 

@@ -27,26 +27,12 @@ def short_names(names: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(names) else list(names)
 
 
-def share_in_range(value: float | None, low: float | None, high: float | None) -> str:
-    """Format a proportion with its range in three decimals, more near 0; without a range if it has none.
+def probability(value: float | None) -> str:
+    """Format a score, or a mean of scores, with three decimals, or two digits near 0; "-" if undefined.
 
     Examples
     --------
-    >>> share_in_range(0.5, 0.4, 0.6), share_in_range(0.5, None, None), share_in_range(0.0004, 0.0001, 0.001)
-    ('0.500 [0.400, 0.600]', '0.500', '0.000400 [0.000100, 0.001000]')
-    """
-    if value is None or low is None or high is None:
-        return share(value)
-    digits = 3 if value == 0 or value >= 0.001 else 6
-    return f"{value:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-
-
-def share(value: float | None) -> str:
-    """Format a proportion with three decimals, or two digits near 0; "-" if undefined.
-
-    Examples
-    --------
-    >>> share(0.5), share(0.00123), share(None)
+    >>> probability(0.5), probability(0.00123), probability(None)
     ('0.500', '0.0012', '-')
     """
     if value is None:
@@ -54,41 +40,111 @@ def share(value: float | None) -> str:
     return f"{value:.2g}" if 0 < value < 0.01 else f"{value:.3f}"
 
 
-def number_in_words(value: float | None) -> str:
-    """Format a proportion for a sentence: two decimals, or three where two would say little.
-
-    Examples
-    --------
-    >>> number_in_words(0.7126), number_in_words(0.0451), number_in_words(None)
-    ('0.71', '0.045', 'undefined')
-    """
-    if value is None:
-        return "undefined"
-    return f"{value:.{2 if 0.1 <= value <= 0.9 or value in {0, 1} else 3}f}"
-
-
 def percent(value: float | None, digits: int | None = None) -> str:
-    """Format a proportion as a percentage for a headline, with the decimals that it needs; "-" if undefined.
+    """Format a rate: two significant digits, near 1 of what is missing; "-" if undefined.
 
     Examples
     --------
     >>> percent(0.1725), percent(0.0456), percent(0.99943), percent(0.000123), percent(None)
-    ('17 %', '4.6 %', '99.94 %', '0.012 %', '-')
+    ('17 %', '4.6 %', '99.943 %', '0.012 %', '-')
     """
     if value is None:
         return "-"
-    return f"{100 * value:.{decimals_of_percent(value) if digits is None else digits}f} %"
+    return f"{percents(value)[0] if digits is None else f'{100 * value:.{digits}f}'} %"
+
+
+def percents(*values: float) -> list[str]:
+    """Format rates that a sentence compares, in percent without the sign, so that they differ as they do.
+
+    Each has two significant digits, near 1 of what is missing, and as many more as show its difference from
+    the next one within two fifths.
+
+    Examples
+    --------
+    >>> percents(0.7, 0.62), percents(0.0065, 0.014), percents(0.103, 0.098), percents(0.9997, 1)
+    (['70', '62'], ['0.65', '1.4'], ['10.3', '9.8'], ['99.97', '100'])
+    """
+    ascending = sorted({*values})
+    own = {value: decimals_of_percent(value) for value in ascending}
+    for decimals in range(_MOST_DECIMALS + 1):
+        texts = {value: _percent_text(value, max(own[value], decimals)) for value in ascending}
+        if all(
+            abs(float(texts[high]) - float(texts[low]) - 100 * (high - low)) <= 40 * (high - low)
+            for low, high in pairwise(ascending)
+        ):
+            break
+    return [texts[value] for value in values]
+
+
+_MOST_DECIMALS: Final = 12
+
+
+def _percent_text(value: float, decimals: int) -> str:
+    text = f"{100 * value:.{decimals}f}"
+    # digits of what is missing to 100 end where it ends
+    return text.rstrip("0").rstrip(".") if value > _NEARLY_ALL and decimals else text
+
+
+_NEARLY_ALL: Final = 0.985
+"""Rate from which on two digits would be 99 or 100 %."""
 
 
 def decimals_of_percent(value: float) -> int:
-    """Return the decimals of a percentage: two significant digits near 0, one of the rest near 1."""
-    if min(abs(value), abs(1 - value)) < 1e-9 or 0.1 <= value <= 0.985:
+    """Return the decimals of a percentage: two significant digits, near 1 of what is missing."""
+    if min(abs(value), abs(1 - value)) < 1e-9 or 0.0995 <= value <= _NEARLY_ALL or value > 1:
         return 0
-    return (
-        -math.floor(math.log10(100 * (1 - value)))
-        if value > 0.985
-        else 1 - math.floor(math.log10(100 * value))
-    )
+    rest = 1 - value if value > _NEARLY_ALL else abs(value)
+    return 1 - math.floor(math.log10(100 * rest))
+
+
+def percent_in_range(value: float | None, low: float | None, high: float | None) -> str:
+    """Format a rate with its range for a table; without it if there is none, "-" if undefined.
+
+    Examples
+    --------
+    >>> percent_in_range(0.5, 0.4, 0.6), percent_in_range(0.5, None, None), percent_in_range(4e-4, 1e-4, 1e-3)
+    ('50 % [40, 60]', '50 %', '0.040 % [0.010, 0.10]')
+    """
+    if value is None or low is None or high is None:
+        return percent(value)
+    texts = percents(value, low, high)
+    return f"{texts[0]} % [{texts[1]}, {texts[2]}]"
+
+
+def percent_and_range(
+    value: float | None,
+    low: float | None,
+    high: float | None,
+    what: str = "",
+    *,
+    beside: Sequence[float] = (),
+) -> str:
+    """Format a rate with its range, if it has one, for a sentence that may compare it with others.
+
+    Examples
+    --------
+    >>> percent_and_range(0.713, 0.683, 0.741), percent_and_range(0.5, 0.4, 0.6, "90 % range ")
+    ('71 % (68 to 74 %)', '50 % (90 % range 40 to 60 %)')
+    >>> percent_and_range(0.5, None, None), percent_and_range(None, None, None)
+    ('50 %', 'undefined')
+    """
+    if value is None:
+        return "undefined"
+    if low is None or high is None:
+        return f"{percents(value, *beside)[0]} %"
+    texts = percents(value, low, high, *beside)
+    return f"{texts[0]} % ({what}{texts[1]} to {texts[2]} %)"
+
+
+def range_of(low: float | None, high: float | None) -> str:
+    """Format a range of a rate; empty if there is none.
+
+    Examples
+    --------
+    >>> range_of(0.683, 0.741), range_of(None, None)
+    ('68 to 74 %', '')
+    """
+    return "" if low is None or high is None else f"{' to '.join(percents(low, high))} %"
 
 
 def capitalised(sentence: str) -> str:

@@ -15,7 +15,7 @@ from uqcli.base.choices import ArtifactKind, Binning, OnInvalid
 from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Ints
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, number, rows_of, share
+from uqcli.base.wording import count, number, percent, rows_of
 from uqcli.bin.grid import bins_of
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
@@ -182,7 +182,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         """Return the rows and positive rate of each uncertainty bin."""
         sums = [(sum(rows), sum(hits)) for rows, hits in zip(self.count, self.positives, strict=True)]
         rows_of_table = [
-            (name, count(rows), share(hits / rows if rows else None))
+            (name, count(rows), percent(hits / rows if rows else None))
             for name, (rows, hits) in zip(names, sums, strict=True)
         ]
         return Table(title="", header=("uncertainty", "rows", "positive rate"), rows=rows_of_table)

@@ -20,7 +20,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
-from uqcli.base.wording import share
+from uqcli.base.wording import percent, percent_and_range
 from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
@@ -316,22 +316,17 @@ def expectation(expected: Mapping[str, Estimate | None], where: str = "new data"
     --------
     >>> precision = Estimate(value=0.699, low=0.684, high=0.713)
     >>> expectation({"precision": precision, "recall": Estimate(value=0.5)})
-    'On new data expect precision 0.70 (90 % range 0.68 to 0.71) and recall 0.50.'
+    'On new data expect precision 70 % (90 % range 68 to 71 %) and recall 50 %.'
     """
     parts: list[str] = []
     for name, estimate in expected.items():
         if estimate is None or estimate.value is None:
             continue
-        values = (estimate.value, estimate.low, estimate.high)
-        known = [value for value in values if value is not None]
-        low, value, high = min(known), estimate.value, max(known)
-        digits = 2 if (high - low >= 0.01 or len(known) == 1) and 0.05 <= value <= 0.95 else 3
-        text = f"{name} {value:.{digits}f}"
-        if len(known) == len(values):
-            stated = "90 % range " if not parts else ""
-            allowing = f", allowing for differences between {between}" if between and not parts else ""
-            text = f"{text} ({stated}{low:.{digits}f} to {high:.{digits}f}{allowing})"
-        parts.append(text)
+        stated = "" if parts else "90 % range "
+        text = percent_and_range(estimate.value, estimate.low, estimate.high, stated)
+        if between and not parts and text.endswith(")"):
+            text = f"{text[:-1]}, allowing for differences between {between})"
+        parts.append(f"{name} {text}")
     return f"On {where} expect {' and '.join(parts)}." if parts else ""
 
 
@@ -339,4 +334,4 @@ def expected_cells(expected: Expected | None) -> tuple[str, str]:
     """Format the expected recall and precision for a table."""
     if expected is None:
         return "", ""
-    return share(expected.recall.value), share(expected.precision.value)
+    return percent(expected.recall.value), percent(expected.precision.value)

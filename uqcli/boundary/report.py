@@ -20,9 +20,9 @@ from uqcli.base.wording import (
     count,
     money,
     percent,
+    percents,
     rounded_money,
     rows_of,
-    share,
 )
 from uqcli.boundary.certificate_rule import Certification, Region
 from uqcli.boundary.comparison_report import VERDICTS, UncertaintyComparison, gains_table
@@ -603,8 +603,8 @@ class BoundaryReport(OneResult):
         if (value := self.constraint.value_of(fit)) is not None:
             return "a net value of", rounded_money(float(value[0]))
         if self.constraint.rule.maximised is Rate.PRECISION:
-            return "precision", share(fit.precision)
-        return "recall", share(fit.recall)
+            return "precision", percent(fit.precision)
+        return "recall", percent(fit.recall)
 
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
@@ -629,12 +629,12 @@ class BoundaryReport(OneResult):
         if self.cautious is not None:
             often = "that happens to some such rules" if constraint.margin else "as likely as not"
             remedy = self._remedy("to make that about 1 in 6")
-            return [f"the true precision may be below {constraint.value} ({often}): {remedy}"]
+            return [f"the true precision may be below {constraint.bound} ({often}): {remedy}"]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
-        often = f"on new data precision will more likely be below {constraint.value} than above it"
+        often = f"on new data precision will more likely be below {constraint.bound} than above it"
         return [f"{often}: {self._remedy('to make that less likely')}"]
 
     def _remedy(self, effect_of_margin: str) -> str:
@@ -692,7 +692,7 @@ class BoundaryReport(OneResult):
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            f"new data may have more than {bound.value} flagged (about as likely as not): ask for "
+            f"new data may have more than {bound.bound} flagged (about as likely as not): ask for "
             "less if that is a hard limit."
         ]
 
@@ -784,7 +784,7 @@ class BoundaryReport(OneResult):
         if self.class_weights is not None and not self._refuted:
             in_target = self.class_weights.precision(boundary.fit.precision)
             notes.append(
-                f"With the class priors of the target data, precision is {share(in_target)} (class weights "
+                f"With the class priors of the target data, precision is {percent(in_target)} (class weights "
                 f"{self.class_weights.negative:.4g} and {self.class_weights.positive:.4g})."
             )
         return [*notes, *self._new_data_notes()]
@@ -813,7 +813,7 @@ class BoundaryReport(OneResult):
                 "--margin 1 finds no boundary"
                 if fit is None
                 else "with --margin 1, about 5 of 6 rules meet the target, and recall here is "
-                f"{share(fit.fit.recall)}"
+                f"{percent(fit.fit.recall)}"
             )
         if CERTIFY in self.safer_options:
             notes.append("--certify 0.1 guarantees the target at a risk of 10 %")
@@ -831,9 +831,9 @@ class BoundaryReport(OneResult):
         if self.constraint.margin and self.without_margin is not None:
             fit = self.without_margin.fit
             return (
-                f"no boundary reaches precision {self.constraint.value} with a margin of "
+                f"no boundary reaches precision {self.constraint.bound} with a margin of "
                 f"{float(self.constraint.margin):g} standard errors; without one recall is "
-                f"{share(fit.recall)}"
+                f"{percent(fit.recall)}"
             )
         if closest is None:
             subject = "no boundary" if self.groups is None else "no boundary of a group"
@@ -842,9 +842,10 @@ class BoundaryReport(OneResult):
 
     def _single_shortfall(self, closest: Confusion[int]) -> str:
         if self.constraint.rate is Rate.PRECISION:
+            best, _ = percents(closest.precision or 0.0, float(self.constraint.numbers[0]))
             return (
-                f"no boundary reaches precision {self.constraint.value}; the best is "
-                f"{share(closest.precision)} at recall {share(closest.recall)} "
+                f"no boundary reaches precision {self.constraint.bound}; the best is {best} % at recall "
+                f"{percent(closest.recall)} "
                 f"({count(closest.selected)} flagged)"
                 f"{'' if self.is_of_grid else '; boundary without a bound lists what these rows allow'}"
             )
@@ -858,8 +859,9 @@ class BoundaryReport(OneResult):
         limits, recall = self.constraint.limits, self.constraint.bound_on(Rate.RECALL)
         assert recall is not None  # otherwise a boundary is feasible
         only_precision = limits.rate is Rate.PRECISION and not limits.also
-        where = f"at precision {limits.value}" if only_precision else f"with {limits.text()}"
-        return f"the highest recall found {where} is {share(closest.recall)}, below {recall.value}"
+        where = f"at precision {limits.bound}" if only_precision else f"with {limits.text()}"
+        found, _ = percents(closest.recall or 0.0, float(recall.numbers[0]))
+        return f"the highest recall found {where} is {found} %, below {recall.bound}"
 
     def _joint_shortfall(self, closest: Confusion[int]) -> str:
         """State which of several bounds the closest boundary misses, and by how much."""
@@ -872,7 +874,7 @@ class BoundaryReport(OneResult):
             )
         return (
             f"no boundary has {limits.text()}; the closest has {listed(missed, 'and')}, at recall "
-            f"{share(closest.recall)} ({count(closest.selected)} flagged)"
+            f"{percent(closest.recall)} ({count(closest.selected)} flagged)"
         )
 
 
@@ -880,12 +882,13 @@ def _missed(bound: Constraint, fit: Confusion[int]) -> str:
     """State by how much a boundary misses a bound."""
     side = "above" if bound.rule.is_upper else "below"
     if bound.rate is None:
-        return f"{count(fit.selected)} flagged rows, {side} {bound.value}"
+        return f"{count(fit.selected)} flagged rows, {side} {bound.bound}"
     successes, trials = fit.trials(bound.rate)
     numbers = f"{count(successes)} of {count(trials)}"  # the rate may be the bound in three digits
     if bound.limits_alerts:
-        return f"{numbers} rows flagged, {side} {bound.value}"
-    return f"{bound.rule.name} {share(successes / trials)} ({numbers}), {side} {bound.value}"
+        return f"{numbers} rows flagged, {side} {bound.bound}"
+    rate, _ = percents(successes / trials, float(bound.numbers[0]))
+    return f"{bound.rule.name} {rate} % ({numbers}), {side} {bound.bound}"
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
@@ -905,8 +908,8 @@ def _cells(candidate: Candidate) -> tuple[str, ...]:
 def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:
     """Return the results on the calibration set; a rule that was not found flags nothing."""
     return [
-        Metric("recall", "recall", None if fit is None else fit.recall, share),
-        Metric("precision", "precision", None if fit is None else fit.precision, share),
+        Metric("recall", "recall", None if fit is None else fit.recall, percent),
+        Metric("precision", "precision", None if fit is None else fit.precision, percent),
         Metric("selected", "flagged", fit.selected if fit else 0, count),
         Metric("true_positives", "", fit.true_positives if fit else 0),
     ]

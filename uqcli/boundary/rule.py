@@ -18,7 +18,7 @@ from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, exact_number, percent, printable, ranges, rows_of, share, share_in_range
+from uqcli.base.wording import count, exact_number, percent, percent_in_range, printable, ranges, rows_of
 from uqcli.boundary.certificate_rule import (
     Region,
     SavedCertificate,
@@ -715,7 +715,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
                 where = f"calibration set ({count(tested)} {self.certified.units} tested)"
         if self.region is not None:
             where = f"{count(fit.rows)} rows drawn from scores {self.region}"
-        recall = share(fit.recall if self.region is None else None)
+        recall = percent(fit.recall if self.region is None else None)
         expected = self._expected_rows()
         thresholds = threshold_table(
             self.uncertainty_edges, self.thresholds, given(self.review_thresholds), raised=self.is_raised
@@ -724,7 +724,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             title="",
             header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
             rows=[
-                (where, recall, share(None if self.is_below else fit.precision), count(fit.selected)),
+                (where, recall, percent(None if self.is_below else fit.precision), count(fit.selected)),
                 *expected,
             ],
         )
@@ -790,7 +790,8 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if self.group_rules and sum(group.fit.rows for group in self.group_rules.values()) < self.fit.rows:
             name = "expected in these groups"
         recall, precision = (
-            share_in_range(rate.value, rate.low, rate.high) for rate in (expected.recall, expected.precision)
+            percent_in_range(rate.value, rate.low, rate.high)
+            for rate in (expected.recall, expected.precision)
         )
         return [(name, recall, precision, "")]
 
@@ -804,7 +805,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         """See Saved: with its result on the calibration set."""
         target = self._target_text(", certified" if self.risk else "")
         selected, rows = self.fit.flagged
-        share_flagged = f"{100 * selected / rows:.2f} % of its calibration set"
+        share_flagged = f"{percent(selected / rows)} of its calibration set"
         if self.region is not None:
             share_flagged = f"{share_flagged}, drawn from scores {self.region}"
         return f"The rule was fitted for {target} (algorithm {self.algorithm}); it flagged {share_flagged}"
@@ -830,7 +831,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             negative, positive = target.weights
             sentences.append(
                 f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
-                f"data; precision there is {share(target.precision)}."
+                f"data; precision there is {percent(target.precision)}."
             )
         return sentences
 
@@ -1019,7 +1020,7 @@ def group_line(
     name: str, fit: Confusion[int] | GroupFit, thresholds: Sequence[float | None]
 ) -> tuple[str, ...]:
     """Format the results and the rule of a group."""
-    counts = count(fit.rows), share(fit.recall), share(fit.precision), count(fit.selected)
+    counts = count(fit.rows), percent(fit.recall), percent(fit.precision), count(fit.selected)
     return printable(name, 30), *counts, rule_in_short(thresholds)
 
 
@@ -1092,7 +1093,7 @@ def zones_table(fit: Fit | Confusion[int]) -> Table:
             zone,
             f"{count(n)} ({percent(n / fit.rows)})",
             f"{count(p)} ({percent(p / fit.positives)})",
-            share(p / n if n else None),
+            percent(p / n if n else None),
         )
         for zone, n, p in zip(ZONES, rows, hits, strict=True)
     ]

@@ -9,7 +9,7 @@ from typing import Any
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
 from uqcli.base.records import dataclass
-from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of, share
+from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of
 from uqcli.boundary.expected import expected_cells, expected_metrics
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import ranges_by, rule, rule_in_short
@@ -207,7 +207,7 @@ def _line(report: BoundaryReport) -> tuple[str, ...]:
         return (bound, "infeasible", *[""] * 4, *zones)
     if boundary.fit.zones:
         reviewed, caught = boundary.fit.zones
-        zones = count(reviewed), share(caught / boundary.fit.positives)
+        zones = count(reviewed), percent(caught / boundary.fit.positives)
     return (bound, *fit_cells(boundary.fit), *expected_cells(report.chosen.expected), *zones)
 
 
@@ -316,7 +316,7 @@ class TargetsReport(OneResult):
         if not self.positives:
             return "No row is positive, so no rule can be found."
         recalls = [
-            (report.constraint.value, percent(report.chosen.boundary.fit.recall))
+            (report.constraint.bound, percent(report.chosen.boundary.fit.recall))
             for report in self.of_kind(ConstraintKind.PRECISION)
             if report.chosen.boundary is not None
         ]
@@ -347,9 +347,9 @@ class TargetsReport(OneResult):
         fit = report.chosen.boundary.fit
         expected = expected_metrics(report.chosen.expected)
         return (
-            report.constraint.value,
+            report.constraint.bound,
             f"{count(fit.selected)} ({percent(fit.selected / self.rows)})",
-            share(fit.recall),
+            percent(fit.recall),
             *("" if rate is None else interval(rate) for rate in (expected["recall"], expected["precision"])),
         )
 

@@ -13,7 +13,7 @@ from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
-from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, rows_of, share
+from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, probability, rows_of
 from uqcli.bin.isotonic_error import cumulative
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.maps import CalibrationMap
@@ -289,7 +289,7 @@ def _choice_table(choice: Choice) -> Table:
 def _errors_table(errors: tuple[Floats, Floats], where: str) -> Table:
     columns = (*errors, *(cumulative(error) for error in errors))
     rows = [
-        (str(number), *(share(value) for value in line))
+        (str(number), *(probability(value) for value in line))
         for number, line in enumerate(zip(*map(_numbers, columns), strict=True), start=1)
     ]
     header = ("score bin", "IST", "MIST", "IST, from here up", "MIST, from here up")

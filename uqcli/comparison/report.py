@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, printable, share, told_apart
+from uqcli.base.wording import capitalised, count, printable, probability, told_apart
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -137,7 +137,7 @@ def lowest_brier(compared: Sequence[tuple[str, Comparison]], advice: str) -> lis
     by_loss, by_brier = (_lowest(compared, metric) for metric in ("log_loss", "brier"))
     if by_loss is None or by_brier is None or by_loss == by_brier:
         return []
-    after = {name: share(value_of(comparison.after["brier"])) for name, comparison in compared}
+    after = {name: probability(value_of(comparison.after["brier"])) for name, comparison in compared}
     return [
         f"{by_brier} has the lowest Brier score ({after[by_brier]}; {by_loss} {after[by_loss]}); {advice}."
     ]

@@ -6,7 +6,7 @@ from dataclasses import field, replace
 from typing import Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import share_in_range
+from uqcli.base.wording import percent_in_range
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,14 +79,14 @@ def direction(estimate: Estimate) -> str:
 
 
 def interval(estimate: Estimate) -> str:
-    """Format a proportion with its interval.
+    """Format a rate with its interval.
 
     Examples
     --------
     >>> interval(Estimate(value=0.5, low=0.25, high=0.75))
-    '0.500 [0.250, 0.750]'
+    '50 % [25, 75]'
     """
-    return share_in_range(estimate.value, estimate.low, estimate.high)
+    return percent_in_range(estimate.value, estimate.low, estimate.high)
 
 
 def ends_of(estimate: Estimate, form: str) -> str:

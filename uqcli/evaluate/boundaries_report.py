@@ -10,16 +10,7 @@ import msgspec
 from uqcli.base.choices import ReviewKind
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import (
-    MOST_NAMED,
-    capitalised,
-    count,
-    first_of,
-    number_in_words,
-    percent,
-    rows_of,
-    share,
-)
+from uqcli.base.wording import MOST_NAMED, capitalised, count, first_of, percent, percent_and_range, rows_of
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
@@ -105,7 +96,7 @@ class EvaluateReport(Evaluated):
         if len(self.results) > 1:
             sentences = [
                 f"{name} finds {percent(measured.recall.value)} of positives at precision "
-                f"{number_in_words(measured.precision.value)}"
+                f"{percent(measured.precision.value)}"
                 for name, measured in self.named
             ]
             if len(sentences) > MOST_NAMED:
@@ -121,23 +112,14 @@ class EvaluateReport(Evaluated):
         rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
         estimate = rate or measured.rate(constraint.rate)
         where = "" if rate is None else " on the target data"
-        ends = [end for end in (estimate.low, estimate.high) if end is not None]
-        limit = float(constraint.numbers[0])
-        is_rounded_away = any(
-            number_in_words(end) == number_in_words(other) and end != other
-            for end in ends
-            for other in (limit, *ends)
-        )
-        written = share if is_rounded_away else number_in_words
-        rated = f"{constraint.rule.name}{where} is {written(estimate.value)}"
+        ends = estimate.value, estimate.low, estimate.high
+        level = f"{100 * self.parameters.confidence:g} % interval "
+        found = percent_and_range(*ends, level, beside=[float(constraint.numbers[0])])
+        rated = f"{constraint.rule.name}{where} is {found}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
-        if estimate.low is not None and estimate.high is not None:
-            level = f"{100 * self.parameters.confidence:g} % interval"
-            low, high = written(estimate.low), written(estimate.high)
-            rated = f"{rated} ({level} {low} to {high})"
         if claim.met is None:
             return f"{rated}; {sentence}"
-        bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.value}"
+        bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.bound}"
         target = f"the {'guarantee' if artifact.risk else 'target'} of {bound}"
         significant = " (significant)" if "(significant)" in sentence else ""
         verdict = "is consistent with" if claim.met else "misses"
@@ -243,7 +225,7 @@ class EvaluateReport(Evaluated):
         in_file = f"{count(measured.confusion.selected)} of {rows_of(measured.confusion.rows)}"
         numbers = [
             key_rate(
-                f"precision (target {artifact.constraint.value})"
+                f"precision (target {artifact.constraint.parsed().bound})"
                 if artifact.constraint.parsed().rate is Rate.PRECISION
                 else "precision",
                 measured.precision,
@@ -585,7 +567,7 @@ def group_cells(measured: MeasuredBoundary, tested: Rate | None = None) -> tuple
 
     The tested rate follows if it is one of OTHER_RATES, and the value if there are amounts.
     """
-    rate = f"{100 * measured.selected_share:.2f} %"
+    rate = percent(measured.selected_share)
     value = () if measured.value is None else measured.value.cells()[:1]
     other = (interval(measured.rate(tested)),) if tested in OTHER_RATES else ()
     return rate, interval(measured.precision), interval(measured.recall), *other, *value
@@ -600,7 +582,7 @@ def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:
     zones = measured.zones
     if zones is None:
         return ("", "", "")
-    reviewed = f"{count(zones.reviewed)} ({100 * (zones.review_share.value or 0):.2f} %)"
+    reviewed = f"{count(zones.reviewed)} ({percent(zones.review_share.value or 0)})"
     return interval(zones.caught), interval(zones.miss), reviewed
 
 
@@ -610,6 +592,6 @@ def _column(measured: MeasuredBoundary) -> tuple[str, ...]:
         interval(measured.precision),
         interval(measured.recall),
         interval(measured.fpr),
-        f"{count(measured.confusion.selected)} ({measured.by_weight}{100 * measured.selected_share:.2f} %)",
+        f"{count(measured.confusion.selected)} ({measured.by_weight}{percent(measured.selected_share)})",
         count(measured.confusion.true_positives),
     )

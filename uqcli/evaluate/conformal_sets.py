@@ -16,7 +16,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
-from uqcli.base.wording import rows_of
+from uqcli.base.wording import percent, rows_of
 from uqcli.conformal.coverage import (
     CoveredClusters,
     clustered_p_value,
@@ -141,7 +141,7 @@ def _by_group(
                     "empty": empty / rows,
                     "rows": rows,
                 },
-                cells=(interval(coverage), f"{size / rows:.3f}", f"{100 * empty / rows:.2f} %"),
+                cells=(interval(coverage), f"{size / rows:.3f}", percent(empty / rows)),
                 rate=coverage if is_tested else None,
                 bounded=design.bounded(
                     Rate.ALERTS, 0, bound, upper=False, chances=artifact.chances(by, name, share)

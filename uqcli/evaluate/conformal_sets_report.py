@@ -114,7 +114,7 @@ class SetMetrics:
         return [
             Metric("coverage", "coverage", self.coverage, interval),
             Metric("mean_set_size", "mean set size", self.mean_set_size, _mean_size),
-            Metric("empty", "empty sets", self.empty, lambda share: f"{100 * share:.2f} %"),
+            Metric("empty", "empty sets", self.empty, percent),
         ]
 
     def shown_of_target(self) -> list[Metric]:
@@ -380,7 +380,7 @@ def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
 
 def _covered(estimate: Estimate, test: CoverageTest) -> str:
     together = " for all together" if len(test.p_values) > 1 else ""
-    share_covered = f"{100 * (estimate.value or 0):.1f} %"
+    share_covered = percent(estimate.value or 0)
     return f"{share_covered} of the sets contain the true class ({p_text(test.worst_p)}{together})"
 
 
@@ -388,18 +388,18 @@ def _classes_below(measured: SetMetrics) -> str:
     names = measured.test.classes_below
     if not names:
         return ""
-    texts = [f"{printable(name)} ({100 * (measured.by_class[name].value or 0):.1f} %)" for name in names]
+    texts = [f"{printable(name)} ({percent(measured.by_class[name].value or 0)})" for name in names]
     which = "classes" if len(names) > 1 else "class"
     return f"; lower in {which} {first_of(texts, 5)}, where nothing is guaranteed"
 
 
-def _verdict_in_target(percent: str, measured: SetMetrics) -> str:
-    guarantee = f"{percent} coverage of target data"
+def _verdict_in_target(guaranteed: str, measured: SetMetrics) -> str:
+    guarantee = f"{guaranteed} coverage of target data"
     if measured.test.untested_reason:
         remedy = "; give class weights with --shift" if measured.target is None else ""
         return f"{guarantee} is not tested: {measured.test.untested_reason}{remedy}."
     value = measured.coverage if measured.target is None else measured.target[0]
-    covered = f"{100 * (value.value or 0):.1f} % are covered"
+    covered = f"{percent(value.value or 0)} are covered"
     if measured.test.verdict is None:
         return f"{guarantee} is not tested, as the class weights have no draws; {covered}."
     return f"{_IN_WORDS[measured.test.verdict]} {guarantee}: {covered} ({p_text(measured.test.worst_p)})."

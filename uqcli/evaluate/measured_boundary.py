@@ -18,7 +18,7 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import Design
-from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, money_change
+from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, interval, money_change
 from uqcli.estimates.proportion import BoundedRate
 from uqcli.evaluate.report import difference_cell
 from uqcli.reports.document import Claim, Metrics
@@ -64,7 +64,7 @@ class MeasuredValue:
     def cells(self) -> tuple[str, str]:
         """Format the cells of one rule, in the order of VALUE_ROWS."""
         caught = self.value_caught
-        share = "-" if caught.value is None else f"{caught.value:.3f}{ends_of(caught, '.3f')}"
+        share = interval(caught)
         form = f",.{_decimals(self.value.value or 0.0)}f"
         return f"{_rounded(self.value.value)}{ends_of(self.value, form)}", share
 
@@ -402,10 +402,9 @@ def _outcome(
         return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
     bounded = bounded_rate(constraint, measured)
     if bounded is None:  # a number of rows
-        share = 100 * measured.selected_share
         return None, (
-            f"flags {count(measured.confusion.selected)} rows ({share:.2f} %); its limit was {text} when "
-            "it was fitted."
+            f"flags {count(measured.confusion.selected)} rows ({percent(measured.selected_share)}); "
+            f"its limit was {text} when it was fitted."
         )
     rate, estimate = bounded
     if constraint.limits_alerts:  # which is never certified

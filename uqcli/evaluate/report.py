@@ -17,7 +17,16 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.defaults import MIN_GROUP_ROWS
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import MOST_NAMED, capitalised, count, first_of, p_text, printable, short_names
+from uqcli.base.wording import (
+    MOST_NAMED,
+    capitalised,
+    count,
+    first_of,
+    p_text,
+    percent,
+    printable,
+    short_names,
+)
 from uqcli.estimates.estimate import Estimate, direction, ends_of, interval
 from uqcli.estimates.proportion import BoundedRate, holm
 from uqcli.reports.document import (
@@ -166,7 +175,7 @@ class GroupEvaluation:
             return []
         name = f"{self.by} = {worst.label}"
         tested = sum(group.p_value is not None for group in self.groups)
-        rate = "" if worst.rate is None or worst.rate.value is None else f"{worst.rate.value:.3f}, "
+        rate = "" if worst.rate is None or worst.rate.value is None else f"{percent(worst.rate.value)}, "
         corrected = f", corrected for {tested} groups" if tested > 1 else ""
         test = f"{rate}{p_text(worst.p_value)}{corrected}"
         if self.broken:
@@ -177,7 +186,9 @@ class GroupEvaluation:
             return [f"{missing} of {groups} miss {self.bound}; the worst is {name} ({test})."]
         detectable = ""
         if worst.detectable is not None:
-            detectable = f" A rate of {worst.detectable:.3f} there would have been detected (80 % power)."
+            detectable = (
+                f" A rate of {percent(worst.detectable)} there would have been detected (80 % power)."
+            )
         return [f"No group misses {self.bound} significantly; the worst is {name} ({test}).{detectable}"]
 
     def cautions(self) -> list[str]:

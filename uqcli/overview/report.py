@@ -11,7 +11,7 @@ from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, percent, printable, rows_of, share
+from uqcli.base.wording import capitalised, count, first_of, percent, printable, probability, rows_of
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
@@ -213,7 +213,7 @@ class OverviewReport(OneResult):
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} "
             f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}{with_interval}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
-            f"AUC {share(score.auc)} (0.5 is chance, 1 is perfect).",
+            f"AUC {probability(score.auc)} (0.5 is chance, 1 is perfect).",
             self._calibration_sentence(),
         ]
         if self.content.by_role:
@@ -354,7 +354,7 @@ class OverviewReport(OneResult):
         numbers = [
             KeyNumber(label="rows", value=count(score.rows)),
             KeyNumber(label="positive", value=percent(self.prevalence.value)),
-            KeyNumber(label="AUC", value=share(score.auc)),
+            KeyNumber(label="AUC", value=probability(score.auc)),
         ]
         return HeadCard(
             title=self.sentence().removesuffix("."),
@@ -368,5 +368,5 @@ def _at(report: BoundaryReport) -> str:
     """Name a target after a number."""
     constraint = report.constraint
     if constraint.limits_alerts:
-        return f"among {constraint.value} of rows"
-    return f"at precision {constraint.value}"
+        return f"among {constraint.bound} of rows"
+    return f"at precision {constraint.bound}"

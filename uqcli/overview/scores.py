@@ -25,7 +25,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.messages import with_progress
-from uqcli.base.wording import count, p_text, printable, rows_of, share
+from uqcli.base.wording import count, p_text, percent, printable, probability, rows_of
 from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint
@@ -130,8 +130,10 @@ class ScoresReport(OneResult):
                 rows = [
                     (
                         _LABELS.get(name) or name.removeprefix("recall_at_"),
-                        share(first[name]),
-                        share(self.scores[other][name]),
+                        *(
+                            (percent if of_recall else probability)(metrics[name])
+                            for metrics in (first, self.scores[other])
+                        ),
                         _change_text(differences[name]),
                     )
                     for name in first

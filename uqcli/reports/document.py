@@ -168,7 +168,7 @@ class Claim:
         return None if self.met is None else int(not self.met)
 
 
-Tone = Literal["good", "bad", "neutral"]
+Tone = Literal["good", "fair", "bad", "neutral"]
 
 
 @dataclass(frozen=True, kw_only=True)

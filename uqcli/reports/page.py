@@ -40,7 +40,7 @@ _SORTABLE_ROWS: Final = 3
 _MANY_COLUMNS: Final = 8
 """Rows from which a table can be sorted; columns from which it is printed in small type."""
 
-_SIGNS: Final = {"good": "✓ ", "bad": "✗ ", "neutral": ""}
+_SIGNS: Final = {"good": "✓ ", "fair": "! ", "bad": "✗ ", "neutral": ""}
 """Signs of verdicts, for print without colours."""
 
 

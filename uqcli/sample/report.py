@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, exact_number, percent, rows_of, share
+from uqcli.base.wording import count, exact_number, percent, rows_of
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, OneResult, Table, head_of
@@ -72,6 +72,10 @@ class SampleReport(OneResult):
         head = head_of("sample", self.source, parameters)
         return {**head, "metrics": dict(self.metrics), "notes": self._cautions()}
 
+    @property
+    def _width(self) -> str:
+        return "-" if self.width is None else f"{100 * self.width:.2g} points"
+
     def document(self) -> Document:
         """Return the readable form."""
         title, goal = self._title(), self.goal
@@ -84,8 +88,8 @@ class SampleReport(OneResult):
                 ("rows", count(self.rows)),
                 ("flagged rows", count(self.selected)),
                 *self._with_labels(),
-                (f"expected {goal}", share(self.expected)),
-                (f"expected width of its {level}", share(self.width)),
+                (f"expected {goal}", percent(self.expected)),
+                (f"expected width of its {level}", self._width),
                 ("labels needed by a plain random sample", uniform),
             ],
         )
@@ -101,7 +105,7 @@ class SampleReport(OneResult):
                 numbers=[
                     KeyNumber(label="labels", value=count(self.labels)),
                     KeyNumber(label=f"expected {goal}", value=percent(self.expected)),
-                    KeyNumber(label=f"expected width, {level}", value=share(self.width)),
+                    KeyNumber(label=f"expected width, {level}", value=self._width),
                 ],
             ),
         )
@@ -128,7 +132,7 @@ class SampleReport(OneResult):
         if self.width is not None:
             sentences.append(
                 f"Labelling them gives the {self.goal} to within about {50 * self.width:.2g} points "
-                f"({level} {100 * self.width:.2g} points wide)."
+                f"({level} {self._width} wide)."
             )
         if self.goal == "precision":
             sentences[-1:] = [f"{' '.join(sentences[-1:])} These labels cannot show the recall.".strip()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import msgspec
@@ -18,7 +18,7 @@ from uqcli.base.wording import p_text, printable
 from uqcli.engines.probabilities import BINARY
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
-from uqcli.estimates.estimate import Estimate, interval
+from uqcli.estimates.estimate import Estimate, ends_of, interval
 from uqcli.estimates.proportion import holm
 from uqcli.reports.document import Document, Metrics, MetricValue, Table
 from uqcli.rules.codec import load_kind
@@ -190,7 +190,9 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         shares = priors if source_shares is None else [interval(share) for share in source_shares]
         columns = zip(shares, self.target_shares(), self.estimates().items(), strict=True)
         for source, target, (name, weight) in columns:
-            text = interval(weight) if isinstance(weight, Estimate) else f"{weight:.4f}"
+            assert not isinstance(weight, Mapping)  # no group of metrics
+            known = weight if isinstance(weight, Estimate) else Estimate(value=weight)
+            text = f"{known.value:.4f}{ends_of(known, '.4f')}"
             rows.append((printable(name), source, interval(target), text))
         header = ("class", "source prior", "target prior", "weight")
         return Table(title="", header=header, rows=rows[:_MAX_ROWS])

@@ -12,7 +12,17 @@ import msgspec
 from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import CalibrationTest
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, p_cell, p_text, printable, rows_of, share
+from uqcli.base.wording import (
+    capitalised,
+    count,
+    first_of,
+    p_cell,
+    p_text,
+    percent_in_range,
+    printable,
+    probability,
+    rows_of,
+)
 from uqcli.estimates.binning import BINNINGS
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.reports.document import (
@@ -375,7 +385,11 @@ class TceReport(OneResult):
         group, part = self._named
         rows = "all rows" if group is self.overall else "its rows"
         lead = [affected(part, self.parameters.alpha or LEVEL, rows)]
-        return lead if self.multiclass or self.groups else [*lead, calibrated_within(self.overall.metrics)]
+        return lead if self.multiclass or self.groups else [*lead, *self._within]
+
+    @property
+    def _within(self) -> list[str]:
+        return [sentence] if (sentence := calibrated_within(self.overall.metrics)) else []
 
     def _cautions(self) -> list[str]:
         if self.is_weighted:
@@ -405,7 +419,7 @@ class TceReport(OneResult):
         if others:
             notes.append(f"Also not calibrated: {first_of(others, _MAX_NAMED)}.")
         if self.multiclass or self.groups:
-            notes.append(calibrated_within(self.overall.metrics))
+            notes += self._within
         if self.multiclass:
             value = _value(self.overall.metrics["tce"])
             notes.append(
@@ -415,9 +429,7 @@ class TceReport(OneResult):
         notes += [*self.notes, *(advice(named) if self._not_calibrated else [])]
         if self.groups and self.parameters.group_n_min is not None:
             least, most = count(self.parameters.group_n_min), count(self.parameters.group_n_max)
-            notes.append(
-                f"In the table of groups, tce uses bins of {least} to {most} rows, for all rows as well."
-            )
+            notes.append(f"The TCE of groups uses bins of {least} to {most} rows, for all groups alike.")
         if self.overall.if_calibrated:
             null = self.overall.if_calibrated["ece"]
             p_value = p_text(null.p_value, is_least=null.p_is_least)
@@ -438,14 +450,15 @@ class TceReport(OneResult):
         return notes
 
     def _groups_table(self) -> Table:
-        metrics = {**self.overall.metrics, "tce": self.tce_at_group_sizes}
-        tested = _worst_first([group for group in self.groups if group.tested])
-        small = [group for group in self.groups if not group.tested]
+        groups = sorted(_worst_first(self.groups), key=_least_adjusted)
         rows = [
-            ("(all rows)", count(self.overall.rows), *_cells(metrics)),
-            *((_part_name(group), count(group.rows), *_cells(group.metrics)) for group in (*tested, *small)),
+            (name, count(group.rows), *_cells(group.metrics), _judged(group))
+            for name, group in (
+                ("(all rows)", self.overall),
+                *((_part_name(group), group) for group in groups),
+            )
         ]
-        return Table(title="", header=("group", "rows", *_PART_METRICS), rows=rows)
+        return Table(title="", header=("group", "rows", *_PART_METRICS, "calibrated"), rows=rows)
 
     def _figure(self) -> Figure:
         if self.multiclass:
@@ -457,6 +470,22 @@ class TceReport(OneResult):
         for group in _worst_first([group for group in self.groups if group.tested])[: _MAX_PANELS - 1]:
             panels.append(_panel(f"{self.parameters.by} = {_part_name(group, 40)}", group.classes[0]))
         return reliability_figure(panels)
+
+
+def _judged(group: GroupResult) -> str:
+    """State whether a group is calibrated, by the least adjusted p-value of its classes."""
+    least = _least_adjusted(group)
+    if math.isinf(least):
+        return "too small to test"
+    return f"{'no' if least <= LEVEL else 'not refuted'} ({p_text(least)})"
+
+
+def _least_adjusted(group: GroupResult) -> float:
+    """Return the least adjusted p-value of the classes of a group; infinite if none is tested."""
+    return min(
+        (_adjusted(part) for part in group.classes if part.metrics["calibration_p"] is not None),
+        default=math.inf,
+    )
 
 
 Part = tuple[GroupResult, ClassResult]
@@ -538,8 +567,8 @@ def _bins_table(title: str, part: ClassResult) -> Table:
             f"{values['high']:.4f}",
             count(values["count"]),
             count(values["positives"]),
-            share(values["rate"]),
-            share(values["mean_score"]),
+            probability(values["rate"]),
+            probability(values["mean_score"]),
             f"{100 * values['rejected'] / values['count']:.1f} %"
             if values["count"] and values["rejected"] is not None
             else "-",
@@ -588,19 +617,19 @@ def _metrics_table(overall: GroupResult) -> Table:
 
 
 def format_metric(name: str, metric: MetricValue) -> str:
-    """Format a metric with its interval: TCE in percent with two decimals, the others as proportions.
+    """Format a metric with its interval: the share of rows that is the TCE in percent, others as they are.
 
     Examples
     --------
     >>> format_metric("tce", 12.3456), format_metric("ece", 0.5)
-    ('12.35 %', '0.500')
+    ('12 %', '0.500')
     """
-    unit = " %" if name.startswith("tce") and metric is not None else ""
-    if isinstance(metric, Estimate):
-        digits = ".2f" if name.startswith("tce") else ".4f"
-        return f"{_format(name, metric.value)}{unit}{ends_of(metric, digits)}"
-    assert metric is None or isinstance(metric, int | float)  # not a group of metrics
-    return f"{_format(name, metric)}{unit}"
+    assert not isinstance(metric, Mapping)  # no group of metrics
+    estimate = metric if isinstance(metric, Estimate) else Estimate(value=metric)
+    if not name.startswith("tce"):
+        return f"{probability(estimate.value)}{ends_of(estimate, '.4f')}"
+    ends = estimate.value, estimate.low, estimate.high
+    return percent_in_range(*(None if end is None else end / 100 for end in ends))
 
 
 _IF_CALIBRATED: Final = ("if calibrated", "p")
@@ -613,8 +642,4 @@ def _if_calibrated(name: str, nulls: Mapping[str, NullDistribution]) -> list[str
     if null is None:
         return [""] * len(_IF_CALIBRATED) if nulls else []
     p_value = p_cell(null.p_value, is_least=null.p_is_least)
-    return [f"{_format(name, null.mean)}, up to {_format(name, null.high)}", p_value]
-
-
-def _format(name: str, value: float | None) -> str:
-    return f"{value:.2f}" if name.startswith("tce") and value is not None else share(value)
+    return [f"{format_metric(name, null.mean)}, up to {format_metric(name, null.high)}", p_value]

@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.base.counts import Ints
 from uqcli.base.records import dataclass
+from uqcli.base.wording import percent, percents
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
@@ -118,6 +119,9 @@ def _least(values: Iterable[MetricValue]) -> float | None:
 def findings(part: ClassResult) -> list[str]:
     """State which scores are too high or too low and by how much, the more frequent side first.
 
+    A direction is stated only of scores whose sum of labels differs from that of the scores in it, by a score
+    test with one degree of freedom: scores that are rejected one by one may err to the other side together.
+
     Empty if the test rejects no score of the part.
     """
     assert part.rejected is not None  # its caller has none
@@ -126,11 +130,12 @@ def findings(part: ClassResult) -> list[str]:
         key=lambda side: -int(side[1].sum()),
     )
     most = int(sides[0][1].sum())
-    return [
+    found = [
         _finding(part.bins, of_side, name)
         for name, of_side in sides
         if of_side.sum() >= _LEAST_OF_OTHER_SIDE * most > 0
     ]
+    return [sentence for sentence in found if sentence]
 
 
 def mean_error(part: ClassResult) -> tuple[float, str]:
@@ -166,27 +171,20 @@ def advice(part: ClassResult) -> list[str]:
 
 
 def calibrated_within(metrics: Metrics) -> str:
-    """State within what the scores are calibrated, and the deviation that is proved or would be."""
-    within, proved, detectable = (metrics[name] for name in ("within", "within_low", "within_detectable"))
+    """State within what the scores are calibrated, and the deviation that is proved; empty without either."""
+    within, proved = metrics["within"], metrics["within_low"]
     assert isinstance(proved, float)  # always known
+    least = f"by at least {proved:.2g} somewhere" if proved >= _LEAST else ""
     most = "" if within is None else f"by at most {within:.2g} on 95 % of rows"
+    if not least and not most:
+        return ""
     falls = " The rate of positives does not rise everywhere with the score." if within is None else ""
-    if proved >= _LEAST:
-        beside = f", and {most}" if most else ""
-        return f"With 95 % confidence the score is off by at least {proved:.2g} somewhere{beside}.{falls}"
-    above = f" above {_LEAST:g}" if proved else ""
-    shown = (
-        ""
-        if detectable is None
-        else f"; if every score were off by {detectable:.2g}, it would find that with 80 % power"
-    )
-    upper = f" With 95 % confidence the score is off {most}." if most else ""
-    return f"A stricter test of all scores at once finds no significant error{above}{shown}.{upper}{falls}"
+    known = " and ".join(filter(None, (least, most)))
+    return f"With 95 % confidence the score is off {known}.{falls}"
 
 
 def _percent(rows: int, total: int) -> str:
-    share_of_all = 100 * rows / total
-    return "less than 0.1 %" if 0 < share_of_all < 0.05 else f"{share_of_all:.1f} %"
+    return percent(rows / total)
 
 
 def _finding(bins: ScoreBins, rejected: Ints, side: str) -> str:
@@ -223,20 +221,30 @@ def _score_range(bins: ScoreBins, run: Ints) -> str:
 
 
 def _with_rates(finding: str, bins: ScoreBins, run: Ints, side: str) -> str:
-    """Compare the mean score of bins with their positive rate; they may err to the other side on average."""
+    """Compare the mean score of bins with their positive rate; empty if together they do not err so."""
     rows = int(bins.count[run].sum())
     mean = float((bins.mean_score[run] * bins.count[run]).sum()) / rows
     rate = int(bins.positives[run].sum()) / rows
-    digits = next((n for n in range(2, 6) if f"{mean:.{n}g}" != f"{rate:.{n}g}"), 6)  # until they differ
-    score = f"{mean:.{digits}f}" if 0.01 <= mean <= 0.99 else f"{mean:.{digits + 1}g}"
-    positive = f"{100 * rate:.{digits if rate < 0.995 else digits + 1}g} %"
-    if (mean > rate) != (side == "too high"):
-        return (
-            f"Some scores {_score_range(bins, run)} are {side}, although the rows there have a mean score of "
-            f"{score} and {positive} positives."
-        )
+    if not _errs(bins, run, side):
+        return ""
+    score, positive = percents(mean, rate)
     only = "only " if side == "too high" else ""
-    return f"{finding}: on average {score}, but {only}{positive} of these rows are positive."
+    return f"{finding}: on average {score} %, but {only}{positive} % of these rows are positive."
+
+
+def _errs(bins: ScoreBins, run: Ints, side: str) -> bool:
+    """Whether the labels of bins have another sum than the scores, significantly and to a side.
+
+    The variance of a label is that at the mean score of its bin, which is at least the mean one.
+    """
+    count, score = bins.count[run], bins.mean_score[run]
+    error = float((bins.positives[run] - count * score).sum())
+    variance = float((count * score * (1 - score)).sum())
+    return (error < 0) == (side == "too high") and error * error >= _ONE_DEGREE * variance > 0
+
+
+_ONE_DEGREE = 3.841458820694124
+"""The 95 % quantile of chi-squared with one degree of freedom."""
 
 
 def detection_limit(part: ClassResult) -> tuple[str, float] | None:

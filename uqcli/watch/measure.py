@@ -19,6 +19,7 @@ import numpy as np
 from uqcli.base.counts import Floats, Ints
 from uqcli.estimates.dependence import MIN_DAYS, Dependence, dependence_path
 from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.proportion import clopper_pearson
 from uqcli.watch.bayes_factor import log_factor, log_factors, upper_end
 from uqcli.watch.change import ChangeEvidence
 from uqcli.watch.evidence import (
@@ -182,8 +183,15 @@ class _Evidence:
             early=self._early(),
             rings_anew=self._rings_anew(),
             dependence=None if self.dependence is None or not number else _together(self.dependence),
+            newest=self._newest(confidence),
             over_time=partial(self._over_time, confidence, ends),
         )
+
+    def _newest(self, confidence: float) -> tuple[int, Estimate]:
+        """Return the trials of the last batch, and their rate with its interval."""
+        successes, trials = map(int, self.counts[-1]) if len(self.counts) else (0, 0)
+        ends = clopper_pearson(successes, trials, confidence)
+        return trials, _rate(self.promise, successes, trials, ends)
 
     def _early(self) -> int | None:
         """Return the days that were seen at an alarm, if they and the calibration days are few."""

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 class WatchRequest:
     """A rule, new rows, the state of the watch so far, what raises an alarm, and what to expect.
 
-    The rows have labels; there are no inputs to change the state only. The rule is loaded from its path, or
-    given as an object with its name. ``content`` is that of the state file, empty for a new one; None to
-    watch without a state. The options that are None are those of the state, and the bound the rule's own. The
-    cluster is the column of dependent rows, of which one is a trial.
+    The rows have labels; without inputs the state alone is shown, or changed. The rule is loaded from its
+    path, or given as an object with its name. ``content`` is that of the state file, empty for a new one;
+    None to watch without a state. The options that are None are those of the state, and the bound the rule's
+    own. The cluster is the column of dependent rows, of which one is a trial.
     """
 
     panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})
@@ -72,3 +72,8 @@ class WatchRequest:
     columns: ColumnOverrides = ColumnOverrides()
     content: bytes | None = None
     cluster: str | None = None
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are new rows; else the state alone is read, or changed."""
+        return bool(self.data.inputs) or self.data.frame is not None

@@ -66,7 +66,12 @@ class Promise:
         """Describe it."""
         where = "" if self.group is None else f" in {self.group}"
         name = PROMISED[self.rate].name if self.rate in PROMISED else _OTHER_RATES[self.rate][0]
-        return f"{name} {'<=' if self.is_upper else '>='} {float(self.bound):.4g}{where}"
+        return f"{name} {'<=' if self.is_upper else '>='} {self.bound_in_words}{where}"
+
+    @property
+    def bound_in_words(self) -> str:
+        """The bound in percent, with the digits of a typed one and at most four of another."""
+        return f"{float(100 * self.bound):.4g} %"
 
 
 def promises_of(

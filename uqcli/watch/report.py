@@ -11,8 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from uqcli.base.exact_numbers import percent_text
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, printable, rows_of
+from uqcli.base.wording import (
+    MOST_NAMED,
+    capitalised,
+    count,
+    percent,
+    percent_and_range,
+    printable,
+    range_of,
+    rows_of,
+)
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.reports.document import (
     Claim,
@@ -70,8 +80,9 @@ class MeasuredPromise:
     earlier one; else None.
 
     The rate is that over all batches, with its confidence sequence. ``dependence`` is how trials of a batch,
-    or of a customer, go together; None if all are taken as independent. ``over_time`` computes the rate after
-    each batch, for a figure.
+    or of a customer, go together; None if all are taken as independent. ``newest`` are the trials of the last
+    batch, and their rate with the exact interval of that batch's own rate. ``over_time`` computes the rate
+    after each batch, for a figure.
     """
 
     name: str
@@ -94,6 +105,7 @@ class MeasuredPromise:
     early: int | None
     rings_anew: bool | None
     dependence: Together | None
+    newest: tuple[int, Estimate]
     over_time: Callable[[], Sequence[Seen]]
 
     def metrics(self) -> dict[str, Any]:
@@ -122,12 +134,17 @@ class MeasuredPromise:
             "bound": self.bound,
         }
 
+    @property
+    def rate_name(self) -> str:
+        """Name of its rate, without the bound."""
+        return self.text.partition(" >=")[0].partition(" <=")[0]
+
     def alarm(self) -> str:
         """State its alarm; empty without one."""
         since = ""
         if self.since is not None and self.batches > 1:
             first, rate = self.since
-            since = f"{'worse' if rate is None else f'{rate:.3f}'} since about {first}"
+            since = f"{'worse' if rate is None else f'{percent(rate)}'} since about {first}"
         early = (
             ""
             if self.early is None
@@ -253,6 +270,25 @@ class WatchReport(OneResult):
         )
 
     def _title(self) -> str:
+        """State first that nothing new is counted, if so; then the alarm, or what was seen so far."""
+        return " ".join(filter(None, (self._nothing_new(), self._state_of_alarms())))
+
+    def _nothing_new(self) -> str:
+        """State that all rows were counted before, or that none counts for a target; else empty."""
+        new = self.new
+        if new.known and not new.added and not new.replaced:
+            unit = "batch" if self.state.parameters.day is None else "day"
+            first = f"{unit} {short_name(new.known[0])}"
+            others = "" if len(new.known) == 1 else f" and {count(len(new.known) - 1)} more"
+            was = "were" if others else "was"
+            return capitalised(f"{first}{others} {was} counted before: nothing new.")
+        arrived = [batch for batch in self.state.batches if batch.name in {*new.added, *new.replaced}]
+        if arrived and not any(counts.trials for batch in arrived for counts in batch.counts):
+            counted = " or ".join(dict.fromkeys(promise.counted for promise in self.promises))
+            return f"Nothing new: {_batches(len(arrived))} without {counted}."
+        return ""
+
+    def _state_of_alarms(self) -> str:
         alarms = self.alarms()
         if not alarms:
             since = " since the acknowledgement" if self.state.acknowledged else ""
@@ -263,11 +299,15 @@ class WatchReport(OneResult):
             rate = promise.rate
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
-            name = promise.text.partition(" >=")[0].partition(" <=")[0]
-            below = f", below the target of {promise.target}" if self._is_below_target() else ""
+            below, beside = "", list[float]()
+            if self._is_below_target():
+                below, beside = (
+                    f", below the target of {percent_text(promise.target)}",
+                    [float(promise.target)],
+                )
             return (
-                f"No alarm: {name} is {_in_range(rate)} so far{below}, from {count(promise.trials)} "
-                f"{promise.counted} {seen}."
+                f"No alarm: {promise.rate_name} is {_in_range(rate, beside)} so far{below}, from "
+                f"{count(promise.trials)} {promise.counted} {seen}."
             )
         others = len(alarms) - 1
         more = f" ({others} more alarm{'' if others == 1 else 's'} below)" if others else ""
@@ -293,11 +333,24 @@ class WatchReport(OneResult):
                 )
                 sentences.append(
                     f"The limit of the alarm is {promise.text}, the low end of what was expected. It is "
-                    f"not the target of {target}, which a rule without a certificate may miss from the "
-                    f"start.{itself}"
+                    f"not the target of {percent_text(target)}, which a rule without a certificate may miss "
+                    f"from the start.{itself}"
                 )
-        sentences += [self._evidence(), *self._about_units()]
+        sentences += [*self._newest(), self._evidence(), *self._about_units()]
         return sentences if self.kept else [*sentences, _NOT_KEPT]
+
+    def _newest(self) -> list[str]:
+        """State the rate of the newest batch alone, for each of few promises; empty for the only batch."""
+        if len(self.state.counted) < 2 or len(self.promises) > MOST_NAMED:
+            return []
+        rates = []
+        for promise in self.promises:
+            trials, rate = promise.newest
+            alone = f", {promise.rate_name} {_in_range(rate)}" if trials else ""
+            rates.append(f"{count(trials) if trials else 'no'} {promise.counted}{alone}")
+        unit = "batch" if self.state.parameters.day is None else "day"
+        name = short_name(self.state.counted[-1].name)
+        return [f"The newest {unit}, {name}, alone: {'; '.join(rates)}."]
 
     def _after_alarm(self) -> str:
         early = next((promise.early for promise in self._worst_first() if promise.alarm()), None)
@@ -340,10 +393,12 @@ class WatchReport(OneResult):
             ]
         if rests_on := self._rests_on(worst):
             return [rests_on]
-        trials = f"{count(worst.trials)} {worst.counted}"
         effective = max(round(worst.trials / together.used), 1)
         independent = "a single one" if effective == 1 else f"{count(effective)} independent ones"
-        return [f"Rows from the same {unit} are alike: {trials} tell only as much as {independent}."]
+        return [
+            f"Rows from the same {unit} may be alike: {count(worst.trials)} {worst.counted} are taken for "
+            f"{independent}, the fewest that {_units(worst.days, unit)} leave possible."
+        ]
 
     def _rests_on(self, promise: MeasuredPromise) -> str:
         """State what a range rests on if all trials, or none, have succeeded; else empty."""
@@ -465,6 +520,8 @@ class WatchReport(OneResult):
         alarms = self.alarms()
         worst = self._worst_first()[0]
         verdict = Verdict(text="no alarm", tone="good")
+        if self._is_below_target():
+            verdict = Verdict(text="no alarm, but below the target", tone="fair")
         if worst.alarmed_at is not None:
             verdict = Verdict(text="target missed", tone="bad")
         elif alarms:
@@ -473,15 +530,15 @@ class WatchReport(OneResult):
         second = KeyNumber(label="trials", value=count(worst.trials), interval=batches)
         first, rate_since = worst.since or ("", None)
         if alarms and rate_since is not None:
-            second = KeyNumber(label=f"since about {first}", value=f"{rate_since:.3f}")
+            second = KeyNumber(label=f"since about {first}", value=percent(rate_since))
         evidence, name, limit = worst.log10_e, "evidence against it", worst.limit
         if worst.alarmed_at is None and worst.changed_at is not None:
             evidence, name, limit = _log10(worst.change), "evidence of a change", worst.change_limit
         numbers = [
             KeyNumber(
                 label=worst.text,
-                value="-" if rate.value is None else f"{rate.value:.3f}",
-                interval=f"{rate.low:.3f} to {rate.high:.3f}, {batches}" if rate.low is not None else "",
+                value=percent(rate.value),
+                interval=f"{range_of(rate.low, rate.high)}, {batches}" if rate.low is not None else "",
             ),
             second,
             KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
@@ -515,15 +572,15 @@ def _units(number: int, unit: str) -> str:
 
 
 def _is_below(value: float | None, target: str) -> bool:
-    """Whether a rate with three decimals, as it is printed, is below the target, if there is one."""
-    return value is not None and bool(target) and round(value, 3) < float(target)
+    """Whether a rate is below the target, if there is one."""
+    return value is not None and bool(target) and value < float(target)
 
 
-def _in_range(rate: Estimate) -> str:
-    """Format a rate with its range, if that says anything."""
-    if rate.value is None or rate.low is None or rate.high is None or rate.high - rate.low >= 1:
-        return "undefined" if rate.value is None else f"{rate.value:.3f}"
-    return f"{rate.value:.3f} ({rate.low:.3f} to {rate.high:.3f})"
+def _in_range(rate: Estimate, beside: Sequence[float] = ()) -> str:
+    """Format a rate with its range, if that says anything, for a sentence that compares it with others."""
+    if rate.low is None or rate.high is None or rate.high - rate.low >= 1:
+        return percent_and_range(rate.value, None, None, beside=beside)
+    return percent_and_range(rate.value, rate.low, rate.high, beside=beside)
 
 
 def _batches(number: int) -> str:

@@ -96,7 +96,7 @@ def _watched(
         )
     state = _changed(state, request, promises)
     new, units = NewRows(unit="batch" if parameters.day is None else "day"), None
-    if request.data.inputs or request.data.frame is not None:
+    if request.has_rows:
         state, new, units = _with_rows(state, request, rule, promises)
     report = WatchReport(
         rule_name=request.artifact,
@@ -108,7 +108,8 @@ def _watched(
         is_continued=saved is not None and bool(saved.counted) and not request.acknowledge,
     )
     failure = GateError([f"alarm: {sentence}" for sentence in report.alarms()]) if report.alarms() else None
-    artifact = None if request.content is None else state
+    is_read_alone = not (request.has_rows or request.acknowledge or request.forget is not None)
+    artifact = None if request.content is None or is_read_alone else state
     return Result(report=report, artifact=artifact, failure=failure, saved_though_failed=True)
 
 
@@ -125,8 +126,7 @@ def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> 
         return as_day if saved.parameters.day == column and request.day in (None, column) else request
     if request.day == column:
         return as_day
-    has_rows = bool(request.data.inputs) or request.data.frame is not None
-    if request.day is not None or not has_rows:
+    if request.day is not None or not request.has_rows:
         return request
     batches = open_engine(request.data.engine).batches(_labelled(rule, request).clustered_by(column))
     for _ in batches:
@@ -137,7 +137,7 @@ def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> 
 def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
     """Load the state; None if it is new, or if there is none."""
     if not request.content:
-        if request.acknowledge or request.forget is not None:
+        if not request.has_rows:
             raise UsageError(
                 f"'{request.state}' has no batches", expected="the state of a watch", remedy="check its name"
             )

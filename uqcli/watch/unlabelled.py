@@ -17,7 +17,7 @@ from uqcli.base.counts import Bools, Floats, Ints, PooledScores
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import p_text, percent, rows_of
+from uqcli.base.wording import p_text, percent, range_of, rows_of
 from uqcli.boundary.reference import DriftCells, drift_cells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
@@ -145,8 +145,9 @@ class UnlabelledReport(OneResult):
         expected = None if self.expected is None else self.expected.precision
         if expected is None or expected.low is None:
             return self._by_key["psi"].number(form="{:.3g}".format)
-        ends = f"{expected.low:.3f} to {expected.high:.3f}"
-        return self._by_key["expected_precision"].number(ends, lambda rate: f"{rate.value:.3f}")
+        return self._by_key["expected_precision"].number(
+            range_of(expected.low, expected.high), lambda rate: percent(rate.value)
+        )
 
     @property
     def _is_usual(self) -> bool:

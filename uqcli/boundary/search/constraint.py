@@ -19,7 +19,7 @@ import numpy as np
 from uqcli.base.amounts import UNITS
 from uqcli.base.counts import Bools, Cells, Ints
 from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import decimal, is_number, share_text
+from uqcli.base.exact_numbers import decimal, is_number, percent_text, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import (
     Goal,
@@ -221,7 +221,12 @@ class Constraint:
 
     def text(self) -> str:
         """Describe the constraint."""
-        return listed((bound.rule.text.format(bound.value) for bound in self.bounds), "and")
+        return listed((bound.rule.text.format(bound.bound) for bound in self.bounds), "and")
+
+    @property
+    def bound(self) -> str:
+        """The bound in words: a rate in percent, with all digits that were typed."""
+        return self.value if self.rate is None else percent_text(self.value)
 
     def target(self) -> str:
         """Describe the constraint, as a target if it can be promised."""

@@ -18,7 +18,7 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError
-from uqcli.base.wording import count, printable, share
+from uqcli.base.wording import count, percent, printable
 from uqcli.calibrate.maps.base import (
     BaseRowMap,
     Calibrated,
@@ -111,7 +111,7 @@ def leaves_table(title: str, leaves: Sequence[Leaf]) -> Table:
             printable(leaf.rule, 160),
             leaf.calibration.formula(),
             count(leaf.rows),
-            share(leaf.positives / leaf.rows if leaf.rows else None),
+            percent(leaf.positives / leaf.rows if leaf.rows else None),
             "own" if leaf.own else "larger part",
         )
         for index, leaf in enumerate(leaves[:_MAX_ROWS])

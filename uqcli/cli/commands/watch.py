@@ -63,7 +63,11 @@ def _check(request: WatchRequest, inputs: list[str] | None) -> None:
         refuse_typed(
             ("forget", "acknowledge", "strict", "replace"), "is given without --state", remedy="add --state"
         )
-    if not inputs and request.forget is None and not request.acknowledge:
-        raise UsageError("no INPUT", expected="at least one file, or - for standard input")
+    if not inputs and request.state is None:
+        raise UsageError(
+            "no INPUT",
+            expected="at least one file, or - for standard input",
+            remedy="name new labelled rows, or --state FILE to see what was counted so far",
+        )
     if request.day is None:
         refuse_typed(("matured",), "is given without --day", remedy="add --day")
