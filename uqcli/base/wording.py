@@ -56,8 +56,8 @@ def percent(value: float | None, digits: int | None = None) -> str:
 def percents(*values: float) -> list[str]:
     """Format rates that a sentence compares, in percent without the sign, so that they differ as they do.
 
-    Each has two significant digits, near 1 of what is missing, and as many more as show its difference from
-    the next one within two fifths.
+    Each has two significant digits, near 1 one of what is missing (two if it is alone), and as many more as
+    show its difference from the next one within two fifths.
 
     Examples
     --------
@@ -66,6 +66,8 @@ def percents(*values: float) -> list[str]:
     """
     ascending = sorted({*values})
     own = {value: decimals_of_percent(value) for value in ascending}
+    if len(own) > 1:  # one digit of what is missing to 100 tells it from 100
+        own |= {value: own[value] - 1 for value in ascending if _NEARLY_ALL < value < 1 and own[value]}
     for decimals in range(_MOST_DECIMALS + 1):
         texts = {value: _percent_text(value, max(own[value], decimals)) for value in ascending}
         if all(

@@ -9,7 +9,7 @@ recall alone. The results are then put in words.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from statistics import NormalDist
@@ -37,6 +37,9 @@ DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
 _MAX_CELLS: Final = 100_000
 _MAX_KEPT: Final = 20_000
+_AGREEMENT: Final = 0.2
+"""Part of half a range by which expectations of one rule may differ from target to target."""
+
 _Z: Final = 1.645
 """Normal quantile of 90 % ranges."""
 
@@ -304,6 +307,38 @@ def expected_metrics(
         value, low, high = (class_weights.precision(end) for end in ends)
         precision = Estimate(value=value, low=low, high=high)
     return {"precision": precision, "recall": expected.recall}
+
+
+def agreed(expected: Sequence[Expected | None], rules: Sequence[Hashable]) -> list[Expected | None]:
+    """Let equal rules of several targets expect the same, if they differ by more than their ranges allow.
+
+    The optimism is that of the search for a target, so that one rule, found for several targets, has an
+    expectation for each. If they differ by more than a fifth of half the widest range, this one stands for
+    all.
+    """
+    shown = list(expected)
+    for rule in dict.fromkeys(rules):
+        places = [place for place, other in enumerate(rules) if other == rule and expected[place] is not None]
+        alike = [found for place in places if (found := expected[place]) is not None]
+        for place, own in zip(places, alike, strict=True):
+            shown[place] = Expected(
+                precision=_widest(own.precision, [other.precision for other in alike]),
+                recall=_widest(own.recall, [other.recall for other in alike]),
+            )
+    return shown
+
+
+def _widest(own: Estimate, estimates: Sequence[Estimate]) -> Estimate:
+    """Return the estimate with the widest range in place of its own, if values differ too much."""
+    values = [estimate.value for estimate in estimates if estimate.value is not None]
+    widest = max(estimates, key=_width)
+    if len(values) < 2 or max(values) - min(values) <= _AGREEMENT * _width(widest) / 2:
+        return own
+    return widest
+
+
+def _width(estimate: Estimate) -> float:
+    return 0.0 if estimate.low is None or estimate.high is None else estimate.high - estimate.low
 
 
 def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:

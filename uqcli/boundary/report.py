@@ -46,6 +46,7 @@ from uqcli.boundary.rule import (
     answer,
     boundary_card,
     group_thresholds,
+    precision_cell,
     recalibration_in_words,
     rule,
     threshold_table,
@@ -60,7 +61,7 @@ from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.estimates.estimate import Estimate, unreliable
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, unreliable
 from uqcli.estimates.survey import few_clusters
 from uqcli.reports.document import (
     Claim,
@@ -84,8 +85,6 @@ from uqcli.shift.rule import BinaryWeights
 UNTESTED = "--compare tests whether the uncertainty finds more than a single threshold."
 JOINT_TARGET = "The thresholds meet the target together, but not necessarily in each uncertainty bin."
 MARGIN, CERTIFY = "--margin 1", "--certify 0.1"
-_FEW_ALERTS = 30
-"""Alerts below which a precision on the calibration set says little."""
 _MIN_ROUNDED_SHARE = 0.001
 """Share of rows from which one decimal of a percentage is enough."""
 TOO_FEW_ALERTS = "Too few rows are flagged to choose uncertainty bins, so the rule is one threshold."
@@ -275,7 +274,10 @@ class BoundaryReport(OneResult):
         return self._answer(boundary)
 
     def _answer(self, boundary: FittedBoundary) -> str:
-        sentence = answer(boundary.fit, self._words, self.flagged_of_all, self._region)
+        independent = self.source.dependence is None
+        sentence = answer(
+            boundary.fit, self._words, self.flagged_of_all, self._region, independent=independent
+        )
         if self.constraint.rate is not Rate.OMISSION or self._region is not None:
             return sentence
         omitted, dropped = boundary.fit.trials(Rate.OMISSION)
@@ -456,9 +458,9 @@ class BoundaryReport(OneResult):
 
     def _expectation(self) -> list[str]:
         is_alone = self.certification is None and len(self.candidates) == 1
-        if self.chosen.expected is None and is_alone:
+        if self.chosen.expected is None and is_alone and not self.few_alerts():
             return ["These are the results on the calibration set; expect somewhat less on new data."]
-        if self.chosen.expected is None or self._refuted:
+        if self.chosen.expected is None or self._refuted or self.few_alerts():
             return []
         where = "new data" if self.class_weights is None else "the target data"
         if self.flagged_of_all is not None:
@@ -519,6 +521,7 @@ class BoundaryReport(OneResult):
         )
         return [
             *([sentence] if (sentence := self.only_positives()) else []),
+            *([few] if (few := self.few_alerts()) else []),
             *([f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []),
             *([self.alike.caution] if self.alike else []),
             *(self.groups.cautions() if self.groups else []),
@@ -609,9 +612,7 @@ class BoundaryReport(OneResult):
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
         boundary = self.chosen.boundary
-        if boundary is None or self.certification is not None or boundary.fit.selected >= _FEW_ALERTS:
-            return ""
-        if self.constraint.rate is not Rate.PRECISION:
+        if boundary is None or self.certification is not None or boundary.fit.selected >= FEWEST_FLAGGED:
             return ""
         flagged = boundary.fit.selected
         return (
@@ -624,8 +625,8 @@ class BoundaryReport(OneResult):
         constraint, boundary, expected = self.constraint, self.chosen.boundary, self.chosen.expected
         if boundary is None or self.certification is not None:
             return []
-        if few := self.few_alerts():
-            return [few]
+        if self.few_alerts():
+            return []
         if self.cautious is not None:
             often = "that happens to some such rules" if constraint.margin else "as likely as not"
             remedy = self._remedy("to make that about 1 in 6")
@@ -705,7 +706,8 @@ class BoundaryReport(OneResult):
             for candidate in self.candidates:
                 value = self._value_of(candidate.boundary)
                 cells = (*_cells(candidate), *("" if value is None else money(value[0]) for _ in more))
-                lines.append((str(candidate.algorithm), *cells, *expected_cells(candidate.expected)))
+                expected = None if _is_few(candidate) else candidate.expected
+                lines.append((str(candidate.algorithm), *cells, *expected_cells(expected)))
             more += ["expected recall", "expected precision"]
             return Table(title="", header=["calibration set", *header[1:], *more], rows=lines)
         where = "this rule" if self.flagged_of_all is None else f"this rule, {LABELLED_ROWS}"
@@ -891,6 +893,11 @@ def _missed(bound: Constraint, fit: Confusion[int]) -> str:
     return f"{bound.rule.name} {rate} % ({numbers}), {side} {bound.bound}"
 
 
+def _is_few(candidate: Candidate) -> bool:
+    """Whether too few rows are flagged to expect anything on new data."""
+    return candidate.boundary is not None and candidate.boundary.fit.selected < FEWEST_FLAGGED
+
+
 def _as_json(candidate: Candidate) -> dict[str, Any]:
     fit = candidate.boundary.fit if candidate.boundary else None
     metrics = None
@@ -917,7 +924,7 @@ def fit_metrics(fit: Confusion[int] | None) -> list[Metric]:
 
 def fit_cells(fit: Confusion[int]) -> tuple[str, ...]:
     """Format the results for a table: recall, precision and flagged rows."""
-    return tuple(metric.cell() for metric in fit_metrics(fit) if metric.label)
+    return percent(fit.recall), precision_cell(fit), count(fit.selected)
 
 
 def bins_tried_table(tried: Sequence[BinsTried], gained: str = "recall gained, points") -> Table:

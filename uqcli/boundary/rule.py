@@ -37,7 +37,8 @@ from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import PREDICTED, PROBA, DataRequest, FeatureRequest, Roles
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.dependence import UnitSums
-from uqcli.estimates.estimate import Estimate
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
+from uqcli.estimates.proportion import right_of
 from uqcli.reports.document import Document, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order, key_rate
 from uqcli.rules.columns import NewColumns
 from uqcli.rules.expressions import (
@@ -724,7 +725,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             title="",
             header=(ranges_by(self.source) if expected else "", "recall", "precision", "flagged"),
             rows=[
-                (where, recall, percent(None if self.is_below else fit.precision), count(fit.selected)),
+                (where, recall, "-" if self.is_below else precision_cell(fit), count(fit.selected)),
                 *expected,
             ],
         )
@@ -782,7 +783,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
 
     def _expected_rows(self) -> list[tuple[str, ...]]:
         expected = given(self.expected)
-        if expected is None:
+        if expected is None or self.fit.selected < FEWEST_FLAGGED:
             return []
         name = "expected on target data" if self.has_target else "expected on new data"
         if self.fit.flagged[1] > self.fit.rows:  # new rows are not like those that have a label
@@ -890,8 +891,13 @@ def answer(
     words: RowWords = FLAGGED_ROWS,
     flagged: tuple[int, int] | None = None,
     region: Region | None = None,
+    *,
+    independent: bool = True,
 ) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
+
+    Of fewer than ``FEWEST_FLAGGED`` flagged rows it tells how many are right, with the range if rows are
+    independent.
 
     ``flagged`` are the flagged rows, and the rows, with those that have no label; None if all have one. The
     region has the scores from which the rows were drawn; None if they are like new rows.
@@ -911,6 +917,9 @@ def answer(
     of_rows = f"{count(rows)} {words.rows.removesuffix('s') if rows == 1 else words.rows}"
     flags = f"{words.flags} {count(selected)} of {of_rows} ({percent(selected / rows)})"
     precision, recall = percent(fit.precision), percent(fit.recall)
+    if 0 < fit.selected < FEWEST_FLAGGED and fit.recall is not None:
+        right = right_of(fit.true_positives, fit.selected, independent=independent)
+        return f"{flags}: {right}; {recall} of all {words.positives} are {words.found}{_reviewed(fit)}."
     if fit.zones:
         reviewed, caught = fit.zones
         return (
@@ -931,6 +940,11 @@ def answer(
         f"{flags}; {precision} of them are {words.positive}, and {recall} of all {words.positives} "
         f"are {words.found}."
     )
+
+
+def _reviewed(fit: Confusion[int] | Fit) -> str:
+    """Tell for few flagged rows how many are reviewed; empty without a review."""
+    return "" if not fit.zones else f", and {count(fit.zones[0])} rows are sent to review"
 
 
 def boundary_card(
@@ -954,8 +968,11 @@ def boundary_card(
     where = "on new rows, expected" if expected[0] else "on the calibration set"
     if in_part:
         where = "on rows like the labelled ones"
+    is_few = 0 < fit.selected < FEWEST_FLAGGED
+    if is_few:
+        where = "on the calibration set"
     precision, recall = (
-        estimate or Estimate(value=rate)
+        (not is_few and estimate) or Estimate(value=rate)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
     alert_rate = selected / of_rows
@@ -968,6 +985,9 @@ def boundary_card(
             interval=f"{count(selected)} of {rows_of(of_rows)}",
         ),
     ]
+    if is_few:
+        right = f"{count(fit.true_positives)} of {count(fit.selected)}"
+        numbers[0] = KeyNumber(label=f"right {where}", value=right, interval="too few to expect a precision")
     if region is not None:  # the recall is that of the region alone, and below a score the precision, too
         del numbers[0 if region.is_below else 1 : 2]
     if fit.zones:
@@ -1020,8 +1040,15 @@ def group_line(
     name: str, fit: Confusion[int] | GroupFit, thresholds: Sequence[float | None]
 ) -> tuple[str, ...]:
     """Format the results and the rule of a group."""
-    counts = count(fit.rows), percent(fit.recall), percent(fit.precision), count(fit.selected)
+    counts = count(fit.rows), percent(fit.recall), precision_cell(fit), count(fit.selected)
     return printable(name, 30), *counts, rule_in_short(thresholds)
+
+
+def precision_cell(fit: Confusion[int] | GroupFit | Fit) -> str:
+    """Format the precision for a table: of few flagged rows the number of right ones."""
+    if 0 < fit.selected < FEWEST_FLAGGED:
+        return f"{fit.true_positives} of {fit.selected}"
+    return percent(fit.precision)
 
 
 def group_thresholds(by: str, groups: Mapping[str, SavedGroup | FittedBoundary]) -> list[Table]:

@@ -10,11 +10,12 @@ from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
 from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of
-from uqcli.boundary.expected import expected_cells, expected_metrics
+from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import ranges_by, rule, rule_in_short
 from uqcli.boundary.search.constraint import ConstraintKind
-from uqcli.estimates.estimate import interval
+from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
+from uqcli.estimates.proportion import right_of
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -66,7 +67,7 @@ class SeveralBoundariesReport:
         )
         if self.reports[0].review is not None:
             header = (*header, "reviewed", "caught")
-        table = Table(title="", header=header, rows=[_line(report) for report in self.reports])
+        table = Table(title="", header=header, rows=list(map(_line, self.reports, agreeing(self.reports))))
         return Document(
             title=self._answer(),
             tables=[table, *self._gains(), *self._decisions()],
@@ -200,7 +201,7 @@ class SeveralBoundariesReport:
         return notes
 
 
-def _line(report: BoundaryReport) -> tuple[str, ...]:
+def _line(report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
     boundary, bound = report.chosen.boundary, report.constraint.text()
     zones = ("", "") if report.review else ()
     if boundary is None:
@@ -208,7 +209,7 @@ def _line(report: BoundaryReport) -> tuple[str, ...]:
     if boundary.fit.zones:
         reviewed, caught = boundary.fit.zones
         zones = count(reviewed), percent(caught / boundary.fit.positives)
-    return (bound, *fit_cells(boundary.fit), *expected_cells(report.chosen.expected), *zones)
+    return (bound, *fit_cells(boundary.fit), *expected_cells(expected), *zones)
 
 
 def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Table:
@@ -220,6 +221,22 @@ def _decision(edges: Sequence[float], reports: Sequence[BoundaryReport]) -> Tabl
     ]
     rows = list(zip(ranges(edges), *rules, strict=True))
     return Table(title="", header=("flag when", *bounds), rows=rows, left=1 + len(bounds))
+
+
+_ENOUGH_ALERTS = 100
+"""Flagged rows from which on a target is an example: 30 tell a precision within 17 points only."""
+
+
+def _alerts(report: BoundaryReport) -> int:
+    return 0 if report.chosen.boundary is None else report.chosen.boundary.fit.selected
+
+
+def agreeing(reports: Sequence[BoundaryReport]) -> list[Expected | None]:
+    """Return what the rules of several targets are expected to do, for one table; few flagged rows: None."""
+    expected = [None if _alerts(report) < FEWEST_FLAGGED else report.chosen.expected for report in reports]
+    return agreed(
+        expected, [report.chosen.boundary and report.chosen.boundary.thresholds for report in reports]
+    )
 
 
 _TARGETS = (ConstraintKind.PRECISION, ConstraintKind.MAX_SELECTED)
@@ -297,15 +314,36 @@ class TargetsReport(OneResult):
 
     @property
     def example(self) -> str:
-        """Option of the target in the middle, with its value; empty if none is reached."""
-        middle = self.middle
-        return "" if middle is None else f"--{middle.constraint.kind} {middle.constraint.value}"
+        """Option of the advised target, with its value; empty if none is reached."""
+        advised = self.advised
+        return "" if advised is None else f"--{advised.constraint.kind} {advised.constraint.value}"
 
     @property
-    def middle(self) -> BoundaryReport | None:
-        """Report of a target in the middle of the precisions, else of the shares; None if none is reached."""
-        chosen = self.of_kind(ConstraintKind.PRECISION) or self.reports
-        return chosen[len(chosen) // 2] if chosen else None
+    def advised(self) -> BoundaryReport | None:
+        """Report of the highest precision, else of the least share, that flags enough rows to rest on.
+
+        These are 100 rows, or 30 if no target flags so many; if none does, the report with the most. None if
+        no target is reached.
+        """
+        precisions = self.of_kind(ConstraintKind.PRECISION)
+        for reports in (precisions, self.of_kind(ConstraintKind.MAX_SELECTED)[::-1]):
+            for enough in (_ENOUGH_ALERTS, FEWEST_FLAGGED):
+                if chosen := [report for report in reports if _alerts(report) >= enough]:
+                    return chosen[-1]
+        return max(self.reports, key=_alerts, default=None)
+
+    def why_advised(self) -> str:
+        """State why a target is the example, to follow it; empty without any."""
+        advised = self.advised
+        if advised is None:
+            return ""
+        alerts = _alerts(advised)
+        if alerts < FEWEST_FLAGGED:
+            return "the one with the most flagged rows here"
+        enough = _ENOUGH_ALERTS if alerts >= _ENOUGH_ALERTS else FEWEST_FLAGGED
+        of_kind = "precision" if advised.constraint.kind is ConstraintKind.PRECISION else "share"
+        side = "highest" if of_kind == "precision" else "smallest"
+        return f"the {side} usual {of_kind} that flags {enough} rows or more here"
 
     def of_kind(self, kind: ConstraintKind) -> list[BoundaryReport]:
         """Return the reports of one kind of target."""
@@ -319,6 +357,7 @@ class TargetsReport(OneResult):
             (report.constraint.bound, percent(report.chosen.boundary.fit.recall))
             for report in self.of_kind(ConstraintKind.PRECISION)
             if report.chosen.boundary is not None
+            and (report is self.advised or _alerts(report) >= FEWEST_FLAGGED)
         ]
         if not recalls:
             rate = percent(self.positives / self.rows)
@@ -336,21 +375,24 @@ class TargetsReport(OneResult):
                 if kind is ConstraintKind.PRECISION
                 else "",
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),
-                rows=[self._line(report) for report in self.of_kind(kind)],
+                rows=list(map(self._line, reports, agreeing(reports))),
             )
             for kind in _TARGETS
-            if self.of_kind(kind)
+            if (reports := self.of_kind(kind))
         ]
 
-    def _line(self, report: BoundaryReport) -> tuple[str, ...]:
+    def _line(self, report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
         assert report.chosen.boundary is not None  # others are left out
         fit = report.chosen.boundary.fit
-        expected = expected_metrics(report.chosen.expected)
+        cells = ("", "") if expected is None else (interval(expected.recall), interval(expected.precision))
+        if fit.selected < FEWEST_FLAGGED:
+            independent = report.source.dependence is None
+            cells = "-", right_of(fit.true_positives, fit.selected, independent=independent)
         return (
-            report.constraint.bound,
+            report.constraint.bound.replace(" %", "%"),  # as it can be typed
             f"{count(fit.selected)} ({percent(fit.selected / self.rows)})",
             percent(fit.recall),
-            *("" if rate is None else interval(rate) for rate in (expected["recall"], expected["precision"])),
+            *cells,
         )
 
     def _cautions(self) -> list[str]:

@@ -89,6 +89,10 @@ def interval(estimate: Estimate) -> str:
     return percent_in_range(estimate.value, estimate.low, estimate.high)
 
 
+FEWEST_FLAGGED: Final = 30
+"""Flagged rows below which a count of the right ones is told, with its range, and nothing is expected."""
+
+
 def ends_of(estimate: Estimate, form: str) -> str:
     """Format the ends of an interval after a space; empty if there is none."""
     if estimate.low is None or estimate.high is None:

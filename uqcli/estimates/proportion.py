@@ -28,10 +28,23 @@ import numpy as np
 
 from uqcli.base.counts import Floats, Matrix
 from uqcli.base.records import dataclass
+from uqcli.base.wording import range_of
 from uqcli.estimates.estimate import Estimate
 
 POWER: Final = 0.8
 """Probability with which a detectable rate or deviation is detected."""
+
+
+def right_of(hits: int, flagged: int, *, independent: bool = True) -> str:
+    """Tell how many of few flagged rows are right, with the exact 95 % range if rows are independent.
+
+    Examples
+    --------
+    >>> right_of(9, 12), right_of(9, 12, independent=False)
+    ('9 of 12 right, 43 to 95 %', '9 of 12 right')
+    """
+    found = f"{hits:,} of {flagged:,} right"
+    return f"{found}, {range_of(*clopper_pearson(hits, flagged, 0.95))}" if independent else found
 
 
 def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple[float, float]:

@@ -10,12 +10,21 @@ import msgspec
 from uqcli.base.choices import ReviewKind
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import MOST_NAMED, capitalised, count, first_of, percent, percent_and_range, rows_of
+from uqcli.base.wording import (
+    MOST_NAMED,
+    capitalised,
+    count,
+    first_of,
+    percent,
+    percent_and_range,
+    range_of,
+    rows_of,
+)
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Rate
-from uqcli.estimates.estimate import UNKNOWN, direction, interval, unreliable
+from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
 from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, Evaluated, apply_command, rates_figure, said_of
@@ -117,6 +126,11 @@ class EvaluateReport(Evaluated):
         found = percent_and_range(*ends, level, beside=[float(constraint.numbers[0])])
         rated = f"{constraint.rule.name}{where} is {found}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
+        flagged = measured.confusion.selected
+        if constraint.rate is Rate.PRECISION and rate is None and flagged < FEWEST_FLAGGED:
+            right = f"{count(measured.confusion.true_positives)} of {count(flagged)} flagged rows are right"
+            range_ = range_of(estimate.low, estimate.high)
+            rated = f"{right} ({level}{range_})" if range_ else right
         if claim.met is None:
             return f"{rated}; {sentence}"
         bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.bound}"

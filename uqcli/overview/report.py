@@ -17,8 +17,8 @@ from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.request import dependence
-from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.proportion import proportion_estimate
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
+from uqcli.estimates.proportion import proportion_estimate, right_of
 from uqcli.overview.columns import FoundColumns
 from uqcli.reports.document import (
     Document,
@@ -195,14 +195,21 @@ class OverviewReport(OneResult):
 
     def sentence(self) -> str:
         """State in one sentence what the file holds and what a rule could do."""
-        score, middle = self.score, self.targets.middle
+        score, advised = self.score, self.targets.advised
         if score.auc is None:
             missing = "negative" if score.positives else "positive"
             return f"No row is {missing}, so nothing can be said about the score."
-        if middle is None or middle.chosen.boundary is None:
+        if advised is None or advised.chosen.boundary is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
-        recall = percent(middle.chosen.boundary.fit.recall)
-        return f"One threshold on the score finds {recall} of the positives {_at(middle)}."
+        fit = advised.chosen.boundary.fit
+        recall, why = percent(fit.recall), self.targets.why_advised()
+        if fit.selected < FEWEST_FLAGGED:
+            right = right_of(fit.true_positives, fit.selected, independent=self.alike is None)
+            return (
+                f"No usual target flags {FEWEST_FLAGGED} rows, too few to know a precision: {right} "
+                f"{_at(advised)}, {why}."
+            )
+        return f"One threshold on the score finds {recall} of the positives {_at(advised)}, {why}."
 
     def _facts(self) -> list[str]:
         score, rate = self.score, self.prevalence

@@ -109,8 +109,8 @@ def _classes_elsewhere() -> Iterator[None]:
 
 
 def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryReport | None:
-    """Test the uncertainties at the target in the middle; None without an uncertainty or a target."""
-    chosen = targets.middle
+    """Test the uncertainties at the advised target; None without an uncertainty or a target."""
+    chosen = targets.advised
     if not request.uncertainties or chosen is None:
         return None
     compared = BoundaryRequest(

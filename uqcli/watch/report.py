@@ -23,7 +23,7 @@ from uqcli.base.wording import (
     range_of,
     rows_of,
 )
-from uqcli.estimates.estimate import Estimate, interval
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, interval
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -299,6 +299,11 @@ class WatchReport(OneResult):
             rate = promise.rate
             if rate.value is None:
                 return f"No alarm: no {promise.counted} with a label yet, {seen}."
+            if promise.counted == "alerts" and promise.trials < FEWEST_FLAGGED:
+                of_all = f"{count(promise.successes)} of {count(promise.trials)} alerts"
+                has_range = rate.low is not None and rate.high is not None and rate.high - rate.low < 1
+                range_ = f" ({range_of(rate.low, rate.high)})" if has_range else ""
+                return f"No alarm: {of_all} are right so far{range_}, {seen}."
             below, beside = "", list[float]()
             if self._is_below_target():
                 below, beside = (
