@@ -125,6 +125,7 @@ def test_the_closest_boundary_has_the_highest_precision_within_the_other_bounds(
     assert Fraction(fit.true_positives, fit.selected) == max(allowed)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("seed", range(5))
 def test_large_tables_have_the_optimum_of_a_table_over_counts(seed):
     """Too many values for the table, so that the lists of the relaxation decide."""

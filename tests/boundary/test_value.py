@@ -126,7 +126,7 @@ def test_other_algorithms_equal_the_best_of_their_candidates(rows, kind):
             assert constraint.value_of(found.fit)[0] <= constraint.value_of(best.fit)[0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(rows_of(2, 6, 25), st.sampled_from(sorted(UTILITIES)), st.sampled_from(["vw-dpmt", "st"]))
 def test_rules_of_rows_equal_brute_force_over_all_thresholds(rows, kind, algorithm):
     bins = 2 if algorithm == "vw-dpmt" else 1

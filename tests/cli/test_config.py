@@ -369,6 +369,7 @@ READERS = {
 """Commands that read rows by a rule, with the roles that they take from it."""
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     ("command", "role"), [(name, role) for name, roles in READERS.items() for role in roles]
 )

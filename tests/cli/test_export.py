@@ -274,6 +274,7 @@ def write_rows_by_truth(path):
     ).write_parquet(path)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("dialect", SqlDialect)
 def test_the_check_runs_the_dialect_if_it_can_and_says_so(uqcli, tmp_path, monkeypatch, dialect):
     monkeypatch.chdir(tmp_path)

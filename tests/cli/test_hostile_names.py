@@ -211,7 +211,7 @@ READERS = {
 }
 
 
-@pytest.mark.covering("thorough", also=["evaluate-0", "tce-0", "boundary-0", "conformal-0"])
+@pytest.mark.covering("thorough", every=2, also=["evaluate-0", "boundary-0"])
 @pytest.mark.parametrize(
     ("command", "line"), [(name, line) for name, lines in LINES.items() for line in range(len(lines))]
 )

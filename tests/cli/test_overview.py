@@ -56,6 +56,7 @@ def files(prepared, tmp_path, monkeypatch):
     prepared(write_files)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "line",
     [
@@ -124,6 +125,7 @@ def test_columns_are_proposed_but_never_tested_unasked(uqcli, tmp_path):
     assert uqcli("with.csv", "--json").json["uncertainty"]["compared"][0]["uncertainty"] == "uncertainty"
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "word",
     ["two.csv", "./two.csv", "two.csv.gz", "rows.parquet", "folder", "folder/", "fold*/*.parquet", "r*.csv"],
@@ -202,6 +204,7 @@ def test_a_delimiter_that_one_command_recognises_all_do(uqcli):
     assert uqcli("boundary", *command, "--max-selected", "10%").code == 0
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     ("line", "part"),
     [
@@ -254,6 +257,7 @@ def test_the_screen_has_at_most_24_lines(uqcli):
         assert len(lines[0]) <= 80
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_columns_are_found_whatever_separates_them(uqcli, tmp_path, separator):
     rows = pl.read_csv(tmp_path / "rows.csv")

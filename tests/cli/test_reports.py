@@ -107,6 +107,7 @@ def test_every_metric_is_in_the_prometheus_file(uqcli, case, data, artifact, tmp
             assert values[f"uqcli_{case.name}_{name}_high", ()] == value["high"]
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_every_metric_is_a_row_of_the_csv_report(uqcli, case, data, artifact, tmp_path):
     assert uqcli(*case.arguments(data, artifact), "-q", "--report", "r.csv").code == 0

@@ -81,7 +81,7 @@ def output(uqcli, line, name, *options):
 
 
 @pytest.mark.usefixtures("forms")
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("read_in", READ_IN)
 @pytest.mark.parametrize("name", LINES)
 def test_threads_memory_and_row_groups_change_no_byte(uqcli, frame, name, read_in):

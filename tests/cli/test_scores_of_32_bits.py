@@ -71,7 +71,7 @@ def decided(uqcli, rule, name, *options):
     return added.to_dicts()
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("options", BOUNDARIES.values(), ids=BOUNDARIES)
 def test_a_boundary_is_the_same_and_decides_alike(uqcli, rows, options):
     for number, name in enumerate(FORMATS[:2]):
@@ -107,7 +107,7 @@ OTHERS = {
 }
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("case", OTHERS.values(), ids=OTHERS)
 def test_other_rules_add_the_same(uqcli, rows, case):
     for name in FORMATS[:2]:

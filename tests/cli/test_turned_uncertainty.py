@@ -155,7 +155,7 @@ def tied_frame():
     )
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("engine", ["polars", "spark"])
 @pytest.mark.parametrize("options", [[], ["--compare"], ["--algorithm", "vw-dpmt"]], ids=str)
 def test_the_report_says_if_the_other_direction_does_better(uqcli, tmp_path, monkeypatch, options, engine):

@@ -85,7 +85,7 @@ def nulls(metrics, prefix=""):
             yield from nulls(value, f"{prefix}{name}.")
 
 
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=9)
 @pytest.mark.parametrize("run", RUNS)
 def test_what_nothing_computed_is_null_and_fails_its_checks(uqcli, prepared, run):
     prepared(write_files)

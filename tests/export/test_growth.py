@@ -143,6 +143,7 @@ def steps_of(function, *arguments):
     return len(result), count
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("make", SIZES)
 def test_a_program_grows_linearly(make, target):

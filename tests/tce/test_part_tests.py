@@ -129,6 +129,7 @@ def test_draws_stop_at_the_tenth_that_reaches_the_value(seed, chance, most):
     assert min(bounded, 0.05) == min(expected, 0.05)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("law", ["all", "rare", "ends", "high"])
 def test_p_values_are_shares_of_plain_draws(law):
     score, positive = drawn_rows(12, 60, 2, law)
