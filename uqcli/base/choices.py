@@ -61,6 +61,7 @@ class CalibrationMethod(StrEnum):
     SURFACE = "surface"
     HETEROGENEOUS = "heterogeneous"
     PRIOR = "prior"
+    IDENTITY = "identity"
 
 
 OF_UNCERTAINTY: Final = (CalibrationMethod.MIST, CalibrationMethod.SURFACE)
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
         AUTO = "auto"
         ALL = "all"
         PRIOR = "prior"
+        IDENTITY = "identity"
 
     ScoreBinning = Binning
     GridBinning = Binning

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
-from uqcli.base.counts import Cells
+from uqcli.base.counts import Cells, ValueCounts, merge
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
@@ -62,6 +62,7 @@ from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, unreliable
+from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.estimates.survey import few_clusters
 from uqcli.reports.document import (
     Claim,
@@ -521,6 +522,7 @@ class BoundaryReport(OneResult):
         )
         return [
             *([sentence] if (sentence := self.only_positives()) else []),
+            *([is_low] if (is_low := self.reversed_score()) else []),
             *([few] if (few := self.few_alerts()) else []),
             *([f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []),
             *([self.alike.caution] if self.alike else []),
@@ -608,6 +610,18 @@ class BoundaryReport(OneResult):
         if self.constraint.rule.maximised is Rate.PRECISION:
             return "precision", percent(fit.precision)
         return "recall", percent(fit.recall)
+
+    def reversed_score(self) -> str:
+        """Caution that low scores are more often positive, by the cells of the grid; empty otherwise."""
+        if self.cells is None or self.certification is not None:
+            return ""
+        counts = merge(
+            [
+                ValueCounts(value=row.lower, count=row.count, positives=row.positives)
+                for row in self.cells.rows
+            ]
+        )
+        return REVERSED if is_reversed(counts) else ""
 
     def few_alerts(self) -> str:
         """Caution that the calibration set has few alerts; empty if it has enough."""
@@ -845,6 +859,8 @@ class BoundaryReport(OneResult):
     def _single_shortfall(self, closest: Confusion[int]) -> str:
         if self.constraint.rate is Rate.PRECISION:
             best, _ = percents(closest.precision or 0.0, float(self.constraint.numbers[0]))
+            if is_low := self.reversed_score().rstrip("."):
+                return f"no boundary reaches precision {self.constraint.bound}, since {is_low}"
             return (
                 f"no boundary reaches precision {self.constraint.bound}; the best is {best} % at recall "
                 f"{percent(closest.recall)} "

@@ -120,7 +120,11 @@ def _with_all_rows(
         return result
     if fitted.region is not None:  # the other rows are not in the inputs
         return result
-    for sentence in (result.report.only_positives(), result.report.few_alerts()):
+    for sentence in (
+        result.report.only_positives(),
+        result.report.few_alerts(),
+        result.report.reversed_score(),
+    ):
         if sentence:
             doubt(sentence)
     if request.data.roles.cluster is None and request.grid is None:

@@ -399,8 +399,9 @@ class TargetsReport(OneResult):
         one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
         if not self.positives:
             one_class = [f"no row is positive: {ADD_POSITIVES}."]
+        is_low = [sentence for report in self.reports if (sentence := report.reversed_score())][:1]
         alike = [report.alike.caution for report in self.reports if report.alike][:1]
-        return [*one_class, *alike]
+        return [*one_class, *is_low, *alike]
 
     def _notes(self) -> list[str]:
         return [

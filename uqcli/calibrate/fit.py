@@ -317,6 +317,11 @@ class Choice:
         if not self.tried:
             return f"Chose {self.method}: too few rows to compare methods."
         lowest = min(self.tried, key=lambda candidate: candidate.log_loss)
+        if self.method is CalibrationMethod.IDENTITY:
+            better = "no map has a lower log loss"
+            if lowest.method is not self.method:
+                better = f"the best map, {lowest.method}, is within a standard error of their log loss"
+            return f"The scores stay as they are (method identity): {better}."
         if lowest.method is self.method:
             chosen = f"Chose {self.method}: of {len(self.tried)} methods tried, it has the lowest log loss"
             others = [candidate for candidate in self.tried if candidate is not lowest]
@@ -341,13 +346,17 @@ def first_within_error(above: Sequence[tuple[float, float]]) -> int:
 
 
 SIMPLEST_FIRST: Final = (
+    CalibrationMethod.IDENTITY,
     CalibrationMethod.TEMPERATURE,
     CalibrationMethod.PLATT,
     CalibrationMethod.BETA,
     CalibrationMethod.SPLINE,
     CalibrationMethod.ISOTONIC,
 )
-"""Methods of the score among which one is chosen."""
+"""Methods of the score among which one is chosen; the first only for scores that are probabilities."""
+
+_WITHOUT_COMPARISON: Final = CalibrationMethod.TEMPERATURE
+"""Method for too few rows to compare."""
 
 
 def chosen_for_counts(counts: ValueCounts, options: CalibrationOptions) -> Choice:
@@ -358,16 +367,16 @@ def chosen_for_counts(counts: ValueCounts, options: CalibrationOptions) -> Choic
 def chosen_for_rows(rows: Rows, options: CalibrationOptions) -> Choice:
     """Choose a method for rows, some of which depend on each other; the folds keep clusters together."""
     if units_of(rows, options.cluster) < defaults.FOLDS:
-        return Choice(method=SIMPLEST_FIRST[0], tried=())
+        return Choice(method=_WITHOUT_COMPARISON, tried=())
     parts = [held_out for _, held_out in folds_of(rows, options.seed, options.cluster)]
     return _chosen(folds_from([options.corrected(part.counts(part.score)) for part in parts]), options)
 
 
 def _chosen(folds: ScoreFolds, options: CalibrationOptions) -> Choice:
     if not folds.has_training_rows:
-        return Choice(method=SIMPLEST_FIRST[0], tried=())
+        return Choice(method=_WITHOUT_COMPARISON, tried=())
     losses = {}
-    for method in SIMPLEST_FIRST:
+    for method in SIMPLEST_FIRST[options.scale.real :]:
         single = replace(options, method=method)
         maps: list[ScoreMap] = [fit_scores(training, single).map for training in folds.training]
         losses[method] = folds.losses(maps, options.scale)

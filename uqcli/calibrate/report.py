@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.counts import Floats
+from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, probability, rows_of
@@ -25,6 +25,7 @@ from uqcli.comparison.report import (
     class_table,
     comparison_card,
     comparison_table,
+    is_worse,
     losses_without_interval,
     lowest_brier,
     meanings_table,
@@ -34,8 +35,9 @@ from uqcli.comparison.report import (
     value_of,
     verdict,
 )
+from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
-from uqcli.rules.saved import Source
+from uqcli.rules.saved import Source, given
 from uqcli.shift.rule import BinaryWeights
 
 
@@ -116,7 +118,8 @@ class CalibrateReport(OneResult):
             )
             tables = [replace(table, detail=bool(self.methods)), *by_class, *tables, meanings_table()]
         if self.methods:
-            tables.insert(0, ranked_table("", "method", self.methods))
+            maps = [tried for tried in self.methods if tried[0] != CalibrationMethod.IDENTITY]
+            tables.insert(0, ranked_table("", "method", maps))  # of which a row has the scores themselves
         if self.choice is not None and self.choice.tried:
             tables.append(_choice_table(self.choice))
         if self.errors is not None:
@@ -127,10 +130,18 @@ class CalibrateReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next="evaluate {rule} TEST.csv" if self.methods else "apply {rule} NEW.csv -o calibrated.csv",
+            next=self._next(),
             figures=[before_and_after_figure(self.panels)] if self.panels else [],
             card=None if self.compared is None else self._card(self.compared),
         )
+
+    def _next(self) -> str:
+        """Return the next command; none for a map that changes nothing, or that was found to hurt."""
+        if self.methods:
+            return "evaluate {rule} TEST.csv"
+        hurts = self.compared is not None and is_worse(self.compared)
+        is_needless = self.artifact.method is CalibrationMethod.IDENTITY
+        return "" if hurts or is_needless else "apply {rule} NEW.csv -o calibrated.csv"
 
     @property
     def _where(self) -> str:
@@ -160,14 +171,27 @@ class CalibrateReport(OneResult):
     def _lead(self) -> list[str]:
         """State whether calibration helped; empty if not measured."""
         chosen = [] if self.choice is None else [self.choice.reason()]
-        return chosen if self.compared is None else [self._verdict(self.compared), *chosen]
+        if self.compared is None:
+            return chosen
+        return list(dict.fromkeys([self._verdict(self.compared), *chosen]))
 
     def _cautions(self) -> list[str]:
         whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
         remaining = [] if self.compared is None else remaining_error(self.compared, whose)
         one_class = of_one_class(self.artifact.source)
+        remaining = [*self._reversed(), *remaining]
         cautions = [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
         return [f"{': '.join(one_class)}.", *cautions] if one_class else cautions
+
+    def _reversed(self) -> list[str]:
+        """Caution that the score ranks the wrong way, by the counts that are saved."""
+        saved = given(self.artifact.calibration_counts)
+        if saved is None:
+            return []
+        counts = (np.array(numbers) for numbers in (saved.score, saved.count, saved.positives))
+        value, count_, positives = counts
+        reversed_ = is_reversed(ValueCounts(value=value, count=count_, positives=positives))
+        return [REVERSED] if reversed_ else []
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
@@ -200,11 +224,22 @@ class CalibrateReport(OneResult):
         if not self.tested and (one_class := of_one_class(self.artifact.source)):
             return f"{capitalised(one_class[0])}, so these rows do not show whether a map helps."
         if not self.methods:
-            return verdict(compared, self._where)
+            is_kept = self.artifact.method is CalibrationMethod.IDENTITY and self.choice is not None
+            return self.choice.reason() if is_kept and self.choice else verdict(compared, self._where)
+        return self._best(compared)
+
+    def _best(self, compared: Comparison) -> str:
+        """State which of several methods has the lowest log loss."""
         after, before = value_of(compared.after["log_loss"]), value_of(compared.before["log_loss"])
         if after is None or before is None:
             return "The methods cannot be ranked: the log loss is undefined."
         first = self.artifact.method
+        if first is CalibrationMethod.IDENTITY:
+            best = f", and the best map, {self.methods[1][0]}, no less" if len(self.methods) > 1 else ""
+            return (
+                f"No map lowers the log loss: the scores themselves have {before:.4f}{best}, so they stay as "
+                "they are (method identity)."
+            )
         if after >= before:
             return (
                 f"No method lowers the log loss: the best, {first}, has {after:.4f}, and the scores "

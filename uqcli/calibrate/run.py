@@ -41,6 +41,7 @@ from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
 from uqcli.estimates.paired import clusters_in, keyed_by_cluster
+from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source, refuse_unsavable
@@ -252,6 +253,8 @@ def _artifact(
     options, target, few = fitted.options, read.target, on_few_scores(counts)
     if one_class := of_one_class(read.source):
         doubt(f"{': '.join(one_class)}.")
+    if is_reversed(counts):
+        doubt(REVERSED)
     return CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,
@@ -357,6 +360,8 @@ def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
         obstacles[CalibrationMethod.HISTOGRAM] = "has an error bound of independent rows"
     if request.calibration.scale.undersampled == 1:
         obstacles[CalibrationMethod.PRIOR] = "needs --undersampled"
+    if request.calibration.scale.real:
+        obstacles[CalibrationMethod.IDENTITY] = "needs scores that are probabilities"
     return obstacles
 
 

@@ -206,6 +206,11 @@ def verdict(compared: Comparison, where: str = "") -> str:
     return f"No significant change: {changed}."
 
 
+def is_worse(compared: Comparison) -> bool:
+    """Whether calibration hurt, significantly."""
+    return verdict(compared).startswith("Calibration hurt")
+
+
 def comparison_card(title: str, compared: Comparison) -> HeadCard:
     """Build the head of a page on one calibrator: its verdict, and metrics before and after."""
     word = verdict(compared).partition(":")[0]

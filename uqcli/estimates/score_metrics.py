@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
@@ -71,6 +72,30 @@ def auc(counts: ValueCounts) -> float | None:
     twice_wins = positives.astype(np.float64)
     twice_wins *= wins  # in place: fresh memory takes longer than the arithmetic
     return float(twice_wins.sum() / 2 / total)
+
+
+def is_reversed(counts: ValueCounts) -> bool:
+    """Whether low scores are more often positive than high ones, by more than chance.
+
+    The rank-sum test with ties, at two-sided 1 %; not with fewer than five rows of a class, for which its
+    normal limit does not hold.
+    """
+    n, positives = int(counts.count.sum()), int(counts.positives.sum())
+    area = auc(counts)
+    if area is None or min(positives, n - positives) < _FEWEST_RANKED:
+        return False
+    ties = counts.count.astype(np.float64)
+    tied = float((ties * ties * ties - ties).sum()) / (n * (n - 1))
+    error = math.sqrt((n + 1 - tied) / (12 * positives * (n - positives))) if n + 1 > tied else 0.0
+    return error > 0 and (area - 0.5) / error <= -_BY_MORE_THAN_CHANCE
+
+
+REVERSED: Final = (
+    "low scores are more often positive than high ones: check --label, --positive and the sign of the score."
+)
+_FEWEST_RANKED: Final = 5
+_BY_MORE_THAN_CHANCE: Final = 2.576
+"""Normal quantile of 99.5 %."""
 
 
 def average_precision(counts: ValueCounts) -> float | None:

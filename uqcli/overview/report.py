@@ -19,6 +19,7 @@ from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.request import dependence
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.proportion import proportion_estimate, right_of
+from uqcli.estimates.score_metrics import REVERSED
 from uqcli.overview.columns import FoundColumns
 from uqcli.reports.document import (
     Document,
@@ -54,6 +55,8 @@ class ScoreSummary:
         Number of distinct scores.
     auc, average_precision
         None if a class is missing.
+    is_reversed
+        Whether low scores are more often positive than high ones, by more than chance.
     """
 
     rows: int
@@ -63,6 +66,7 @@ class ScoreSummary:
     distinct: int
     auc: float | None = None
     average_precision: float | None = None
+    is_reversed: bool = False
 
     @property
     def is_probability(self) -> bool:
@@ -271,8 +275,8 @@ class OverviewReport(OneResult):
             odd.append(
                 "the score separates the labels without an error; check that it was not made from them."
             )
-        elif score.auc is not None and score.auc < 0.5:
-            odd.append("low scores are more often positive; check --label, --positive and the score's sign.")
+        elif score.is_reversed:
+            odd.append(REVERSED)
         if score.may_be_percentages:
             odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
         elif not score.is_probability:

@@ -18,7 +18,7 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import CLUSTERED, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import DataRequest
-from uqcli.estimates.score_metrics import auc, average_precision
+from uqcli.estimates.score_metrics import auc, average_precision, is_reversed
 from uqcli.overview.columns import with_found_columns
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.report import OverviewReport, ScoreSummary
@@ -61,13 +61,14 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         calibration = None
         with Threads(1) as thread:  # it ranks while this one measures
             ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
+            order = thread.submit(is_reversed, counts)
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)
                 calibration = measure_calibration(tce, table).report
             one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
-        score = replace(score, auc=area, average_precision=mean_precision)
+        score = replace(score, auc=area, average_precision=mean_precision, is_reversed=order.result())
         alike = next((_possible(report.alike, data) for report in targets.reports if report.alike), None)
         if alike is not None and alike.takes_option:
             data = data.clustered_by(alike.column, days=alike.days)

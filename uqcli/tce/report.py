@@ -25,6 +25,7 @@ from uqcli.base.wording import (
 )
 from uqcli.estimates.binning import BINNINGS
 from uqcli.estimates.estimate import Estimate, ends_of
+from uqcli.estimates.score_metrics import REVERSED
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -408,7 +409,9 @@ class TceReport(OneResult):
             )
         by_t = self.parameters.test == CalibrationTest.T
         alike = rejected_alike((self._worst_group or self.overall).classes) if by_t else []
-        return [*alike, *sentences, *self.warnings]
+        first = [warning for warning in self.warnings if warning == REVERSED]
+        others = [warning for warning in self.warnings if warning != REVERSED]
+        return [*first, *alike, *sentences, *others]
 
     def _notes(self) -> list[str]:
         if self.is_weighted:

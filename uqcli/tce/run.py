@@ -27,6 +27,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.calibration_error import counting_rows, diagram, mean_metrics
+from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.estimates.survey import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
@@ -112,6 +113,7 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
         groups=tuple(group_results),
         audit=_audited(read.rows, request) if request.audit else None,
         warnings=(
+            *_reversed(counts),
             *sum_notes(read.unnormalised),
             *_size_warnings(overall, request.measure.sizes, own_options),
         ),
@@ -151,7 +153,7 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         overall=overall,
         tce_at_group_sizes=None,
         groups=(),
-        warnings=tuple(_size_warnings(overall, request.measure.sizes, own_options)),
+        warnings=(*_reversed([scores.counts]), *_size_warnings(overall, request.measure.sizes, own_options)),
         clusters=drawn.rows,
         notes=notes,
     )
@@ -525,6 +527,11 @@ def _common_sizes(options: Sequence[MeasureOptions]) -> tuple[int | None, int | 
         least.pop() if is_sized and len(least) == 1 else None,
         largest.pop() if is_sized and len(largest) == 1 else None,
     )
+
+
+def _reversed(counts: Sequence[ValueCounts]) -> list[str]:
+    """Caution that a score ranks the wrong way; of class probabilities none is said to."""
+    return [REVERSED] if len(counts) == 1 and is_reversed(counts[0]) else []
 
 
 def _size_warnings(overall: GroupResult, sizes: BinSizes, own_options: Sequence[MeasureOptions]) -> list[str]:

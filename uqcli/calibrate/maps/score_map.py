@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 class IdentityMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="identity"):
     """The corrected score as a probability."""
 
-    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset({CalibrationMethod.PRIOR})
+    methods: ClassVar[frozenset[CalibrationMethod]] = frozenset(
+        {CalibrationMethod.PRIOR, CalibrationMethod.IDENTITY}
+    )
 
     @classmethod
     def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:

@@ -119,5 +119,7 @@ def _refuse_unused(method: CalibrationChoice, request: CalibrateRequest, parts: 
             refuse_typed(names, f"with --method {method}", f"--method {' or '.join(owners)}")
     if not parts.features:
         refuse_typed(_OF_TREES, "without --features", "the columns that trees split by")
+    if method is CalibrationChoice.IDENTITY and request.logit:
+        raise UsageError("--method identity with --logit", expected="scores that are probabilities")
     if method is CalibrationChoice.PRIOR and request.undersampled is None:
         raise UsageError("--method prior without --undersampled", expected="--undersampled TAU")
