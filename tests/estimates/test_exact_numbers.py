@@ -257,7 +257,7 @@ def test_adjusted_p_values():
 
 
 def test_flagged_new_rows():
-    for selected, rows, new in ((30, 200, 150), (0, 60, 90), (50, 55, 40)):
+    for selected, rows, new in ((9, 60, 50), (0, 30, 40), (25, 28, 20)):
         expected = formulas.flagged_interval(selected, rows, new, 0.95)
         assert proportion.flagged_interval(selected, rows, new, 0.95) == expected
 

@@ -231,3 +231,16 @@ def band(cells, confidence):
         farthest.append((max(upper - x, x - lower), n))
     within = min(e for e, _ in farthest if sum(n for d, n in farthest if d <= e) >= 0.95 * total)
     return within, proved, apart
+
+
+def coverage_chances(calibration_rows, alpha, number):
+    """Return as many equally likely coverages of Beta(k, n + 1 - k): the middles of its quantiles."""
+    k = conformal_rank(calibration_rows, alpha)
+    return stats.beta.ppf((np.arange(number) + 0.5) / number, k, calibration_rows + 1 - k).tolist()
+
+
+def fisher_p(rare, rows, other, others):
+    """Return the total probability of tables no likelier than this one, given both margins (Fisher)."""
+    law = stats.hypergeom(rows + others, rare + other, rows)
+    observed = law.pmf(rare)
+    return float(sum(p for p in (law.pmf(k) for k in range(rare + other + 1)) if p <= observed * (1 + 1e-7)))

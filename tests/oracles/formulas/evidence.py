@@ -68,16 +68,15 @@ def divisor(sources, watched, least=0.0):
 
 def spells(segments):
     """Return max(1, (1 + r) / (1 - r)), r the correlation of consecutive days' residuals."""
-    products, squares, pairs, days = 0.0, 0.0, 0, 0
+    products, squares, pairs = 0.0, 0.0, 0
     for segment in segments:
         e = [(k - segment.p * n) / math.sqrt(n) for k, n in segment.days]
         products += sum(x * y for x, y in itertools.pairwise(e))
         squares += sum(x * x for x in e)
         pairs += max(0, len(e) - 1)
-        days += len(e)
     if pairs < 10:
         return 1.0
-    r = products / pairs / (squares / days)
+    r = products / squares
     return max(1.0, (1 + r) / (1 - r))
 
 
@@ -93,14 +92,11 @@ def log_likelihood(days, log_odds, o):
     p, rest = 1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(log_odds))
     if o * max(n for _, n in days) < 0.02:
         return sum(k * math.log(p) + (n - k) * math.log(rest) for k, n in days)
-    s = 1 / o
-    rising = [
-        (special.gammaln(k + p * s) - special.gammaln(p * s))
-        + (special.gammaln(n - k + rest * s) - special.gammaln(rest * s))
-        - (special.gammaln(n + s) - special.gammaln(s))
-        for k, n in days
-    ]
-    return float(sum(rising))
+    s, (k, n) = 1 / o, np.array(days, dtype=float).T
+    rising = special.gammaln(k + p * s) - special.gammaln(p * s)
+    rising += special.gammaln(n - k + rest * s) - special.gammaln(rest * s)
+    rising -= special.gammaln(n + s) - special.gammaln(s)
+    return float(rising.sum())
 
 
 def log_bayes_factor(days, bound, weights=None):
@@ -128,12 +124,23 @@ def weights_after(days, bound):
 
 def log_evidence(days, bound, calibration=None):
     """Return log min(E of effective counts, half the Bayes factor) of days watched."""
+    f = watched_divisor(days, calibration)
+    k, n = (sum(x) / f for x in zip(*days, strict=True))
+    factor = log_bayes_factor([d for d in days if d[1]], bound)
+    return min(log_e(k, n, bound), factor - math.log(2))
+
+
+def watched_divisor(days, calibration=None):
+    """Return the number by which counts are divided: beside calibration days, at least by those watched.
+
+    Calibration days are left out where 20 days watched have more than three times their design effect.
+    """
     watched = Source(*zip(*days, strict=True))
     alone = effect([watched], watched)
-    f = divisor([watched, calibration] if calibration else [watched], watched, alone) * spells([watched])
-    k, n = (sum(x) / f for x in zip(*days, strict=True))
-    current = log_e(k, n, bound)
-    return min(current, log_bayes_factor([d for d in days if d[1]], bound) - math.log(2))
+    sources = [watched] + ([calibration] if calibration else [])
+    if calibration and len(watched.days) >= 20 and alone > 3 * effect([calibration], watched):
+        sources = [watched]
+    return divisor(sources, watched, alone) * spells([watched])
 
 
 def log_change(days, bound, limit, calibration=None):
@@ -157,7 +164,7 @@ def log_change(days, bound, limit, calibration=None):
 
 
 def upper_end(days, confidence, log_e_of):
-    """Return the smallest bound above the rate whose evidence reaches 2 / (1 - confidence)."""
+    """Return the bound above the rate whose evidence reaches 2 / (1 - confidence)."""
     rate = sum(k for k, _ in days) / sum(n for _, n in days)
     limit = math.log(2 / (1 - confidence))
     return optimize.brentq(lambda s: log_e_of(days, s) - limit, rate + 1e-9, 1 - 1e-9, xtol=1e-13)
@@ -194,3 +201,10 @@ def stability(old, new):
         (p1, l1, pl1), (p2, l2, pl2) = means
         mean += pl1 + pl2 - p1 * l2 - p2 * l1
     return index, mean
+
+
+def homogeneity_p(old, new):
+    """Return the p-value of Pearson's X^2 of two samples over the cells that have rows."""
+    table = np.array([(a, b) for a, b in zip(old, new, strict=True) if a + b], dtype=float).T
+    expected = np.outer(table.sum(1), table.sum(0)) / table.sum()
+    return float(stats.chi2.sf(((table - expected) ** 2 / expected).sum(), table.shape[1] - 1))

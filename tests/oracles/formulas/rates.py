@@ -61,10 +61,8 @@ class Unequal:
 
     def tail_at(self, rate):
         """Return the tail probability whose lower limit is the rate."""
-        arguments = self.successes, self.failures, self.further[1], self.alike
-        return optimize.brentq(
-            lambda tail: self._limit(*arguments, tail) - rate, 1e-12, 1 - 1e-12, xtol=1e-15
-        )
+        x, y, a, b = self._law(self.successes, self.failures, self.further[1], self.alike)
+        return stats.beta.cdf(b * rate / (a * (1 - rate) + b * rate), x, y)
 
 
 def mean_weight(weights, power):
