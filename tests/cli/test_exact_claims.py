@@ -4,10 +4,9 @@ import json
 
 import polars as pl
 import pytest
+from scipy.stats import binom
 
-from tests.oracles.formulas.rates import binomial_tail_at_most
-
-FLAGGED, OTHERS = 60, 400
+FLAGGED, OTHERS = 300, 400
 
 
 @pytest.fixture
@@ -35,7 +34,8 @@ def evaluated(uqcli, path, rule, right):
 
 
 def last_with_tail_at_most(level, bound):
-    return max(k for k in range(FLAGGED) if binomial_tail_at_most(k, FLAGGED, bound) <= level)
+    """Return the most positives that reject; it is another for one, two and three parts of the level."""
+    return max(k for k in range(FLAGGED) if binom.cdf(k, FLAGGED, bound) <= level)
 
 
 @pytest.mark.parametrize(
@@ -60,5 +60,6 @@ def test_a_certificate_is_tested_at_the_level_divided_by_its_promises(
 def test_of_three_bounds_each_has_a_third_of_the_error_of_both_sides(uqcli, tmp_path, rule, options, bounds):
     path = rule(*options)
     most = last_with_tail_at_most(0.05 / bounds, 0.6)
+    assert most != last_with_tail_at_most(0.05 / (bounds - 1), 0.6)
     assert evaluated(uqcli, tmp_path, path, most) == 1
     assert evaluated(uqcli, tmp_path, path, most + 1) == 0
