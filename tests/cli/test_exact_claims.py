@@ -1,6 +1,7 @@
 """What a rule of several bounds promises is tested at a part of the level, which decides close cases."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -63,3 +64,31 @@ def test_of_three_bounds_each_has_a_third_of_the_error_of_both_sides(uqcli, tmp_
     assert most != last_with_tail_at_most(0.05 / (bounds - 1), 0.6)
     assert evaluated(uqcli, tmp_path, path, most) == 1
     assert evaluated(uqcli, tmp_path, path, most + 1) == 0
+
+
+def test_rows_are_counted_once_whatever_they_weigh_and_however_alike(uqcli, tmp_path, rule):
+    path = rule("--precision", "0.6")
+    day = pl.DataFrame({"score": [1.0] * 30 + [0.0] * 10, "label": [True] * 25 + [False] * 15, "day": 1})
+    weighed = day.with_columns(w=3, customer=pl.lit("a"))
+    weighed.write_csv(tmp_path / "new.csv")
+    for options in (["--weight", "w"], ["--cluster", "customer"], []):
+        line = ("watch", path, "new.csv", "--day", "day", *options, "--state", "state.json", "-q")
+        assert uqcli(*line).code == 0
+        state = json.loads((tmp_path / "state.json").read_text())
+        assert state["batches"][0]["rows"] == 40
+        (tmp_path / "state.json").unlink()
+
+
+def test_customers_needed_for_a_certificate_include_those_of_the_pilot(uqcli, tmp_path):
+    """At a risk just below the p-value of the test, little more than the customers there are is enough."""
+    customer = [i // 2 for i in range(600)]
+    label = [(i // 2) % 10 < 7 for i in range(600)]
+    frame = pl.DataFrame({"score": [0.9] * 600, "label": label, "customer": customer})
+    low = pl.DataFrame({"score": [0.1] * 600, "label": [False] * 600, "customer": customer})
+    pl.concat([frame, low]).write_csv(tmp_path / "fit.csv")
+    line = ("boundary", "fit.csv", "--precision", "0.65", "--cluster", "customer", "-o", "r.json")
+    outcome = uqcli(*line, "--certify", "0.043")
+    assert outcome.code == 4
+    assert "p = 0.044 on the clusters kept aside" in outcome.err
+    needed = re.search(r"use about ([\d,]+) labelled clusters", outcome.err).group(1)
+    assert 300 <= int(needed.replace(",", "")) <= 330

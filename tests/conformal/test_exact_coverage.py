@@ -7,6 +7,7 @@ import pytest
 
 from tests.oracles.formulas import calibration as formulas
 from tests.oracles.formulas import rates
+from uqcli.base.choices import ConformalMethod
 from uqcli.conformal.coverage import (
     LabelScores,
     clustered_p_value,
@@ -15,6 +16,7 @@ from uqcli.conformal.coverage import (
     label_shift_thresholds,
     rank_of,
 )
+from uqcli.conformal.rule import format_of
 
 TENTH = Fraction(1, 10)
 
@@ -56,3 +58,10 @@ def test_thresholds_for_other_class_frequencies():
         for y, threshold in enumerate(found):
             expected = formulas.shifted_threshold(score.tolist(), label.tolist(), weights, y, Fraction(1, 5))
             assert threshold == (expected if expected is not None else pytest.approx(threshold))
+
+
+@pytest.mark.parametrize(("threshold", "is_new"), [(0.9985, True), (0.998, True), (0.9979, False)])
+def test_sets_that_could_hold_a_class_of_probability_0_have_another_format(threshold, is_new):
+    """Probabilities add up to 1 within .001, and thresholds are within as much of such a sum."""
+    assert format_of(ConformalMethod.APS, [[0.5, threshold]]) == (2 if is_new else 1)
+    assert format_of(ConformalMethod.LAC, [[0.5, threshold]]) == 1

@@ -244,3 +244,29 @@ def fisher_p(rare, rows, other, others):
     law = stats.hypergeom(rows + others, rare + other, rows)
     observed = law.pmf(rare)
     return float(sum(p for p in (law.pmf(k) for k in range(rare + other + 1)) if p <= observed * (1 + 1e-7)))
+
+
+def change_p(rows, labelled):
+    """Return the p-value that the labelled share of rows by score changes: twice the smaller of two.
+
+    A trend by the score test over mid-ranks, and a jump by the largest fall of the binomial deviance over all
+    places, times their number.
+    """
+    n, k = sum(rows), sum(labelled)
+    share, ranks, before = k / n, [], 0
+    for size in rows:
+        ranks.append(before + (size + 1) / 2 - (n + 1) / 2)
+        before += size
+    trend = sum(r * c for r, c in zip(ranks, labelled, strict=True))
+    spread = sum(size * r * r for size, r in zip(rows, ranks, strict=True))
+    p_trend = 2 * stats.norm.sf(abs(trend) / math.sqrt(share * (1 - share) * spread * n / (n - 1)))
+
+    def deviance(c, m):
+        return -2 * float(stats.binom.logpmf(c, m, c / m) - stats.binom.logpmf(c, m, share))
+
+    falls = []
+    for place in range(1, len(rows)):
+        sides = [(sum(labelled[part]), sum(rows[part])) for part in (slice(place), slice(place, None))]
+        falls.append(-sum(deviance(*side) for side in sides))
+    p_jump = min(1.0, len(falls) * stats.chi2.sf(max(falls), 1)) if max(falls) > 1e-12 else 1.0
+    return float(min(1.0, 2 * min(p_trend, p_jump)))
