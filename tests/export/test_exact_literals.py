@@ -8,7 +8,17 @@ import pytest
 
 from uqcli.export.check import _differ
 from uqcli.export.sql import SqlDialect, _Quoting
-from uqcli.rules.expressions import Constant, Output
+from uqcli.rules.expressions import (
+    Column,
+    Comparison,
+    Constant,
+    Formula,
+    Let,
+    Name,
+    Output,
+    Steps,
+    compared_numbers,
+)
 
 NUMBERS = re.compile(r"[\d.]+(?:e[+-]?\d+)?")
 
@@ -56,3 +66,19 @@ def test_probabilities_within_the_bound_are_the_same(expected, actual, differ):
     output = Output(name="p", value=Constant(0.0), kind="double")
     columns = (pl.Series([number], dtype=pl.Float64) for number in (expected, actual))
     assert _differ(output, *columns, BOUND).tolist() == [differ]
+
+
+def test_numbers_are_those_that_a_column_is_compared_with_also_under_a_name():
+    score, other = Column(name="score", kind="number"), Column(name="other", kind="number")
+    steps = Steps(score, (0.25, 0.5), (Constant(0.0), Constant(1.0), Constant(2.0)))
+    named = Let("n", other, Comparison(">=", Name("n"), Constant(0.75)))
+    formula = Formula(
+        inputs=(score, other),
+        required=(),
+        outputs=(
+            Output(name="a", kind="double", value=steps),
+            Output(name="b", kind="boolean", value=named),
+            Output(name="c", kind="boolean", value=Comparison("<", other, Constant(float("inf")))),
+        ),
+    )
+    assert compared_numbers(formula) == {"score": [0.25, 0.5, 0.75], "other": [0.75]}
