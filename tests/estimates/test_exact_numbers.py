@@ -15,7 +15,7 @@ from uqcli.base.sampling_weights import WeightSums, units
 from uqcli.estimates import paired, proportion, survey, value
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, ClusteredRows, flags
-from uqcli.estimates.model_assisted import ModelAssisted
+from uqcli.estimates.model_assisted import Clusters, ModelAssisted
 
 ODDS = Fraction(1, 3)
 SELECTIONS = [((5, 9), (30, 11), (12, 4)), ((3, 2), (30, 11), (12, 9)), ((12, 4), (20, 20), (2, 7))]
@@ -335,4 +335,34 @@ def test_model_assisted_rates():
         assert (found.value, *ends(found)) == close(expected)
     found = assisted.prevalence().complement()
     expected = formulas.model_assisted_prevalence(rows, labelled, 0.9)
+    assert (found.value, *ends(found)) == close(expected)
+
+
+def test_model_assisted_share_over_clusters():
+    random = np.random.default_rng(6)
+    cluster = np.repeat(np.arange(60), 5 + np.arange(60) % 21)
+    size, raised = len(cluster), random.normal(0, 0.2, 60)[cluster]
+    probability = random.beta(1, 2, size).round(3)
+    chosen, label = probability > 0.5, random.random(size) < probability + raised
+    known = random.random(size) < 0.5
+
+    def by_cluster(amount):
+        return np.array([np.bincount(cluster, amount * part, 60) for part in (chosen, ~chosen)])
+
+    assisted = ModelAssisted(
+        chosen=chosen[known],
+        label=label[known],
+        probability=probability[known],
+        weight=np.full(int(known.sum()), 2.0),
+        count=np.ones(int(known.sum()), dtype=np.int64),
+        expected=tuple(math.fsum(probability[part].tolist()) for part in (chosen, ~chosen)),
+        rows=(int(chosen.sum()), int((~chosen).sum())),
+        confidence=0.9,
+        clusters=Clusters(of=cluster[known], expected=by_cluster(probability), rows=by_cluster(1.0)),
+    )
+    rows = list(zip(chosen.tolist(), probability.tolist(), cluster.tolist(), strict=True))
+    columns = (column[known].tolist() for column in (chosen, probability, label))
+    labelled = [(*row, 0.5, c) for *row, c in zip(*columns, cluster[known].tolist(), strict=True)]
+    found = assisted.share(positive=True)
+    expected = formulas.model_assisted_share_of_clusters(rows, labelled, 0.9)
     assert (found.value, *ends(found)) == close(expected)

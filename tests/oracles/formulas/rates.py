@@ -271,6 +271,24 @@ def model_assisted_prevalence(rows, labelled, confidence):
     return _on_logits(rate, sampled / number**2 + rate * (1 - rate) / number, u, confidence)
 
 
+def model_assisted_share_of_clusters(rows, labelled, confidence):
+    """Return the same where rows, each with its cluster last, depend on each other within clusters.
+
+    A cluster's contribution is the sum of (z - R) p over all its rows, and of (z - R) (y - p) / pi over the
+    labelled ones; the variance over C clusters is C / (C - 1) sum s^2 / B^2.
+    """
+    above = sum(z * p for z, p, _ in rows) + sum(z * (y - p) / pi for z, p, y, pi, _ in labelled)
+    total = sum(p for _, p, _ in rows) + sum((y - p) / pi for _, p, y, pi, _ in labelled)
+    rate = above / total
+    sums = {cluster: 0.0 for *_, cluster in rows}
+    for z, p, cluster in rows:
+        sums[cluster] += (z - rate) * p
+    for z, p, y, pi, cluster in labelled:
+        sums[cluster] += (z - rate) * (y - p) / pi
+    squares = sum(s * s for s in sums.values())
+    return _on_logits(rate, len(sums) / (len(sums) - 1) * squares / total**2, sums.values(), confidence)
+
+
 def _on_logits(rate, variance, contributions, confidence):
     freedom = sum(u * u for u in contributions) ** 2 / sum(u**4 for u in contributions) - 1
     margin = stats.t.ppf((1 + confidence) / 2, freedom) * math.sqrt(variance) / (rate * (1 - rate))
