@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.oracles import labelled_share as oracle
+from tests.oracles.formulas.calibration import change_p
 from uqcli.evaluate.labelled_part import score_cells
 
 
@@ -52,3 +53,18 @@ def test_a_share_that_jumps_where_nothing_can_be_split_shows_in_the_halves():
     doubtful = [cell for cell in cells_of(score, has_label) if cell.change_p < 1e-6]
     assert [cell.halves_differ for cell in doubtful] == [True]
     assert not any(cell.halves_differ for cell in cells_of(score, np.arange(2000) % 2 == 0))
+
+
+@pytest.mark.parametrize(("low", "differ"), [(10, False), (9, True)])
+def test_halves_differ_by_more_than_a_factor_of_two(low, differ):
+    """Of 40 rows in each half, 20 have a label above, and a half of them or fewer below."""
+    for labelled in ([low, 20], [20, low]):
+        (cell,) = score_cells(np.array([0.2, 0.8]), np.array([40, 40]), np.array(labelled))
+        assert cell.halves_differ == differ
+
+
+@pytest.mark.parametrize("labelled", [[2, 3, 4, 4, 5, 6], [1, 4, 4, 4, 4, 4], [4, 4, 4, 4, 4, 4]])
+def test_the_p_value_of_a_change_is_twice_that_of_a_trend_or_a_jump(labelled):
+    rows = np.full(6, 8)
+    (cell,) = score_cells(np.arange(6) / 6, rows, np.array(labelled))
+    assert cell.change_p == pytest.approx(change_p([8] * 6, labelled), rel=1e-9)
