@@ -43,11 +43,14 @@ def test_unusable_paths_of_figures_are_errors(uqcli, case, data, artifact, tmp_p
 @pytest.mark.thorough
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
-    reports = ("--report", "r.html", "--report", "r.md")
+    (tmp_path / "pages").mkdir()
+    reports = ("--report", "r.html", "--report", "pages/r.md", "--plot", "a figure.svg")
     assert uqcli(*case.arguments(data, artifact), "-q", *reports).code == 0
     page = (tmp_path / "r.html").read_text()
     assert re.search(r'<figure>\n<div class="picture wide" role="img" aria-label="[^"]+"[^>]*>\n<svg', page)
-    assert "](data:image/svg+xml;base64," in (tmp_path / "r.md").read_text()
+    beside = (tmp_path / "pages" / "r.md").read_text()
+    assert "](../a%20figure.svg)\n" in beside
+    assert "data:image" not in beside  # code hosts take it out
 
 
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)

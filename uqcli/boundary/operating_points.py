@@ -121,20 +121,32 @@ def _together(selections: Sequence[tuple[int, ...]]) -> Confusion[Ints]:
 
 
 def operating_points(
-    cells: Cells, constraint: Constraint, seed: int, class_weights: BinaryWeights | None
+    cells: Cells,
+    constraint: Constraint,
+    seed: int,
+    class_weights: BinaryWeights | None,
+    algorithm: Algorithm = Algorithm.SMOOTH,
 ) -> dict[ConstraintKind, list[tuple[Constraint, PointOnGrid, PointOnGrid | None]]] | None:
     """Find rules for many precisions and, without class weights, for many numbers of alerts.
 
     The constraint of the run is also a point if its kind has points; its margin applies to precisions. By
     kind of constraint, in ascending order, return the constraint, its rule and, if several uncertainty bins
-    share their score bins, the single threshold. None for a grid of over 20,000 cells.
+    share their score bins, the single threshold. The rules are of the algorithm: nested boundaries, or a
+    single threshold. None for a grid of over 20,000 cells, and for a single threshold on bins that do not
+    share theirs.
     """
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
-    rules = RankedSamples.from_cells(cells, seed, Algorithm.SMOOTH)
     first_edges, *other_edges = (row.lower for row in cells.rows)
-    mergeable = other_edges and all(np.array_equal(lower, first_edges) for lower in other_edges)
-    singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST) if mergeable else None
+    mergeable = all(np.array_equal(lower, first_edges) for lower in other_edges)
+    if algorithm is Algorithm.ST:
+        if not mergeable:
+            return None
+        rules, singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST), None
+    else:
+        rules, singles = RankedSamples.from_cells(cells, seed, Algorithm.SMOOTH), None
+        if other_edges and mergeable:
+            singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST)
     kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
     if class_weights is None:
         kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)
@@ -184,15 +196,17 @@ def points_for_page(
     seed: int,
     class_weights: BinaryWeights | None,
     *,
-    alerts: int | None,
+    algorithm: Algorithm,
+    own: PointOnGrid | None,
     settings: dict[str, str],
 ) -> OperatingPoints | None:
     """Compute the operating points of a grid; None if it is too large, or if no rule is feasible.
 
-    ``alerts`` is the number of rows that the run's rule flags, and the settings are the options with which a
-    command line makes the rule of a point.
+    ``own`` is the run's rule of the algorithm, and what is expected of it, at which the choice begins; None
+    if nothing is expected of it. The settings are the options with which a command line makes the rule of a
+    point.
     """
-    by_kind = operating_points(cells, constraint, seed, class_weights)
+    by_kind = operating_points(cells, constraint, seed, class_weights, algorithm)
     if by_kind is None or not any(by_kind.values()):
         return None
     families = {
@@ -206,12 +220,21 @@ def points_for_page(
         for kind, pairs in by_kind.items()
         if pairs
     }
+    chosen = _chosen(families, constraint, None if own is None else own[0].fit.selected)
+    if own is not None:
+        name, position = chosen
+        rule, single = families[name][position]
+        first = _point(own, constraint, constraint, class_weights)
+        if rule.option == first.option:
+            families[name][position] = first, single
+        else:  # a bound that has no points of its own, beside the nearest one
+            families[name].insert(position, (first, None))
     return OperatingPoints(
         families=families,
-        chosen=_chosen(families, constraint, alerts),
+        chosen=chosen,
         rows=cells.total,
         settings=settings,
-        dropped_options=_OTHER_CONSTRAINTS | {"--frontier", "--algorithm"} | set(settings),
+        dropped_options=_OTHER_CONSTRAINTS | {"--frontier"} | set(settings),
         dropped_flags=frozenset({"--compare"}),
         caption="Precision and recall are those expected on new rows, with 90 % ranges. Alerts are those of "
         f"the {count(cells.total)} rows of the calibration set; the saved rule may flag slightly fewer.",
@@ -231,13 +254,21 @@ def _point(
         gain, cost = map(float, asked.numbers)
         utility = alerts * (gain * precision.value - cost * (1 - precision.value))
     return OperatingPoint(
-        option=(f"--{constraint.kind}", constraint.value),
+        option=_option(constraint),
         alerts=alerts,
         precision=precision,
         recall=recall,
         utility=utility,
         thresholds=boundary.thresholds,
     )
+
+
+def _option(constraint: Constraint) -> tuple[str, ...]:
+    """Return the words that ask for a constraint."""
+    if constraint.is_utility:
+        gain, cost = (f"{float(number):g}" for number in constraint.numbers)
+        return "--gain", gain, "--cost", cost
+    return f"--{constraint.kind}", constraint.value
 
 
 def _chosen(
@@ -250,7 +281,7 @@ def _chosen(
     name = name if name in families else next(iter(families))
     rules = [rule for rule, _ in families[name]]
     for position, rule in enumerate(rules):
-        if rule.option == (f"--{constraint.kind}", constraint.value):
+        if rule.option == _option(constraint):
             return name, position
     distances = [abs(rule.alerts - (alerts or 0)) for rule in rules]
     return name, distances.index(min(distances))
@@ -260,7 +291,7 @@ def settings_of(
     algorithm: Algorithm, binning: str | None, bins: int, uncertainty: str | None
 ) -> dict[str, str]:
     """Return the options that make a command line use the same grid and the nested boundaries."""
-    settings = {"--uncertainty-bins": str(bins)}
+    settings = {"--uncertainty-bins": "1" if algorithm is Algorithm.ST else str(bins)}
     if algorithm is not Algorithm.SMOOTH and binning is not None:
         settings |= {"--binning": binning}
     return settings if uncertainty is None else {"--uncertainty": uncertainty, **settings}
@@ -318,7 +349,9 @@ def _bound(constraint: Constraint) -> tuple[object, ...]:
 
 
 def _bound_of(point: OperatingPoint) -> tuple[object, ...]:
-    option, value = point.option
+    option, value, *others = point.option
+    if others:  # a gain and a cost are no bound
+        return (ConstraintKind.UTILITY, *point.option)
     return _bound(parse_constraint(ConstraintKind(option.removeprefix("--")), value))
 
 

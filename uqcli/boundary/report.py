@@ -69,6 +69,7 @@ from uqcli.reports.document import (
     Document,
     Figure,
     HeadCard,
+    KeyNumber,
     Metric,
     Metrics,
     OneResult,
@@ -336,7 +337,8 @@ class BoundaryReport(OneResult):
             figure = replace(figure, caption=f"{figure.caption} {_NO_SIGNIFICANT_GAIN}")
         if self.certification is not None or self.constraint.also or self.constraint.amounts:
             return [figure]
-        return [figure] if self._clustered else [figure, self.frontier([self.constraint])]
+        has_points = not self._clustered and self.chosen.algorithm in OPTIMISM_CORRECTED
+        return [figure, self.frontier([self.constraint])] if has_points else [figure]
 
     @property
     def _clustered(self) -> bool:
@@ -356,17 +358,20 @@ class BoundaryReport(OneResult):
     def _points(self) -> OperatingPoints | None:
         if self.cells is None or self.certification is not None or self._clustered or self._refuted:
             return None
+        if self.chosen.algorithm not in OPTIMISM_CORRECTED:  # other rules at other points take a search each
+            return None
         if self.constraint.also or self.constraint.amounts:
             return None
-        boundary = (self.unsaved or self.chosen).boundary
+        boundary, expected = self.chosen.boundary, self.chosen.expected
         return points_for_page(
             self.cells,
             self.constraint,
             self.seed or 0,
             self.class_weights,
-            alerts=boundary.fit.selected if boundary else None,
+            algorithm=self.chosen.algorithm,
+            own=None if boundary is None or expected is None else (boundary, expected),
             settings=settings_of(
-                (self.unsaved or self.chosen).algorithm,
+                self.chosen.algorithm,
                 self.parameters.binning,
                 len(self.cells.rows),
                 self.source.signed_uncertainty if len(self.compared) > 1 else None,
@@ -390,7 +395,7 @@ class BoundaryReport(OneResult):
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         if self.groups is not None and self.groups.rest.rows:
             expected = expected_metrics(None)  # those of the groups are not those of all rows
-        return boundary_card(
+        card = boundary_card(
             fit,
             (expected["precision"], expected["recall"]),
             self._verdict(),
@@ -399,6 +404,11 @@ class BoundaryReport(OneResult):
             title=self._title(),
             region=self._region,
         )
+        value = self._value_of(boundary)
+        if value is None:
+            return card
+        worth = KeyNumber(label="net value on the calibration set", value=rounded_money(value[0]))
+        return replace(card, numbers=[worth, *card.numbers])
 
     def _verdict(self) -> Verdict:
         if self.certification is not None:

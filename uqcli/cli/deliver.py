@@ -293,15 +293,22 @@ def _report_files(
     """Render the requested reports and figure; return their names and contents."""
     from uqcli.reports.formats import format_of
 
-    files = [
-        (name, format_of(name).render(report, context).encode("utf-8", "backslashreplace"))
-        for name in options.report or []
-    ]
+    files = []
+    for name in options.report or []:
+        beside = replace(context, plot="" if plot is None else _as_seen_from(name, plot))
+        files.append((name, format_of(name).render(report, beside).encode("utf-8", "backslashreplace")))
     if plot is not None:
         from uqcli.reports.figures import rendered
 
         files.append((plot, rendered(report, plot)))
     return files
+
+
+def _as_seen_from(report: str, plot: str) -> str:
+    """Return the path of a figure relative to the folder of a report; as it is if one is elsewhere."""
+    if STDIO in {report, plot} or "://" in report + plot:
+        return plot
+    return Path(os.path.relpath(plot, Path(report).parent)).as_posix()
 
 
 def _next_step(

@@ -258,6 +258,8 @@ class EvaluateReport(Evaluated):
             target = bound.text().removeprefix(f"{bound.rule.name} ")
             name_of_rate = f"{bound.rule.name} (target {target})"
             numbers.insert(0, key_rate(name_of_rate, measured.rate(bound.rate), self.parameters.confidence))
+        if measured.value is not None:
+            numbers.insert(0, measured.value.key_number(self.parameters.confidence))
         if artifact.class_names:
             numbers[1] = replace(numbers[1], label="right predictions accepted")
             numbers[2] = replace(numbers[2], label="accepted")

@@ -21,7 +21,7 @@ from uqcli.estimates.design import Design
 from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, interval, money_change
 from uqcli.estimates.proportion import BoundedRate
 from uqcli.evaluate.report import difference_cell
-from uqcli.reports.document import Claim, Metrics
+from uqcli.reports.document import Claim, KeyNumber, Metrics
 
 VALUE_ROWS: Final = ("value", "gain caught")
 """Names of the rows of the table."""
@@ -54,6 +54,13 @@ class MeasuredValue:
             worth = f"{worth} (expected on as many new rows: {ends}, {100 * confidence:g} % range)"
         of_all = "" if caught is None else f", which is {percent(caught)} of the gain from all positives"
         return f"{worth}{of_all}."
+
+    def key_number(self, confidence: float) -> KeyNumber:
+        """Return the value as a number at the head of a page."""
+        value, ends = self.value, ""
+        if value.low is not None and value.high is not None:
+            ends = f"{_rounded(value.low)} to {_rounded(value.high)} ({100 * confidence:g} % range)"
+        return KeyNumber(label="net value of the flagged rows", value=_rounded(value.value), interval=ends)
 
     def cautions(self, name: str) -> list[str]:
         """Caution that the interval of the value rests on a few large amounts; empty if it does not."""

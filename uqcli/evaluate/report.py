@@ -219,6 +219,7 @@ class GroupEvaluation:
     def table(self) -> Table:
         """Build the table of the groups."""
         p_values = ("p",) if self.bound else ()
+        shown = self._by_deviation()
         rows = [
             (
                 group.label,
@@ -226,13 +227,26 @@ class GroupEvaluation:
                 *group.cells,
                 *(("-" if group.p_value is None else f"{group.p_value:.3g}",) if self.bound else ()),
             )
-            for group in self.groups
+            for group in shown
         ]
+        if empty := len(self.groups) - len(shown):
+            blank = [""] * (len(self.header) + len(p_values))
+            rows.append((f"{count(empty)} {'group' if empty == 1 else 'groups'} without rows", "0", *blank))
         return Table(title="", header=(self.by, "rows", *self.header, *p_values), rows=rows)
+
+    def _by_deviation(self) -> list[EvaluatedGroup]:
+        """Return the groups that have rows: the most significant first, those without a test as they were."""
+
+        def deviation(group: EvaluatedGroup) -> tuple[float, float]:
+            if group.p_value is None or group.unadjusted is None:
+                return 2.0, 0.0
+            return group.p_value, group.unadjusted
+
+        return sorted((group for group in self.groups if group.rows), key=deviation)
 
     def figures(self, confidence: float) -> list[Figure]:
         """Build the figure of the tested rate by group."""
-        drawn = [group for group in self.groups if group.rate is not None][:_MAX_DRAWN]
+        drawn = [group for group in self._by_deviation() if group.rate is not None][:_MAX_DRAWN]
         if not drawn:
             return []
         rates = [(group.name, group.rate, self.target) for group in drawn if group.rate is not None]

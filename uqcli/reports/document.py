@@ -209,13 +209,13 @@ class HeadCard:
 class OperatingPoint:
     """A rule that a reader of a page can choose.
 
-    ``option`` is that of the command line that makes it, with its value. Alerts are flagged rows before
+    ``option`` has the words of the command line that make it. Alerts are flagged rows before
     thresholds are raised. Precision, recall and utility are those to expect on new rows, as many as these;
     there is no utility without a gain and a cost. A threshold is None where an uncertainty bin is never
     flagged.
     """
 
-    option: tuple[str, str]
+    option: tuple[str, ...]
     alerts: int
     precision: Estimate
     recall: Estimate

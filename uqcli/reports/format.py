@@ -94,7 +94,8 @@ class RunContext:
     SHA-256 of rule files, ``rules`` the digests that these state, and ``inputs`` the SHA-256 of input files
     that were hashed, by file name. ``unwritten`` says why a fitted rule is in no file; ``rows_to`` is the
     file of the rows, if there is one. ``heading`` is a title of pages that the user chose, and ``step`` the
-    next step, as on a terminal. What does not apply is empty.
+    next step, as on a terminal. ``plot`` is the path of the figure file, as seen from the report. What does
+    not apply is empty.
     """
 
     command: str
@@ -110,6 +111,7 @@ class RunContext:
     failure: Failure | None = None
     heading: str = ""
     step: str = ""
+    plot: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -103,7 +103,8 @@
     const show = () => {
       const { amount, option, rule, single } = data.families[by.value][slider.value];
       const number = Number.isNaN(Number(amount)) ? amount : Number(amount).toLocaleString("en");
-      value.value = by.value === "alerts" ? `at most ${number} alerts` : `target precision ${amount}`;
+      value.value = option[0] === "--max-selected" ? `at most ${number} alerts`
+        : option[0] === "--precision" ? `target precision ${amount}` : option.join(" ").replaceAll("--", "");
       slider.setAttribute("aria-valuetext", value.value);
       for (const [name, point] of [["rule", rule], ["single", single]]) {
         const row = section.querySelector(`tr[data-point=${name}]`);

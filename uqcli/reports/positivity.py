@@ -27,6 +27,9 @@ _MIN_SHADE: Final = 0.15
 """Strength of the shade of ranges with hardly any rows, whose rates are mostly chance."""
 
 _MAX_CURVES: Final = 3
+_LONGEST_LEGEND: Final = 38
+"""Letters of the names of all curves that fit beside each other above the axes."""
+
 """Curves that can be told apart, of evenly spaced levels of uncertainty."""
 
 _MAX_GAP: Final = 0.15
@@ -264,4 +267,6 @@ def _draw_curves(
     axes.set_ylim(0, min(1.02, 1.3 * _highest(levels)))
     if len(levels) > 1:
         style = {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False, "borderpad": 0}
+        if sum(len(names[number]) for number in numbers.tolist()) > _LONGEST_LEGEND:
+            columns = 1
         axes.legend(title="uncertainty", alignment="left", ncols=columns, columnspacing=1.0, **style)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import re
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote as url_quote
 
 from uqcli.base.wording import capitalised, visible
 from uqcli.reports.format import Failure, Format, RunContext
@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from uqcli.reports.document import Document, Report, Table
 
 
-def to_markdown(document: Document, made_from: Table | None = None, heading: str = "") -> str:
-    """Render a report as Markdown under a title of the user's, if any, with its provenance at the end."""
-    from uqcli.reports.figures import to_svg
+def to_markdown(document: Document, made_from: Table | None = None, heading: str = "", plot: str = "") -> str:
+    """Render a report as Markdown under a title of the user's, if any, with its provenance at the end.
 
+    Figures are left out, since code hosts strip what is embedded; ``plot`` is the file of one, to link to.
+    """
     buffer = io.StringIO()
     buffer.write(f"# {_plain(heading or document.title)}\n")
     listed_cautions = [f"Caution: {capitalised(sentence)}" for sentence in document.cautions]
@@ -26,10 +27,9 @@ def to_markdown(document: Document, made_from: Table | None = None, heading: str
         buffer.write(f"\n{_paragraph(note)}\n")
     for table in document.tables:
         buffer.write(_markdown_table(table))
-    for figure in (figure for figure in document.figures if figure.on_page):
-        picture = base64.b64encode(to_svg(figure).encode()).decode()
-        buffer.write(f"\n![{_plain(figure.title)}](data:image/svg+xml;base64,{picture})\n")
-        buffer.write(f"\n{_paragraph(figure.caption)}\n")
+    for figure in document.figures[:1] if plot else ():
+        shown = "" if plot.lower().endswith(".pdf") else "!"
+        buffer.write(f"\n{shown}[{_plain(figure.title)}]({url_quote(plot)})\n")
     buffer.write(_markdown_table(made_from) if made_from else "")
     return buffer.getvalue()
 
@@ -72,7 +72,7 @@ def _paragraph(text: str) -> str:
 def _render(report: Report, context: RunContext) -> str:
     from uqcli.reports.page import page_content
 
-    return to_markdown(*page_content(report, context), context.heading)
+    return to_markdown(*page_content(report, context), context.heading, context.plot)
 
 
 def _failed(failure: Failure) -> str:
