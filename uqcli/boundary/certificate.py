@@ -155,7 +155,8 @@ class Certifier:
         if len(certified) == 0:
             next_tested = sequence[min(passed, len(sequence) - 1)]
             return NotCertified(
-                p_value=float(p_values[next_tested]), rows_needed=self.rows_needed(promises, delta)
+                p_value=float(p_values[next_tested]),
+                rows_needed=self.rows_needed(promises, delta, int(next_tested)),
             )
         last, tested = max(int(certified[-1]), at_least - 1), self.tested
         return Certified(
@@ -195,13 +196,13 @@ class Certifier:
         )
         return p_values
 
-    def rows_needed(self, promises: Sequence[Promise], delta: float) -> int | None:
+    def rows_needed(self, promises: Sequence[Promise], delta: float, failed: int = -1) -> int | None:
         """Estimate the size of a calibration set that certifies some boundary of the sequence.
 
         It is the smallest number at which a boundary passes if its rates are those of the tested rows, each
-        (k+1)/(n+2), rounded up to two digits; None if no boundary suggests it that has 30 tested alerts and
-        30 rows in each rate. The boundaries do not depend on the bounds, so that a stricter bound never needs
-        fewer rows.
+        (k+1)/(n+2), and so does the one at the index that failed, if its rates let it; rounded up and more
+        than there are, since those failed. None if no boundary suggests it that has 30 tested alerts and 30
+        rows in each rate.
         """
         known = self.tested.selected >= MIN_ALERTS
         if not known.any():
@@ -216,11 +217,14 @@ class Certifier:
         if not hopeful.any():
             return None
 
+        of_failed = np.flatnonzero(known) == failed
+
         def passes(times: float) -> bool:
             tails = [
                 _scaled_tail(times * hits[hopeful], times * n[hopeful], least) for hits, n, least in rates
             ]
-            return bool((np.max(tails, axis=0) <= delta).any())
+            has_passed = np.max(tails, axis=0) <= delta
+            return bool(has_passed.any() and has_passed[of_failed[hopeful]].all())
 
         enough = 1.0  # not fewer rows than there are: those are not enough
         while not passes(enough):
@@ -231,7 +235,7 @@ class Certifier:
         for _ in range(_BISECTIONS):
             middle = (few + enough) / 2
             few, enough = (few, middle) if passes(middle) else (middle, enough)
-        return _two_digits(enough * self.size)
+        return max(_two_digits(enough * self.size), _two_digits(self.size + 1))
 
 
 def _two_digits(number: float) -> int:
