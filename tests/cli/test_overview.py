@@ -1,6 +1,7 @@
 """Tests of ``overview`` and ``uqcli FILE``: its numbers are those of the commands that it names."""
 
 import gzip
+import re
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.estimates.score_metrics import auc, average_precision
 
 
@@ -274,3 +276,19 @@ def test_decimal_commas_are_read_where_semicolons_separate(uqcli, tmp_path):
     outcome = uqcli("comma.csv", "--decimal", ",", "--json")
     assert outcome.code == 0, outcome.err
     assert outcome.json["metrics"]["rows"] == len(rows)
+
+
+def test_the_first_look_advises_a_target_with_enough_alerts_and_says_why(uqcli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    random = np.random.default_rng(3)
+    score = random.beta(1, 20, 4000).round(4)
+    label = (random.random(4000) < score).astype(int)
+    pl.DataFrame({"score": score, "label": label}).write_csv("rows.csv")
+    lines = uqcli("overview", "rows.csv").out.decode().splitlines()
+    assert lines[0].endswith("among 5 % of rows.")
+    assert lines[1] == "Target: the smallest usual share that flags 100 rows or more here."
+    assert any("boundary rows.csv --max-selected 5%" in line for line in lines)
+    table = [line for line in lines if re.match(r"\d+%\s", line)]
+    for line in table:
+        flagged = int(line.split()[1].replace(",", ""))
+        assert (" right" in line) == (flagged < FEWEST_FLAGGED)

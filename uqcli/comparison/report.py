@@ -207,8 +207,8 @@ def verdict(compared: Comparison, where: str = "") -> str:
 
 
 def is_worse(compared: Comparison) -> bool:
-    """Whether calibration hurt, significantly."""
-    return verdict(compared).startswith("Calibration hurt")
+    """Whether calibration hurt, or seems to where that is not tested."""
+    return verdict(compared).startswith(("Calibration hurt", "Calibration seems to do harm"))
 
 
 def comparison_card(title: str, compared: Comparison) -> HeadCard:

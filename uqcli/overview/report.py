@@ -206,21 +206,20 @@ class OverviewReport(OneResult):
         if advised is None or advised.chosen.boundary is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
         fit = advised.chosen.boundary.fit
-        recall, why = percent(fit.recall), self.targets.why_advised()
+        recall = percent(fit.recall)
         if fit.selected < FEWEST_FLAGGED:
             right = right_of(fit.true_positives, fit.selected, independent=self.alike is None)
-            return (
-                f"No usual target flags {FEWEST_FLAGGED} rows, too few to know a precision: {right} "
-                f"{_at(advised)}, {why}."
-            )
-        return f"One threshold on the score finds {recall} of the positives {_at(advised)}, {why}."
+            return f"No usual target flags {FEWEST_FLAGGED} rows: {right} {_at(advised)}."
+        return f"One threshold on the score finds {recall} of the positives {_at(advised)}."
 
     def _facts(self) -> list[str]:
         score, rate = self.score, self.prevalence
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
         with_interval = "" if rate.low is None else f", 95 % interval {low.removesuffix(' %')} to {high}"
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
+        why = self.targets.why_advised()
         facts = [
+            *([f"Target: {why}."] if why else []),
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} "
             f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}{with_interval}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
