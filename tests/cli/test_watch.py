@@ -513,7 +513,9 @@ def test_a_batch_is_known_by_its_rows(uqcli, files, tmp_path):
     (tmp_path / "parts").mkdir()
     frame[:100].write_csv("parts/a.csv")
     frame[100:].write_csv("parts/b.csv")
-    assert len(fed(uqcli, "kept0.csv")["added"]) == 1
+    first = fed(uqcli, "kept0.csv")
+    assert len(first["added"]) == 1
+    assert "with other labels" not in " ".join(first["notes"])  # nothing was counted before
     state = (tmp_path / "state.json").read_bytes()
     for name in ("shuffled.parquet", "parts"):
         assert fed(uqcli, name)["known"] == [state_of(tmp_path)["batches"][0]["digest"]]
@@ -648,3 +650,32 @@ def test_other_days_than_those_of_the_rule_need_no_caution(uqcli, files, tmp_pat
         report = uqcli("watch", "d.json", "days.csv", "--day", column, "--json").json
         assert not any("give it again" in note for note in report["notes"])
     assert "give it again" in str(uqcli("watch", "d.json", "days.csv", "--json").json)
+
+
+def test_the_state_alone_is_a_report_and_stays_as_it_is(uqcli, files, tmp_path):
+    assert uqcli(*WATCH, *STATE).code == 2  # which does not exist
+    assert not (tmp_path / "state.json").exists()
+    seen = fed(uqcli, "kept0.csv", "kept1.csv")
+    before = (tmp_path / "state.json").read_bytes()
+    alone = uqcli(*WATCH, *STATE, "--json").json
+    for name in ("trials", "successes", "rate", "e_value", "change", "batches"):
+        assert alone["metrics"][name] == seen["metrics"][name]
+    assert (alone["added"], alone["known"]) == ([], [])
+    assert uqcli(*WATCH, *STATE, "-q").code == 0
+    assert (tmp_path / "state.json").read_bytes() == before
+    shown = uqcli(*WATCH, *STATE).out.decode()
+    assert "Wrote" not in shown
+    newest = seen["added"][0][:12]
+    assert f"The newest batch, {newest}, alone: " in shown
+    again = uqcli(*WATCH, "kept1.csv", *STATE).out.decode().splitlines()[0]
+    assert again.startswith(f"Batch {newest} was counted before: nothing new. No alarm: ")
+
+
+def test_a_standing_alarm_is_exit_6_of_the_state_alone_too(uqcli, files, tmp_path):
+    days(20).with_columns(label=pl.col("score").rank("ordinal") % 40 == 0).write_csv("wrong.csv")
+    assert uqcli(*WATCH, "wrong.csv", "--day", "day", *STATE, "-q").code == 6
+    before = (tmp_path / "state.json").read_bytes()
+    alone = uqcli(*WATCH, *STATE)
+    assert alone.code == 6
+    assert alone.out.decode().startswith("Alarm: ")
+    assert (tmp_path / "state.json").read_bytes() == before

@@ -3,14 +3,15 @@
 import re
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.base.counts import pool
-from uqcli.estimates.calibration_error import diagram
+from uqcli.estimates.calibration_error import Rejected, diagram
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
-from uqcli.tce.results import ClassResult, findings
+from uqcli.tce.results import ClassResult, advice, findings
 
 
 @settings(max_examples=60, deadline=None)
@@ -45,3 +46,20 @@ def test_a_direction_is_that_of_all_rows_of_its_range_and_significant(seed, rows
         mean, rate = map(float, shown.groups())
         assert (mean > rate) == is_high, sentence
         assert ("but only" in sentence) == is_high
+
+
+@pytest.mark.parametrize(("wrong", "is_said"), [(400, False), (401, True)])
+def test_many_rejected_scores_come_with_the_advice_that_small_errors_are_significant(wrong, is_said):
+    counts = pool(np.linspace(0, 1, 2000), np.arange(2000) % 2 == 0)
+    measured = measure(counts, MeasureOptions())
+    rejected = np.zeros(len(measured.bins.count), dtype=np.int64)
+    rejected[0] = wrong
+    part = ClassResult(
+        name=None,
+        positives=1000,
+        metrics=measured.metrics,
+        bins=measured.bins,
+        rejected=Rejected(rows=rejected, too_high=rejected),
+        diagram=diagram(counts, measured.bins, measured.equispaced),
+    )
+    assert bool(advice(part)) == is_said  # from a fifth of all rows on
