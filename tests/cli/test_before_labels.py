@@ -53,8 +53,8 @@ def test_labels_later_show_what_was_expected(uqcli, files):
 
 def test_the_report_states_both(uqcli, files):
     out = uqcli(*WATCH, "same.csv", *EXPECT[:2]).out
-    assert b"precision to expect  0." in out
-    assert b"recall to expect     0." in out
+    assert b"precision to expect  8" in out
+    assert b"recall to expect     6" in out
 
 
 def test_without_a_calibrator_nothing_is_expected(uqcli, files):

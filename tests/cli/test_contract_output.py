@@ -182,7 +182,9 @@ def test_infeasible_targets_exit_four_with_a_report_and_the_old_output(uqcli, tm
     output.write_text("old")
     outcome = uqcli("boundary", path, "--precision", "0.75", "-o", output, "--json")
     assert outcome.code == 4
-    assert outcome.err.startswith("error: no boundary reaches precision 0.75; the best is 0.500 at recall 1")
+    assert outcome.err.startswith(
+        "error: no boundary reaches precision 75 %; the best is 50 % at recall 100 %"
+    )
     report = outcome.json
     assert report["feasible"] is False
     assert report["metrics"]["recall"] is None

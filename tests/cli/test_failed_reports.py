@@ -80,7 +80,7 @@ def test_infeasible_targets_keep_their_report_with_the_error(uqcli, tmp_path):
     assert outcome.code == 4
     assert outcome.json == json.loads((tmp_path / "r.json").read_text())
     assert outcome.json["error"]["exit"] == 4
-    assert outcome.json["error"]["found"].startswith("no boundary reaches precision 0.75")
+    assert outcome.json["error"]["found"].startswith("no boundary reaches precision 75 %")
     assert outcome.json["metrics"]["best_precision"] == 0.5
     assert cases_of(tmp_path / "r.xml")["result"][1] == ["Error"]
     metrics = samples((tmp_path / "r.prom").read_text())

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.cli.cases import CASES
 from tests.documentation.reference import DOCS
 from uqcli.base.choices import ReportFormat
+from uqcli.base.wording import percent
 
 JSON_CASES = [case for case in CASES if case.json]
 FORMATS = [ending.removeprefix(".") for ending in ReportFormat]
@@ -200,7 +201,7 @@ def test_undefined_metrics_are_failed_checks_and_nan(uqcli, data, tmp_path):
     line = ("--fail-if", "precision < 0.5", "-q", "--report", "r.xml", "--report", "r.prom")
     assert uqcli("evaluate", "b.json", "low.parquet", *line).code == 6
     results = cases_of(tmp_path / "r.xml")
-    assert results["--fail-if precision < 0.5"][1] == results["b.json: precision >= 0.7"][1] == ["Failure"]
+    assert results["--fail-if precision < 0.5"][1] == results["b.json: precision >= 70 %"][1] == ["Failure"]
     assert uqcli("boundary", data, "--max-selected", "9", "-q", "-o", "b.json").code == 0
     assert uqcli("evaluate", "b.json", data, "-q", "--report", "r.xml").code == 0
     assert cases_of(tmp_path / "r.xml")["b.json: at most 9 flagged"][1] == ["Skipped"]
@@ -329,7 +330,7 @@ def test_apply_names_the_rule_on_its_page(uqcli, data, tmp_path):
     fit = json.loads((tmp_path / "b.json").read_text())["fit"]
     assert uqcli("apply", "b.json", data, "-q", "-o", "a.csv", "--report", "a.md").code == 0
     text = (tmp_path / "a.md").read_text()
-    rate = f"it flagged {100 * fit['selected'] / fit['rows']:.2f} % of its calibration set."
+    rate = f"it flagged {percent(fit['selected'] / fit['rows'])} of its calibration set."
     assert f"The rule was fitted for target precision >= 70 % (algorithm smooth); {rate}" in text
 
 

@@ -283,7 +283,9 @@ def test_a_direction_is_stated_only_if_the_rows_together_err_to_it(uqcli, tmp_pa
     label[:positive] = 1
     pl.DataFrame({"score": score, "label": label}).write_parquet(tmp_path / "d.parquet")
     note = " ".join(uqcli("tce", "d.parquet", "--n-min", "200", "--json").json["notes"])
-    assert ("are too low: on average 27 %, but 35 % of these rows" in note) == (positive == 70)
+    assert ("too low, especially those from 0 to 1: on average 27 %, but 35 % of these rows" in note) == (
+        positive == 70
+    )
     assert "are too high" not in note
 
 

@@ -56,8 +56,8 @@ def percent(value: float | None, digits: int | None = None) -> str:
 def percents(*values: float) -> list[str]:
     """Format rates that a sentence compares, in percent without the sign, so that they differ as they do.
 
-    Each has two significant digits, near 1 one of what is missing (two if it is alone), and as many more as
-    show its difference from the next one within two fifths.
+    Each has two significant digits (near 1, if it is alone, of what is missing), and as many more as show its
+    difference from the next one within two fifths.
 
     Examples
     --------
@@ -65,17 +65,26 @@ def percents(*values: float) -> list[str]:
     (['70', '62'], ['0.65', '1.4'], ['10.3', '9.8'], ['99.97', '100'])
     """
     ascending = sorted({*values})
-    own = {value: decimals_of_percent(value) for value in ascending}
-    if len(own) > 1:  # one digit of what is missing to 100 tells it from 100
-        own |= {value: own[value] - 1 for value in ascending if _NEARLY_ALL < value < 1 and own[value]}
-    for decimals in range(_MOST_DECIMALS + 1):
-        texts = {value: _percent_text(value, max(own[value], decimals)) for value in ascending}
-        if all(
-            abs(float(texts[high]) - float(texts[low]) - 100 * (high - low)) <= 40 * (high - low)
-            for low, high in pairwise(ascending)
-        ):
-            break
-    return [texts[value] for value in values]
+    if len(ascending) == 1:
+        return [_percent_text(ascending[0], decimals_of_percent(ascending[0]))] * len(values)
+    decimals = {value: 0 if value > _NEARLY_ALL else decimals_of_percent(value) for value in ascending}
+    for low, high in pairwise(ascending):
+        told = _decimals_apart(low, high, (decimals[low], decimals[high]))
+        decimals |= {value: max(told, decimals[value]) for value in (low, high)}
+    return [_percent_text(value, decimals[value]) for value in values]
+
+
+def _decimals_apart(low: float, high: float, own: tuple[int, int]) -> int:
+    """Return the decimals from which on two percentages differ as their rates do, within two fifths."""
+    difference = 100 * (high - low)
+    for decimals in range(_MOST_DECIMALS):
+        texts = (
+            _percent_text(rate, max(decimals, least)) for rate, least in zip((low, high), own, strict=True)
+        )
+        first, second = map(float, texts)
+        if abs(second - first - difference) <= 0.4 * difference:
+            return decimals
+    return _MOST_DECIMALS
 
 
 _MOST_DECIMALS: Final = 12

@@ -75,7 +75,7 @@ def auc(counts: ValueCounts) -> float | None:
 
 
 def is_reversed(counts: ValueCounts) -> bool:
-    """Whether low scores are more often positive than high ones, by more than chance.
+    """Whether low scores are more often positive than high ones, significantly.
 
     The rank-sum test with ties, at two-sided 1 %; not with fewer than five rows of a class, for which its
     normal limit does not hold.

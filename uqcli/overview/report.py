@@ -56,7 +56,7 @@ class ScoreSummary:
     auc, average_precision
         None if a class is missing.
     is_reversed
-        Whether low scores are more often positive than high ones, by more than chance.
+        Whether low scores are more often positive than high ones, significantly.
     """
 
     rows: int
@@ -144,7 +144,7 @@ class OverviewReport(OneResult):
         compared = None
         if self.comparison is not None:
             compared = {
-                "target": self.comparison.constraint.text(),
+                "target": self.comparison.constraint.as_typed(),
                 "verdict": self.comparison.compared[0].verdict,
                 "compared": [uncertainty.payload() for uncertainty in self.comparison.compared],
             }

@@ -223,6 +223,10 @@ class Constraint:
         """Describe the constraint."""
         return listed((bound.rule.text.format(bound.bound) for bound in self.bounds), "and")
 
+    def as_typed(self) -> str:
+        """Describe the constraint with the bounds as they were typed, for programs."""
+        return listed((bound.rule.text.format(bound.value) for bound in self.bounds), "and")
+
     @property
     def bound(self) -> str:
         """The bound in words: a rate in percent, with all digits that were typed."""
