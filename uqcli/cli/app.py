@@ -28,6 +28,7 @@ from uqcli.base.running.messages import clear as clear_messages
 from uqcli.cli.command_line import Command, clear_typed, places_of_columns, wants_debug
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
+from uqcli.cli.first_look import explain_inputs
 from uqcli.cli.help import (
     QUESTIONS,
     meant_choice,
@@ -156,6 +157,7 @@ def run(arguments: Sequence[str]) -> int:
         error = _to_uqcli_error(raised, command=first[0] if first and first[0] in COMMANDS else "")
         if places := places_of_columns(error.found):
             error.add_remedy(", ".join(places))
+        explain_inputs(error, arguments)
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0

@@ -44,6 +44,7 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 _IN_HELP: Final = "uqcli.in_help"
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
+_options_of_run: ContextVar[frozenset[str]] = ContextVar("options_of_run", default=frozenset())
 _settings: ContextVar[Settings] = ContextVar("settings", default=MappingProxyType({}))
 
 
@@ -69,6 +70,7 @@ class Command(TyperCommand):
         parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
         _typed.set(frozenset(typed_values))
+        _options_of_run.set(frozenset(str(parameter.name) for parameter in self.params))
         _debug.set(bool(typed_values.get("debug")))
         if not ctx.resilient_parsing and "help" not in typed_values:
             settings = configured(ctx, typed_values)
@@ -177,6 +179,30 @@ def _excluded(context: typer.Context, used: set[str]) -> set[str]:
 def is_typed(name: str) -> bool:
     """Whether an option or argument was typed in this run; the name may have dashes."""
     return name.removeprefix("--").replace("-", "_") in _typed.get()
+
+
+def settled() -> frozenset[str]:
+    """Return the names of all options that were typed or configured in this run."""
+    return _typed.get() | frozenset(_settings.get())
+
+
+def has_option(name: str) -> bool:
+    """Whether the command of this run has an option."""
+    return name in _options_of_run.get()
+
+
+def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return options with their values as they are typed, one that is repeated for each value."""
+    return [
+        word
+        for name, values in options.items()
+        for value in values
+        for word in (
+            [f"--{name.replace('_', '-')}={value}"]
+            if value.startswith("-")
+            else [f"--{name.replace('_', '-')}", value]
+        )
+    ]
 
 
 def typed() -> frozenset[str]:

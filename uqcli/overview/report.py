@@ -11,11 +11,12 @@ from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, percent, printable, rows_of, share
+from uqcli.base.wording import capitalised, count, first_of, listed, percent, printable, rows_of, share
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport
+from uqcli.engines.columns import usually_named
 from uqcli.engines.request import dependence
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
@@ -156,6 +157,11 @@ class OverviewReport(OneResult):
             "targets": self.targets.targets(),
             "uncertainty": compared,
             "could_be_uncertainty": list(self.content.proposed),
+            "taken": [
+                {"option": option.replace("_", "-"), "values": list(values)}
+                for option, values in self.content.taken.items()
+            ],
+            "form": list(self.content.findings),
             "odd": self.oddities(),
             "notes": [
                 sentence
@@ -220,12 +226,25 @@ class OverviewReport(OneResult):
             taken = " and ".join(
                 f"--{role} {printable(name, 24)}" for role, name in self.content.by_role.items()
             )
-            facts.append(f"Columns taken by their usual names: {taken}.")
+            usual = all(name in usually_named([name], role) for role, name in self.content.by_role.items())
+            facts.append(f"Columns taken by their {'usual names' if usual else 'names or values'}: {taken}.")
+        if self.content.findings:
+            facts.append(self._form_sentence())
         dependence_sentence = self._dependence_sentence()
         facts += [dependence_sentence] if dependence_sentence else []
         uncertainty = self._uncertainty_sentence()
         facts += [uncertainty] if uncertainty else []
         return [*facts, *(f"Note: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
+
+    def _form_sentence(self) -> str:
+        """State how the inputs are written, and the options that read them so."""
+        options = {
+            name: values for name, values in self.content.taken.items() if name not in ("score", "label")
+        }
+        typed = " ".join(
+            f"--{name.replace('_', '-')} {quote(value)}" for name in options for value in options[name]
+        )
+        return f"The file has {listed(self.content.findings)}{f': read with {typed}' if typed else ''}."
 
     def _dependence_sentence(self) -> str:
         """State which rows are alike and what allows for it; empty if none are, or nothing does."""

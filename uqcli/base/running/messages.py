@@ -145,6 +145,16 @@ def clear() -> None:
     _run.set(_Said(receivers=[] if before is None else before.receivers))
 
 
+@contextmanager
+def without_messages() -> Iterator[None]:
+    """Forget what is said until the block ends, which looks at inputs again."""
+    token = _run.set(_Said())
+    try:
+        yield
+    finally:
+        _run.reset(token)
+
+
 T = TypeVar("T")
 
 

@@ -464,19 +464,24 @@ class Check:
             )
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
+        errors = list[refusals.FormError]()
         for key, name in columns.items():
-            self._refuse_unreadable(
-                answers, key, name, *refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
-            )
+            advice = refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, key, name, *advice)
         if self.roles.label is not None:
             advice = "0/1 or true/false", "say which label is positive with --positive VALUE"
             if self.roles.classes:
                 advice = class_advice(list(self.roles.classes))
-            self._refuse_unreadable(answers, "y", self.roles.label, *advice)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, "y", self.roles.label, *advice)
         if self.roles.weight is not None:
             advice = refusals.number_advice(self.roles.weight, [answers["said_w"] or ""], None)
-            self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
-            self._refuse_weights(answers, self.roles.weight)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
+                self._refuse_weights(answers, self.roles.weight)
+        if errors:
+            raise refusals.joined(errors)
         for name in self.amounts:
             if answers[f"unusable_{name}"]:
                 count, example = answers[f"unusable_{name}"], answers[f"unusable_amount_{name}"]
@@ -494,7 +499,7 @@ class Check:
         count = answers[f"wrong_{key}"]
         if count:
             values = "value" if count == 1 else "values"
-            raise DataError(
+            raise refusals.FormError(
                 f"column '{name}' has {count} unreadable {values}, such as '{answers[f'said_{key}']}'",
                 expected=expected,
                 remedy=remedy,

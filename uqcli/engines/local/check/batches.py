@@ -290,7 +290,8 @@ class LocalBatches:
                     self._rows_by_input.append(checker.rows - rows_before)
                     rows_read(origin.name, checker.rows - rows_before)
                     rows_before = checker.rows
-        checker.finish()
+        with _marked(self._request):
+            checker.finish()
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if self.roles.predicted:
@@ -495,8 +496,11 @@ def _text_of(column: pl.Series) -> pl.Series:
 
 @contextmanager
 def opened(request: DataRequest, more: Sequence[str] = ()) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
-    """Open the inputs, and check that each has every required column; more of them may be keys."""
-    with ExitStack() as stack:
+    """Open the inputs, and check that each has every required column; more of them may be keys.
+
+    Errors that other options may mend, also those of the rows read, are marked with the request.
+    """
+    with _marked(request), ExitStack() as stack:
         read = replace(
             request.read,
             required_columns=request.roles.requested_columns(),
@@ -509,6 +513,15 @@ def opened(request: DataRequest, more: Sequence[str] = ()) -> Iterator[tuple[tup
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         named = [(source.origin.display_name, source.columns) for source in sources]
         yield sources, resolved_roles(roles, named)
+
+
+@contextmanager
+def _marked(request: DataRequest) -> Iterator[None]:
+    try:
+        yield
+    except refusals.FormError as error:
+        error.requests.append(request)
+        raise
 
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:
