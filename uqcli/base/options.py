@@ -218,6 +218,7 @@ def caution_confidence(option: str, risk: float) -> None:
     """Caution that a typed risk of more than one half may have been meant as a confidence."""
     if risk > 0.5:
         caution(
+            "risk-as-confidence",
             f"{option} {risk:g} is the probability of an error, not a confidence: "
-            f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}."
+            f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}.",
         )

@@ -186,11 +186,12 @@ def deliver(
     stream = sys.stderr if output == STDIO else sys.stdout
     try:
         if options.json:
-            stream.write(to_json(report, error))
+            stream.write(to_json(report, error, checks))
         elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
             kept = _older_file(output) if stopped else ""
-            to_terminal(document, stream, end=f"{wrote} {kept or step}".strip(), verbose=options.verbose)
+            shown = document if error is None else _without(document, error)
+            to_terminal(shown, stream, end=f"{wrote} {kept or step}".strip(), verbose=options.verbose)
             warnings = () if stream.isatty() else warnings
         stream.flush()
     except BrokenPipeError:
@@ -203,6 +204,17 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _without(document: Document, error: Failure) -> Document:
+    """Leave out what the error on standard error says."""
+    said = str(error).casefold()
+    title = "" if said in document.title.casefold() else document.title
+    lead, notes = (
+        [sentence for sentence in sentences if said not in sentence.casefold()]
+        for sentences in (document.lead, document.notes)
+    )
+    return replace(document, title=title, lead=lead, notes=notes)
 
 
 def _older_file(output: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 from uqcli.audit.report import with_audit
 from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised, count, first_of, listed, percent, printable, rows_of, share
@@ -359,7 +360,7 @@ class OverviewReport(OneResult):
         dropped = points.dropped_options | {"--audit", "--uncertainty"}
         return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         return [self.alike.caution] if self.alike is not None and not self.alike.takes_option else []
 
     def _notes(self) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.base.running.machine import memory_notes
-from uqcli.base.running.messages import cautions, remarks, repeated_doubts, suspicions
+from uqcli.base.running.messages import remarks, said
 from uqcli.base.wording import capitalised, visible
 from uqcli.reports.document import Document, Table
 
@@ -41,7 +41,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    all_cautions = [*cautions(), *document.cautions, *suspicions(), *repeated_doubts()]
+    all_cautions = said().notices(document.cautions)
     more = f" ({len(all_cautions) - 1} more with --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
         f"Caution: {capitalised(sentence)}{more}"
@@ -67,7 +67,8 @@ def _printed(
     from rich.text import Text
 
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
-        console.print(Text(visible(document.title), style="bold"))
+        if document.title:  # an error has said it
+            console.print(Text(visible(document.title), style="bold"))
         for sentence in document.lead:
             console.print(Text(visible(sentence)))
         for table, lines in tables:

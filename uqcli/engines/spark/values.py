@@ -244,7 +244,7 @@ def with_labels(
         if counts["none"] == times.count():
             raise no_match(labels)
     for sentence in unused_labels(labels, counts["none"], counts["many"]):
-        caution(sentence)
+        caution("unused-labels", sentence)
     return tuple(
         replace(
             source,
