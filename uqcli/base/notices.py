@@ -108,9 +108,9 @@ class Notice(str):
         made.key = key
         return made
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __reduce__(self) -> tuple[type[Notice], tuple[str, str]]:
         """Return what a copy or a pickle is made from."""
-        return self.key, str(self)
+        return Notice, (self.key, str(self))
 
     @property
     def weight(self) -> int:

@@ -24,7 +24,7 @@ from uqcli.base.options import RUN
 from uqcli.base.wording import visible
 from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options, texts_of
-from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
+from uqcli.cli.help import in_order_of_help, short_help, simplify_help, tighten_help
 from uqcli.cli.option_groups import with_fast_conversion
 from uqcli.stores.address import safe_address
 
@@ -48,6 +48,18 @@ _options_of_run: ContextVar[frozenset[str]] = ContextVar("options_of_run", defau
 _settings: ContextVar[Settings] = ContextVar("settings", default=MappingProxyType({}))
 
 
+IS_SHORT: Final = "uqcli.is_short"
+"""Key of a context in which the short help is asked for."""
+
+HELP_OF_HELP: Final = "Show this message; -h shows a short one."
+
+
+def asks_for_short_help(words: Sequence[str]) -> bool:
+    """Whether words of a command line ask for help by ``-h`` alone."""
+    options = words[: words.index("--")] if "--" in words else words
+    return "-h" in options and "--help" not in options
+
+
 class Command(TyperCommand):
     """A command whose options may come from files and the environment."""
 
@@ -55,18 +67,26 @@ class Command(TyperCommand):
         """Return all parameters, including --help."""
         parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
         parameters[-1].rich_help_panel = RUN  # --help, otherwise in its own panel
+        parameters[-1].help = HELP_OF_HELP
         if not ctx.meta.get(_IN_HELP):
             return parameters
+        if ctx.meta.get(IS_SHORT):
+            return short_help(parameters, getattr(self.callback, "common", ()))
         return in_order_of_help(parameters, getattr(self.callback, "of_papers", {}))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help with little padding."""
+        """Write the help with little padding; the short one says where the rest is."""
         tighten_help()
+        if ctx.meta.get(IS_SHORT):
+            options = sum(parameter.param_type_name == "option" for parameter in self.params)
+            self.epilog = f"{ctx.command_path} --help shows all {options} options."
         ctx.meta[_IN_HELP] = True
         super().format_help(ctx, formatter)
+        self.epilog = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with configured values as defaults."""
+        ctx.meta[IS_SHORT] = asks_for_short_help(args)
         parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
         _typed.set(frozenset(typed_values))
