@@ -133,7 +133,7 @@ def test_the_short_help_fits_a_screen_and_says_where_the_rest_is(command, uqcli,
     parameters = get_command(program((command,))).commands[command].params
     options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
     assert f"uqcli {command} --help shows all {len(options)} options." in short
-    listed = re.findall(r"^│ (?:[ *]  )?(--[\w-]+)", short, flags=re.MULTILINE)
+    listed = re.findall(r"^│ (?:[ *] )?(--[\w-]+)", short, flags=re.MULTILINE)
     assert len(listed) <= MOST_COMMON
     common = get_command(program((command,))).commands[command].callback.common
     assert set(listed) == {option.opts[0] for option in options if option.name in common}

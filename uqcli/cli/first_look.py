@@ -11,7 +11,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.errors import UqcliError
-from uqcli.base.files import is_stdin
 from uqcli.base.operating_system import join
 from uqcli.base.wording import listed
 from uqcli.cli.command_line import has_option, settled, words_of
@@ -37,13 +36,14 @@ def explain_inputs(error: UqcliError, arguments: Sequence[str]) -> None:
 
 def _explain(error: FormError, arguments: Sequence[str]) -> None:
     from uqcli.base.running.messages import without_messages
+    from uqcli.engines.inputs import resolve_inputs
     from uqcli.engines.open import open_engine
     from uqcli.engines.proposals import proposal
 
     data = error.requests[-1]
-    if data.frame is not None or any(map(is_stdin, data.inputs)):
-        return
     with without_messages():
+        if not all(file.regular for file in resolve_inputs(data.inputs, data.read)):
+            return  # a stream has been read, and may have no end
         columns = open_engine(data.engine).columns(data, _ROWS)
     found = proposal(columns, data, settled())
     if found.findings:
