@@ -38,7 +38,8 @@ this page from reports on the sample data.
 NOTICES = """## Notices
 
 From 90 on, the result may mean nothing; from 70, it may be wrong; from 50, it is vaguer than it looks.
-Below, something else was meant, or left unused.
+Below, something was left unused, or it is so of most
+results.
 
 | key | weight | meaning |
 |---|--:|---|"""

@@ -2,7 +2,7 @@
 
 Where one alone is shown, as on a terminal, it is the weightiest; of equal ones, the first. A weight says what
 is at stake: 90 or more, the result may mean nothing; from 70, it may be wrong; from 50, it is vaguer than it
-looks; below, something else was meant, or left unused.
+looks; below, something was left unused, or it is so of most results.
 """
 
 from __future__ import annotations
@@ -53,11 +53,11 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "count-as-share": (60, "a limit of alerts may have been meant as a share"),
         "unknown-groups": (60, "rows belong to groups or categories that the rule does not know"),
         "undecided-rows": (59, "rows have a missing value, and so no result"),
+        "other-server": (59, "the Spark server is of another maker"),
+        "unused-configuration": (59, "a configuration or a variable has no effect"),
         "remaining-error": (58, "many probabilities are still wrong after calibration"),
         "drawn-from-unlabelled": (58, "drawn rows stand for unlabelled rows only"),
         "best-of-several": (57, "the best of several rules looks better than it is"),
-        "often-missed": (56, "new data may miss the target"),
-        "limit-exceeded": (56, "new data may have more alerts than the limit"),
         "alike-labels": (55, "bins of equal labels are rejected whatever their scores"),
         "uncalibrated": (55, "scores are taken as calibrated, or the calibration leaves an error"),
         "clipped-weights": (54, "negative class weights were set to 0"),
@@ -86,10 +86,10 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "same-file": (40, "a file is named twice, or a folder leads back, and is read once"),
         "null-in-json": (40, "numbers that are not finite were written as null"),
         "replaced-batch": (39, "a batch replaces one that was counted before"),
+        "often-missed": (36, "new data may miss the target"),
+        "limit-exceeded": (36, "new data may have more alerts than the limit"),
         "doubt": (35, "a rule file was made with a doubt"),
-        "other-server": (30, "the Spark server is of another maker"),
         "rounding": (30, "numpy rounds otherwise than on other machines"),
-        "unused-configuration": (20, "a configuration or a variable has no effect"),
     }
 )
 """Weight and meaning of each kind of notice."""

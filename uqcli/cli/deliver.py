@@ -190,8 +190,10 @@ def deliver(
         elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
             kept = _older_file(output) if stopped else ""
+            titled = error is None or not _repeats(document.title, error)
             shown = document if error is None else _without(document, error)
-            to_terminal(shown, stream, end=f"{wrote} {kept or step}".strip(), verbose=options.verbose)
+            end = f"{wrote} {kept or step}".strip()
+            to_terminal(shown, stream, end=end, verbose=options.verbose, titled=titled)
             warnings = () if stream.isatty() else warnings
         stream.flush()
     except BrokenPipeError:
@@ -207,14 +209,16 @@ def deliver(
 
 
 def _without(document: Document, error: Failure) -> Document:
-    """Leave out what the error on standard error says."""
-    said = str(error).casefold()
-    title = "" if said in document.title.casefold() else document.title
+    """Leave out the sentences that the error on standard error says."""
     lead, notes = (
-        [sentence for sentence in sentences if said not in sentence.casefold()]
+        [sentence for sentence in sentences if not _repeats(sentence, error)]
         for sentences in (document.lead, document.notes)
     )
-    return replace(document, title=title, lead=lead, notes=notes)
+    return replace(document, lead=lead, notes=notes)
+
+
+def _repeats(sentence: str, error: Failure) -> bool:
+    return str(error).casefold() in sentence.casefold()
 
 
 def _older_file(output: str | None) -> str:
