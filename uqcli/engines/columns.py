@@ -142,14 +142,26 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
 def _missing(columns: Sequence[str], source: str, name_by_role: Mapping[str, str]) -> MissingColumnError:
     """Create the error for all columns that an input lacks, by role."""
     names = [f"'{name}'" for name in dict.fromkeys(name_by_role.values())]
+    shown = [column or "''" for column in columns]
     missing = f"column{'s' if len(names) > 1 else ''} {listed(names)}"
-    remedies = dict.fromkeys(_remedy(columns, role, name) for role, name in name_by_role.items())
+    remedies = {role: _remedy(columns, role, name) for role, name in name_by_role.items()}
     return MissingColumnError(
         name_by_role,
-        f"no {missing} in {source}, which has {first_of(columns, 12)}",
-        remedy=", and ".join(remedies).replace(f", and {_ONE} ", " and "),
+        f"no {missing} in {source}, which has {first_of(shown, 12)}",
+        remedy=_joined(remedies),
         misspelt=[role for role, name in name_by_role.items() if _similar(name, columns)],
     )
+
+
+def _joined(remedies: Mapping[str, str]) -> str:
+    """Join what to do about several roles, without what is said for another one."""
+    unknown = [role for role, remedy in remedies.items() if remedy.startswith(_ONE) and len(remedies) > 1]
+    known = dict.fromkeys(remedy for role, remedy in remedies.items() if role not in unknown)
+    said = [remedy for remedy in known if not any(remedy in other != remedy for other in known)]
+    if unknown:
+        which = "the others" if said else "them"
+        said.append(f"name {which} with {listed([_option_of(role) for role in unknown])}")
+    return ", and ".join(said)
 
 
 def _remedy(columns: Sequence[str], role: str, name: str) -> str:
@@ -174,7 +186,7 @@ def _remedy(columns: Sequence[str], role: str, name: str) -> str:
     return f"{guess}{option}"
 
 
-_ONE: Final = "name one of them with"
+_ONE: Final = "name one of them with "
 
 _VALUES: Final = {"proba": "PATTERN", "gain": "NUMBER or COLUMN", "cost": "NUMBER or COLUMN"}
 """Values of options that do not take a column alone, by role."""
