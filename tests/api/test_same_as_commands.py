@@ -285,6 +285,11 @@ def command(line, capfd):
     return without_rows_read(out) if "--json" in line else out
 
 
+def of_report(printed):
+    """Return the JSON of a command without what is said of its run."""
+    return {key: value for key, value in printed.items() if key not in ("cautions", "notices", "gates")}
+
+
 @pytest.mark.covering("thorough", every=10)
 @pytest.mark.parametrize(
     ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
@@ -328,7 +333,7 @@ def test_rules_do_what_apply_evaluate_and_show_do(given, capfd, kind):
             result.pop("artifact")
         expected["notes"] = [note.partition(": ")[2] for note in expected["notes"]]
         report["notes"] = [note.partition(": ")[2] for note in report["notes"]]
-        assert json.loads(json.dumps(report)) == expected
+        assert json.loads(json.dumps(report)) == of_report(expected)
         groups = [(group.name, group.rows, group.p_value) for group in evaluation.groups]
         assert groups == [(group["name"], group["rows"], group["p"]) for group in expected.get("groups", [])]
     command("show model.json -q --report shown.md", capfd)
@@ -350,7 +355,7 @@ def test_rules_are_watched_as_by_the_command(given, capfd, kind):
     command(f"{fit} -q -o model.json", capfd)
     expected = json.loads(command(f"watch model.json {inputs} --delta 0.05 --json", capfd))
     report = WATCH_CASES[kind](uqcli.load("model.json"), given).report.payload()
-    assert json.loads(json.dumps(report)) == expected
+    assert json.loads(json.dumps(report)) == of_report(expected)
 
 
 def test_a_watch_keeps_its_state_in_a_file(given, capfd):
@@ -390,7 +395,7 @@ def test_calibration_errors_by_sampling_weight_are_those_of_the_command(given, c
     expected = json.loads(command(line, capfd))
     found = uqcli.calibration_error(*given.labelled, sampling_weight=given.rows["score"])
     payload = json.loads(json.dumps(found.report.payload()))
-    assert {**payload, "source": expected["source"], "cautions": expected["cautions"]} == expected
+    assert {**payload, "source": expected["source"]} == of_report(expected)
     with pytest.raises(uqcli.base.errors.UsageError, match="rows that count alike"):
         _ = found.rejected
 

@@ -38,7 +38,7 @@ def test_each_of_several_fits_at_once_collects_its_own_doubts():
     def doubts_of(number):
         with messages.collected_doubts() as doubts:
             all_collect.wait(60)
-            messages.caution(f"caution {number}")
+            messages.caution("doubt", f"caution {number}")
             all_collect.wait(60)
             return list(doubts), messages.cautions()
 
@@ -52,7 +52,7 @@ def test_what_a_working_thread_says_belongs_to_the_run(monkeypatch):
     messages.clear()
 
     def say(number):
-        messages.caution(f"caution {number}")
+        messages.caution("doubt", f"caution {number}")
         return number
 
     with messages.collected_doubts() as doubts:

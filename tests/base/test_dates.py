@@ -29,7 +29,17 @@ def test_what_is_read_is_a_date_of_a_known_form(text):
     assert found is None or (isinstance(found, date) and text.strip())
 
 
-AMBIGUOUS = ("31.03.2026", "03/04/2026", "2026-W07", "2026-02-30", "2026-03-310", "7", "2026-3/1")
+AMBIGUOUS = (
+    "31.03.26",
+    "03.31.2026",
+    "31-03-2026",
+    "03/04/2026",
+    "2026-W07",
+    "2026-02-30",
+    "2026-03-310",
+    "7",
+    "2026-3/1",
+)
 
 
 @pytest.mark.parametrize("text", [*AMBIGUOUS, "ma 3, 2026", ""])

@@ -90,7 +90,11 @@ def test_a_failed_check_exits_six_with_its_reports_and_the_old_output(uqcli, cas
 def test_a_passed_check_changes_nothing(uqcli, case, data, artifact):
     plain = uqcli(*case.arguments(data, artifact), "--json")
     checked = uqcli(*case.arguments(data, artifact), "--json", "--fail-if", f"{case.metric} < 0.01")
-    assert (checked.code, checked.out, checked.err) == (0, plain.out, "")
+    assert (checked.code, checked.err) == (0, "")
+    (gate,) = checked.json["gates"]
+    assert (gate["text"], gate["result"]) == (f"{case.metric} < 0.01", "passed")
+    assert gate["value"] >= 0.1
+    assert {**checked.json, "gates": []} == plain.json
 
 
 @pytest.mark.covering("thorough", every=3)

@@ -11,7 +11,15 @@ from tests.cli.conftest import fit
 from uqcli.rules.codec import decode, encode
 
 DAYS = [f"2024-{month:02}-{day:02}" for month in (9, 10) for day in (2, 9, 28)]
-FORMS = {"%d-%b-%y", "%B %-d, %Y", "%Y-%-m-%-d", "%a, %d %b %Y 10:30:00", "%Y%m%d", "%Y-%m-%dT23:59:59"}
+FORMS = {
+    "%d.%m.%Y",
+    "%d-%b-%y",
+    "%B %-d, %Y",
+    "%Y-%-m-%-d",
+    "%a, %d %b %Y 10:30:00",
+    "%Y%m%d",
+    "%Y-%m-%dT23:59:59",
+}
 WATCH = ("watch", "rule.json", "--day", "day", "--json")
 FIT = ("boundary", "--precision", "0.6", "--score-bins", "20", "--day", "day", "--json")
 
@@ -57,7 +65,7 @@ def test_days_of_any_form_are_those_of_iso_dates(uqcli, rule, form):
 
 
 @pytest.mark.covering("thorough", every=2)
-@pytest.mark.parametrize("form", ["%d.%m.%Y", "%m/%d/%Y", "week %W of %Y", "%-m", "%Y-W%V", "%-m%d"])
+@pytest.mark.parametrize("form", ["%d/%m/%Y", "%m/%d/%Y", "week %W of %Y", "%-m", "%Y-W%V", "%-m%d"])
 def test_other_texts_are_keys_of_one_form_or_refused(uqcli, rule, form):
     rows(form).write_csv("form.csv")
     outcome = uqcli(*WATCH, "form.csv")
@@ -90,4 +98,4 @@ def test_ties_at_the_cut_are_counted(uqcli, rule):
     says = "rows rank as the last flagged row does"
     assert f"4 {says}, in 2 groups, and are not" in uqcli(*line, "--per", "shop").json["cautions"][0]
     frame.with_columns(pl.col("score") + pl.int_range(10) / 100).write_csv("rows.csv")
-    assert "cautions" not in uqcli(*line, "--per", "shop").json or says not in str(uqcli(*line).json)
+    assert uqcli(*line, "--per", "shop").json["cautions"] == [] or says not in str(uqcli(*line).json)

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
+from uqcli.base.options import MOST_COMMON
+from uqcli.cli.app import program
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.help import EXAMPLES, QUESTIONS
 
@@ -119,6 +122,37 @@ def test_help_fits_the_screen_and_shows_no_python_types(words, max_lines, monkey
     text = uqcli(*words).out.decode()
     assert len(text.splitlines()) <= max_lines
     assert not re.search("<bool>|<str>|list\\[|<=x<=", text)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_fits_a_screen_and_says_where_the_rest_is(command, uqcli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    short, whole = (uqcli(command, word).out.decode() for word in ("-h", "--help"))
+    assert len(short.splitlines()) <= 40
+    assert all(f" {example} " in short for example in EXAMPLES[command])
+    parameters = get_command(program((command,))).commands[command].params
+    options = [parameter for parameter in parameters if parameter.param_type_name == "option"]
+    assert f"uqcli {command} --help shows all {len(options)} options." in short
+    listed = re.findall(r"^│ (?:[ *] )?(--[\w-]+)", short, flags=re.MULTILINE)
+    assert len(listed) <= MOST_COMMON
+    common = get_command(program((command,))).commands[command].callback.common
+    assert set(listed) == {option.opts[0] for option in options if option.name in common}
+    assert all(option.opts[0] in whole for option in options)
+    assert uqcli("help", command).out.decode() == uqcli(command, "-h", "--help").out.decode() == whole
+
+
+def test_the_short_help_of_the_program_lists_its_commands(uqcli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    short = uqcli("-h").out.decode()
+    assert len(short.splitlines()) <= 40
+    assert all(f"│ {command} " in short for command in COMMANDS)
+    assert "uqcli --help shows the options." in short
+    assert "--install-completion" in uqcli("--help").out.decode()
+
+
+def test_a_value_that_looks_like_an_option_asks_for_no_help(uqcli):
+    assert uqcli("tce", "--title", "-h", "nowhere.csv").code in (2, 3)
+    assert uqcli("tce", "--", "-h").code == 3
 
 
 def test_every_command_answers_a_question():

@@ -144,7 +144,7 @@ def test_a_number_has_one_decimal_mark(value, mark, form):
     [
         ("0,5", 'give --decimal ",", or write 0.5 for 0,5', "null"),
         ("1,585", 'write 1585 for 1,585, or give --decimal "," if it is 1.585', "0.5 for"),
-        ("58.55%", "write 0.5 for 50%", "null"),
+        ("0,5 %", 'give --decimal ",", or write 0.5 for 0,5', "null"),
         ("n/a", "--null-value", "percent"),
         ("#DIV/0!", "--null-value", "write"),
         ("1.#QNAN", "--null-value", "write"),

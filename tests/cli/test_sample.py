@@ -257,7 +257,7 @@ def test_rows_drawn_for_recall_are_not_read_as_a_plain_sample_in_silence(uqcli, 
     for command in (("evaluate", "rule.json"), ("tce",)):
         assert f"{caution}: add --sampling-weight sampling_weight" in uqcli(*command, "q.csv").out.decode()
         weighted = uqcli(*command, "q.csv", "--sampling-weight", "sampling_weight", "--json").json
-        assert "cautions" not in weighted
+        assert weighted["cautions"] == []
         assert caution not in uqcli(*command, "p.csv", "--verbose").out.decode()
     others = [("boundary", "--recall", "0.4"), ("calibrate", "--bootstrap", "0"), ("watch", "rule.json"), ()]
     for command in (*others, ("tce", "--bootstrap", "9")):

@@ -1,6 +1,5 @@
 """Tests of options that a run cannot use, and of files in the wrong place: they are refused, not ignored."""
 
-import json
 from pathlib import Path
 
 import polars as pl
@@ -117,4 +116,4 @@ def test_grids_that_are_merged_with_themselves_are_cautioned_of(uqcli):
         assert any(words in sentence for sentence in report["cautions"])
     ROWS.head(60).write_csv("half.csv")
     fit("bin half.csv --edges grid.json -o half.json")
-    assert "cautions" not in json.loads(uqcli("bin", "grid.json", "half.json", "--merge", "--json").out)
+    assert uqcli("bin", "grid.json", "half.json", "--merge", "--json").json["cautions"] == []

@@ -182,9 +182,9 @@ def test_dates_beside_other_keys_are_refused(uqcli, files, tmp_path):
     assert (outcome.code, "has '7', and the state counts '2026-01-01'" in outcome.err) == (3, True)
 
 
-@pytest.mark.parametrize("text", ["31.01.2026", "1/31/2026", "31-01-2026 08:00"])
+@pytest.mark.parametrize("text", ["31/01/2026", "1/31/2026", "31-01-2026 08:00"])
 def test_dates_that_do_not_sort_as_texts_are_refused(uqcli, files, tmp_path, text):
-    rows(3, 50, day=["09.02.2026"] * 49 + [text]).write_csv(tmp_path / "days.csv")
+    rows(3, 50, day=["09/02/2026"] * 49 + [text]).write_csv(tmp_path / "days.csv")
     outcome = uqcli(*WATCH, "days.csv", "--day", "day")
     assert outcome.code == 3
     assert "these texts do not sort as their days do" in outcome.err

@@ -208,7 +208,20 @@ def test_errors_of_places_say_what_to_do(uqcli, tmp_path):
     assert "expected an existing file; check the path" in uqcli("show", "").err
 
 
-def test_a_single_column_with_semicolons_is_given_a_delimiter(uqcli, tmp_path):
-    (tmp_path / "semicolons.csv").write_text("risk;bad\n0,1;1\n")
-    outcome = uqcli("boundary", "semicolons.csv", "--precision", "0.7")
-    assert (outcome.code, "give --delimiter ';', if it separates the columns" in outcome.err) == (3, True)
+def test_all_missing_columns_are_named_at_once(uqcli):
+    line = "boundary rows.csv --precision 0.9 --score a --by b --cluster c --weight day"
+    outcome = uqcli(*line.split())
+    assert outcome.code == 3
+    assert "no columns 'a', 'b' and 'c' in 'rows.csv'" in outcome.err
+    assert all(f"--{option}" in outcome.err for option in ("score", "by", "cluster"))
+    assert "read it with" not in outcome.err  # nobody knows what was meant
+
+
+@pytest.mark.parametrize("engine", ["polars", "spark"])
+def test_all_columns_with_unreadable_values_are_named_at_once(uqcli, engine):
+    texts = ROWS.with_columns(score=pl.lit("high"), label=pl.lit("bad"), weight=pl.lit("two"))
+    texts.write_csv("texts.csv")
+    outcome = uqcli("tce", "texts.csv", "--weight", "weight", "--engine", engine)
+    assert outcome.code == 3
+    assert all(f"column '{name}' has " in outcome.err for name in ("score", "label", "weight"))
+    assert all(f"'{text}'" in outcome.err for text in ("high", "bad", "two"))

@@ -6,6 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from uqcli.base.notices import KINDS
 from uqcli.cli.app import run
 
 SAMPLE = Path(__file__).parents[2] / "sample_data"
@@ -22,10 +23,26 @@ run. Numbers are never NaN or infinite: undefined values are null. Every report 
 - `metrics`: names for `--fail-if` and for `.csv` and `.prom` files, with dots (`precision.low`); see
   [metrics](metrics.md)
 - `notes`: sentences for people, whose wording changes between versions
+- `gates`: each check of `--fail-if` as it was typed (`text`), with the `value` of its metric, the `result`
+  (`passed`, `failed` or `undefined`), and the rule file (`artifact`) where there are several
+- `cautions`: what can make the result wrong, in words; `doubts` are those about the rule files that were read
+- `notices`: all that a reader must not miss, cautions and doubts among them, each with the stable name of its
+  kind (`key`), `text` and `weight`. The weightiest is the first, and the one that a terminal shows. See
+  [below](#notices).
 
 `[]` is a list, and `*` stands for a name from the data: a class, a group or a column. `make reference` writes
 this page from reports on the sample data.
 """
+
+
+NOTICES = """## Notices
+
+From 90 on, the result may mean nothing; from 70, it may be wrong; from 50, it is vaguer than it looks.
+Below, something was left unused, or it is so of most
+results.
+
+| key | weight | meaning |
+|---|--:|---|"""
 
 
 def sample_runs(folder):
@@ -90,18 +107,19 @@ def sample_reports():
 def reports_page():
     """Describe the keys of all commands."""
     lines = [HEAD]
+    kinds = [f"| `{key}` | {weight} | {meaning} |" for key, (weight, meaning) in KINDS.items()]
     for name, report in sample_reports().items():
         lines += [f"## `{name}`", "", "| key | type |", "|---|---|"]
         lines += [f"| `{key}` | {' or '.join(sorted(kinds))} |" for key, kinds in keys_of(report).items()]
         lines += [""]
-    return "\n".join(lines)
+    return "\n".join([*lines, NOTICES, *kinds, ""])
 
 
 def keys_of(report):
     """Return the types by dotted key."""
     types = {}
     for key, value in report.items():
-        if key not in ("command", "uqcli_version", "notes"):
+        if key not in ("command", "uqcli_version", "notes", "gates", "cautions", "notices"):
             _walk(_with_placeholder(key), value, types)
     return types
 

@@ -34,6 +34,7 @@ from uqcli.audit.report import Segment
 from uqcli.base.choices import ArtifactKind, ExportTarget, SqlDialect
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import repeat_doubts
 from uqcli.engines.open import open_engine
@@ -170,7 +171,7 @@ class Fitted(OfRun, Generic[ModelT]):
     def describe(self) -> str:
         """Describe the rule in words and tables, as ``uqcli show``; Markdown."""
         document = ShowReport(rule=self.artifact).document()
-        doubts = [f"The rule was made with a doubt: {sentence}" for sentence in self.doubts]
+        doubts = [Notice("doubt", f"The rule was made with a doubt: {sentence}") for sentence in self.doubts]
         return to_markdown(replace(document, cautions=[*document.cautions, *doubts]))
 
     def _input_columns(

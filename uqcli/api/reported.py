@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 from uqcli.base.records import dataclass
 from uqcli.base.running.left_out import LeftOut
-from uqcli.base.running.messages import listed, rows_left_out
+from uqcli.base.running.messages import Said, rows_left_out, said
 from uqcli.reports.document import Report
 from uqcli.reports.figures import save_figure
 from uqcli.reports.rows_read import with_rows_read
@@ -21,12 +20,12 @@ class OfRun:
     Attributes
     ----------
     said
-        Cautions of the run, and doubts about the rules that it used, by their keys in the JSON.
+        Cautions of the run, and doubts about the rules that it used.
     left_out
         Rows that the run read and left out; None if it read none.
     """
 
-    said: Mapping[str, list[str]] = field(default_factory=listed, compare=False)
+    said: Said = field(default_factory=said, compare=False)
     left_out: LeftOut | None = field(default_factory=rows_left_out, compare=False)
 
     def __hash__(self) -> int:
@@ -34,7 +33,8 @@ class OfRun:
 
     def _json(self, report: Report) -> dict[str, Any]:
         """Return the JSON that the command prints with ``--json``."""
-        return {**with_rows_read(report, self.left_out).payload(), **self.said}
+        counted = with_rows_read(report, self.left_out)
+        return {**counted.payload(), **self.said.payload(counted.document().cautions), "gates": []}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)
@@ -63,8 +63,5 @@ class Reported(OfRun):
     @property
     def notes(self) -> tuple[str, ...]:
         """Verdict, notes, cautions and doubts, in words."""
-        return (
-            *self.report.payload().get("notes", ()),
-            *self.said.get("cautions", ()),
-            *self.said.get("doubts", ()),
-        )
+        said = self.said.payload(())
+        return (*self.report.payload().get("notes", ()), *said["cautions"], *said.get("doubts", ()))

@@ -25,12 +25,16 @@ class ApplyRequest:
     panel: ClassVar = "Output"
 
     no_empty: bool = flag("Put the likeliest class into empty prediction sets (raises coverage).")
-    only_selected: bool = flag("Write only the flagged rows (boundaries).")
+    only_selected: bool = flag("Write only the flagged rows (boundaries).", common=True)
     top: int | None = option(
-        "N", "Flag the N highest-ranked rows instead of using thresholds.", min=1, max=defaults.MAX_ROWS
+        "N",
+        "Flag the N highest-ranked rows instead of using thresholds.",
+        min=1,
+        max=defaults.MAX_ROWS,
+        common=True,
     )
     per: str | None = option(
-        "COL", "With --top: flag N rows of each value of this column, or of each date of times."
+        "COL", "With --top: flag N rows of each value of this column, or of each date of times.", common=True
     )
     data: DataRequest = filled()
     artifact: str = filled()

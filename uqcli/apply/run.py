@@ -13,6 +13,7 @@ from uqcli.apply.options import ApplyRequest
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
@@ -137,22 +138,29 @@ class ApplyReport(OneResult):
         return self.explained is None or self.explained[0] <= (self.selected or 0) <= self.explained[1]
 
     @property
-    def warnings(self) -> list[str]:
+    def warnings(self) -> list[Notice]:
         """How the rows differ from the calibration rows; empty if they do not."""
-        warnings = []
+        warnings = list[Notice]()
         if self.explained is not None and not self._is_usual:
             numbers = (self.selected or 0, *self.explained)
             rate, low, high = (_percent(number / self._decided) for number in numbers)
             warnings.append(
-                f"the alert rate is {rate}. For rows like the calibration set, "
-                f"its {100 * _LEVEL:g} % range is {low} to {high}. Check the columns, or fit the rule again."
+                Notice(
+                    "unusual-alerts",
+                    f"the alert rate is {rate}. For rows like the calibration set, "
+                    f"its {100 * _LEVEL:g} % range is {low} to {high}. Check the columns, or fit the rule "
+                    "again.",
+                )
             )
         share = self._share_outside
         if share is not None and share > _MOST_OUTSIDE and (self.outside or 0) > self.most_outside:
             numbers_outside = "a score or an uncertainty" if len(self.ranges) > 1 else "a score"
             warnings.append(
-                f"{_percent(share)} of rows have {numbers_outside} outside the range of the calibration set. "
-                "Check the columns, or fit the rule again."
+                Notice(
+                    "outside-range",
+                    f"{_percent(share)} of rows have {numbers_outside} outside the range of the calibration "
+                    "set. Check the columns, or fit the rule again.",
+                )
             )
         return warnings
 
@@ -183,16 +191,21 @@ class ApplyReport(OneResult):
         cautions = self.warnings
         if self.undecided:
             has = "has" if self.undecided == 1 else "have"
-            cautions.append(f"{rows_of(self.undecided)} {has} a missing value, and so no result.")
+            undecided = f"{rows_of(self.undecided)} {has} a missing value, and so no result."
+            cautions.append(Notice("undecided-rows", undecided))
         if self.unknown and not isinstance(self.rule, CalibratorArtifact):
             belong = "belongs" if self.unknown == 1 else "belong"
             cautions.append(
-                f"{rows_of(self.unknown)} {belong} to groups that the rule does not know; "
-                "the rule of all rows decides there."
+                Notice(
+                    "unknown-groups",
+                    f"{rows_of(self.unknown)} {belong} to groups that the rule does not know; "
+                    "the rule of all rows decides there.",
+                )
             )
         elif self.unknown:
             has, a_category = ("has", "a new category") if self.unknown == 1 else ("have", "new categories")
-            cautions.append(f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know.")
+            unknown = f"{rows_of(self.unknown)} {has} {a_category}, which the rule does not know."
+            cautions.append(Notice("unknown-groups", unknown))
         added = f"Columns added: {', '.join(self.columns)}."
         if self.only_selected:
             added += " Only flagged rows are written."
@@ -288,7 +301,7 @@ def decide_by_capacity(
             remedy="use --engine polars",
         )
     if tied := int(cuts.tied.sum()):
-        caution(_tied(tied, int(np.count_nonzero(cuts.tied)), per))
+        caution("ties-at-the-cut", _tied(tied, int(np.count_nonzero(cuts.tied)), per))
     (decision,) = added.types
     order = np.array([*levels.values(), -1], dtype=np.int64)  # the last is any other text
 

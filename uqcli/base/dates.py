@@ -1,4 +1,4 @@
-"""Dates that texts name: of the year first, or with the name of the month, so that no order is guessed."""
+"""Dates that texts name: of the year first, with points, or with the month's name: no order is guessed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ _FORMS: Final = tuple(
     for form in (
         r"(?P<year>\d{4})(?P<mark>[-/.])(?P<month>\d{1,2})(?P=mark)(?P<day>\d{1,2})(?:\D.*)?",
         r"(?P<year>\d{4})(?P<month>\d{2})(?P<day>\d{2})",
+        r"(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>\d{4})",  # wherever it is used, the day is first
         rf"{_WEEKDAY}(?P<day>\d{{1,2}})(?P<mark>[-/. ])(?P<name>[a-z]{{3,9}})(?P=mark)(?P<year>\d{{4}}|\d\d)",
         rf"{_WEEKDAY}(?P<name>[a-z]{{3,9}}) (?P<day>\d{{1,2}}),? (?P<year>\d{{4}})",
     )
 )
 
-TIME: Final = r"^(\d{4}-\d{2}-\d{2})[T ]\d{2}:\d{2}.*$"
+TIME: Final = r"^(\d{4}-\d{2}-\d{2}|\d{1,2}\.\d{1,2}\.\d{4})(?:[T ]|, )\d{1,2}:\d{2}.*$"
 """Text of a time; its group is the date."""
 
 _CENTURY_BEGINS: Final = 69
@@ -31,11 +32,12 @@ _CENTURY_BEGINS: Final = 69
 def date_of(text: str) -> date | None:
     """Return the date that a text names, with or without a time of day; None if it names none.
 
-    Dates such as 31.03.2026 and 03/04/2026 name none, since the order of day and month differs.
+    Dates such as 03/04/2026 and 31.03.26 name none, since the order of day, month and year differs.
 
     Examples
     --------
-    >>> {str(date_of(text)) for text in ("2024-3-29", "29-Mar-24", "March 29, 2024", "20240329")}
+    >>> forms = "2024-3-29", "29-Mar-24", "March 29, 2024", "20240329", "29.3.2024"
+    >>> {str(date_of(text)) for text in forms}
     {'2024-03-29'}
     >>> date_of("29/03/2024"), date_of("2024-W13")
     (None, None)

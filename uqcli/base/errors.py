@@ -69,6 +69,11 @@ class UqcliError(Exception):
         parts = (self.found, f"expected {self.expected}" if self.expected else "", self.remedy)
         return "; ".join(part for part in parts if part)
 
+    def reword(self, found: str, remedy: str) -> None:
+        """Say in other words what was found and what the user can do."""
+        self.found, self.remedy = map(in_one_line, (found, remedy))
+        self.args = (self._line(),)
+
     def add_remedy(self, text: str) -> None:
         """Say more about what the user can do."""
         self.remedy = "; ".join(part for part in (self.remedy, in_one_line(text)) if part)

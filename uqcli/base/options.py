@@ -25,6 +25,12 @@ RUN: Final = "Reading and running"
 PAPERS: Final = "From the papers"
 """Last panel of a help: options, and further values of options, that reproduce papers."""
 
+MOST_COMMON: Final = 10
+"""Most options of a command in its short help."""
+
+COMMON: Final = "common"
+"""Mark of an option of the short help that no group declares."""
+
 REQUIRED: Any = MISSING
 """Default of an option that must be given."""
 
@@ -41,6 +47,7 @@ def option(
     parse: Callable[[str, Any], Any] | None = None,
     stated: bool = False,
     guarded: bool = False,
+    common: bool | tuple[str, ...] = False,
     min: int | None = None,  # noqa: A002 - as in ``typer.Option``
     max: int | None = None,  # noqa: A002
     **more: Any,
@@ -68,13 +75,15 @@ def option(
     guarded
         Whether a configuration file that merely lies in a folder may not set it: it names a file or an
         address, or changes when a run fails or raises an alarm.
+    common
+        Whether the short help has it, or in which commands: at most ``MOST_COMMON`` of a command.
     min, max
         Range of a whole number, which Python keeps as well: no request can be made beyond it.
     **more
         Further arguments of ``typer.Option``.
     """
     kind = {"panel": panel, "papers": papers, "typed": typed, "parse": parse, "stated": stated}
-    kind |= {"guarded": guarded, "check": None}
+    kind |= {"guarded": guarded, "common": common, "check": None}
     if min is not None:
         kind["check"] = partial(_check_range, least=min, most=max)
         more |= {"min": min, "max": max}
@@ -99,9 +108,9 @@ def choice(text: str, default: Any = None, *, metavar: str | None = None, **more
     return option(metavar, text, default, **more)
 
 
-def flag(text: str, *, also: str = "", guarded: bool = False) -> Any:
+def flag(text: str, *, also: str = "", guarded: bool = False, common: bool | tuple[str, ...] = False) -> Any:
     """Declare an option without a value."""
-    return option(None, text, False, also=also, guarded=guarded)
+    return option(None, text, False, also=also, guarded=guarded, common=common)
 
 
 def filled(default: Any = None) -> Any:
@@ -186,6 +195,7 @@ class RowOutput:
         also="-o",
         callback=normalize_stdout,
         guarded=True,
+        common=True,
     )
     output_format: FileFormat | None = choice(
         "Format of the rows: csv, parquet, arrow or jsonl, whatever the file ending.", metavar="FORMAT"
@@ -218,6 +228,7 @@ def caution_confidence(option: str, risk: float) -> None:
     """Caution that a typed risk of more than one half may have been meant as a confidence."""
     if risk > 0.5:
         caution(
+            "risk-as-confidence",
             f"{option} {risk:g} is the probability of an error, not a confidence: "
-            f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}."
+            f"for a confidence of {risk:g}, give {option} {1 - risk:.4g}.",
         )

@@ -197,6 +197,18 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
+def listed(texts: Sequence[str]) -> str:
+    """List at least one text as a sentence does.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    *before, last = texts
+    return f"{', '.join(before)} and {last}" if before else last
+
+
 ADD_POSITIVES: Final = "check --label, and --positive for labels such as yes"
 ADD_NEGATIVES: Final = "add the negative rows, or check --label and --positive"
 """Remedies if all labels are of one kind."""

@@ -44,8 +44,10 @@ class BinRequest:
         f"Score bins. (default: {defaults.SCORE_BINS}, {defaults.SINGLE_SCORE_BINS} for score-only binning)",
         parse=size,
     )
-    edges: str | None = option("GRID.json", "Count rows in the bins of a saved grid.", guarded=True)
-    merge: bool = flag("Add up saved grids that have equal edges.")
+    edges: str | None = option(
+        "GRID.json", "Count rows in the bins of a saved grid.", guarded=True, common=True
+    )
+    merge: bool = flag("Add up saved grids that have equal edges.", common=True)
     n_min: int | None = None
     n_max: int | None = None
     data: DataRequest = filled()

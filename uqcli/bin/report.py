@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.base.counts import Floats
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
 from uqcli.bin.isotonic_error import cumulative, errors_by_chance
@@ -30,7 +31,7 @@ class BinReport(OneResult):
 
     artifact: GridArtifact
     errors: tuple[Floats, Floats] | None
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
 
     @property
     def metrics(self) -> Metrics:

@@ -12,6 +12,7 @@ from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.running.messages import caution
 from uqcli.bin.grid import (
     GridSpec,
@@ -150,7 +151,7 @@ def _caution_copies(names: Sequence[str], grids: Sequence[GridArtifact]) -> None
     copies = [" and ".join(alike) for alike in names_by_counts.values() if len(alike) > 1]
     if copies or len(by_name) < len(names):
         problem = f"{copies[0]} have the same counts" if copies else "a grid is named twice"
-        caution(f"{problem}: rows that are in both count twice.")
+        caution("grids-twice", f"{problem}: rows that are in both count twice.")
 
 
 def _meaning(grid: GridArtifact) -> tuple[dict[str, str], str | None]:
@@ -180,6 +181,6 @@ def _bounds(spec: GridSpec, cells: Cells) -> tuple[int, int]:
     return spec.sizes.bounds_for(cells.total, cells.positives)
 
 
-def _result(artifact: GridArtifact, notes: list[str], errors: tuple[Floats, Floats] | None) -> BinResult:
+def _result(artifact: GridArtifact, notes: list[Notice], errors: tuple[Floats, Floats] | None) -> BinResult:
     report = BinReport(artifact=artifact, errors=errors, warnings=tuple(notes))
     return Result(report=report, artifact=artifact)

@@ -97,8 +97,9 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
         )
     if unique < _LEAST_UNIQUE or shared > _MOST_SHARED:
         caution(
+            "pilot-unchecked",
             "uqcli could not check whether rows of --pilot are also in INPUT, since many rows have equal "
-            "values: a column of ids in both files would tell them apart."
+            "values: a column of ids in both files would tell them apart.",
         )
 
 

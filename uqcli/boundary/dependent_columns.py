@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.base.counts import Ints
 from uqcli.base.errors import DataError
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
@@ -81,10 +82,11 @@ class AlikeRows:
         return f"--{dependence(days=self.days)} {quote(self.column)}" if self.takes_option else ""
 
     @property
-    def caution(self) -> str:
+    def caution(self) -> Notice:
         """State how far ranges of independent rows are from right, and what to add."""
         remedy = f" Add {self.option}." if self.option else ""
-        return f"{self.finding}, so the ranges are {math.sqrt(self.effect):.2g} times too narrow.{remedy}"
+        narrow = f"so the ranges are {math.sqrt(self.effect):.2g} times too narrow"
+        return Notice("dependent-rows", f"{self.finding}, {narrow}.{remedy}")
 
     @property
     def unit(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.base.choices import GroupBound
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
@@ -83,7 +84,7 @@ class GroupRules:
             rows.append((*smaller[:-1], "rule of all rows"))
         return Table(title="", header=(self.name, *GROUP_HEADER), rows=rows, text_last=True)
 
-    def cautions(self) -> list[str]:
+    def cautions(self) -> list[Notice]:
         """Name the groups that flag nothing."""
         if not self.without_rule:
             return []
@@ -96,7 +97,7 @@ class GroupRules:
         )
         if self.bound is GroupBound.OVERALL:
             reason = "since alerts in other groups find more: add --bound each to search each group by itself"
-        return [f"the rule flags nothing in {names}, {reason}."]
+        return [Notice("groups-without-rule", f"the rule flags nothing in {names}, {reason}.")]
 
     def notes(self) -> list[str]:
         """State in which rows the bound holds, and which groups have no boundary of their own."""

@@ -58,7 +58,9 @@ class BoundaryRequest:
     )
     compare: bool = flag("Test whether the uncertainty helps, and keep the better rule.")
     certify: str | None = option(
-        "DELTA", "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %)."
+        "DELTA",
+        "Guarantee the target on new data; DELTA is the chance that this is wrong (0.1 = 10 %).",
+        common=True,
     )
     pilot: Inputs | None = option(
         "FILE",

@@ -12,6 +12,7 @@ import msgspec
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ReviewKind
 from uqcli.base.counts import Cells, ValueCounts, merge
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
@@ -523,34 +524,35 @@ class BoundaryReport(OneResult):
     def _is_single_threshold(self) -> bool:
         return self._thresholds == 1
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         listed = ", ".join(str(number + 1) for number in self.empty_bins)
         bins = f"uncertainty bin{'s' if len(self.empty_bins) > 1 else ''} {listed}"
         empty = (
             f"the calibration set has no row in {bins}, so new rows there are never flagged: add such rows, "
             "or set fewer --uncertainty-bins."
         )
+        unknown = f"the precision on the target data is unknown: {self._refuted}."
         return [
-            *([sentence] if (sentence := self.only_positives()) else []),
-            *([is_low] if (is_low := self.reversed_score()) else []),
-            *self._better_single_threshold(),
-            *([few] if (few := self.few_alerts()) else []),
-            *([f"the precision on the target data is unknown: {self._refuted}."] if self._refuted else []),
+            *([Notice("one-class", sentence)] if (sentence := self.only_positives()) else []),
+            *([Notice("reversed-score", is_low)] if (is_low := self.reversed_score()) else []),
+            *([Notice("few-alerts", few)] if (few := self.few_alerts()) else []),
+            *([Notice("unknown-rate", unknown)] if self._refuted else []),
             *([self.alike.caution] if self.alike else []),
             *(self.groups.cautions() if self.groups else []),
             *self._alert_cautions(),
-            *([self.other_direction] if self.other_direction else []),
-            *([empty] if self.empty_bins else []),
+            *([Notice("other-direction", self.other_direction)] if self.other_direction else []),
+            *self._better_single_threshold(),
+            *([Notice("empty-bins", empty)] if self.empty_bins else []),
             *self._few_clusters(),
             *self._often_missed(),
         ]
 
-    def _few_clusters(self) -> list[str]:
+    def _few_clusters(self) -> list[Notice]:
         """Caution that expected ranges rest on few clusters, or that too few give none."""
         expected, clusters = self.chosen.expected, self.clusters
         if expected is None or clusters is None:
             return []
-        cautions = []
+        cautions = list[Notice]()
         for subject, estimate, number, whose in (
             ("expected precision", expected.precision, clusters["clusters_flagged"], "flagged rows"),
             ("expected recall", expected.recall, clusters["clusters_positive"], "positive rows"),
@@ -599,7 +601,7 @@ class BoundaryReport(OneResult):
             "evaluate it with --on-invalid drop for the recall among them."
         ]
 
-    def _better_single_threshold(self) -> list[str]:
+    def _better_single_threshold(self) -> list[Notice]:
         boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
         if single is None or not self.constraint.leaves_recall(single.fit):
             return []
@@ -607,11 +609,13 @@ class BoundaryReport(OneResult):
         reached = f"a single threshold reaches {name} {value}"
         hint = "add --algorithm st to use it" if self.unsaved is None else "it is the rule"
         if boundary is None:
-            return [f"no boundary on this grid meets the target, but {reached}: {hint}."]
+            better = f"no boundary on this grid meets the target, but {reached}: {hint}."
+            return [Notice("single-threshold", better)]
         own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
         if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        return [f"{reached}, and the boundary only {self._objective(boundary.fit)[1]}: {hint}."]
+        better = f"{reached}, and the boundary only {self._objective(boundary.fit)[1]}: {hint}."
+        return [Notice("single-threshold", better)]
 
     def _objective(self, fit: Confusion[int]) -> tuple[str, str]:
         """Return the name of what the constraint maximises, and its number."""
@@ -644,7 +648,7 @@ class BoundaryReport(OneResult):
             "the precision on new data: use more labelled rows, or a lower target."
         )
 
-    def _often_missed(self) -> list[str]:
+    def _often_missed(self) -> list[Notice]:
         """Caution that rules which just meet the target often miss it on new data, and say what to type."""
         constraint, boundary, expected = self.constraint, self.chosen.boundary, self.chosen.expected
         if boundary is None or self.certification is not None:
@@ -654,13 +658,14 @@ class BoundaryReport(OneResult):
         if self.cautious is not None:
             often = "that happens to some such rules" if constraint.margin else "as likely as not"
             remedy = self._remedy("to make that about 1 in 6")
-            return [f"the true precision may be below {constraint.bound} ({often}): {remedy}"]
+            below = f"the true precision may be below {constraint.bound} ({often}): {remedy}"
+            return [Notice("often-missed", below)]
         if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
         often = f"on new data precision will more likely be below {constraint.bound} than above it"
-        return [f"{often}: {self._remedy('to make that less likely')}"]
+        return [Notice("often-missed", f"{often}: {self._remedy('to make that less likely')}")]
 
     def _remedy(self, effect_of_margin: str) -> str:
         """Say what to add so that the precision is missed less often: only what this command takes."""
@@ -702,7 +707,7 @@ class BoundaryReport(OneResult):
         low, high = (percent(end, digits) for end in ends)
         return f"{low.removesuffix(' %')} to {high}"
 
-    def _alert_cautions(self) -> list[str]:
+    def _alert_cautions(self) -> list[Notice]:
         """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
         bound, boundary = self._alerts, self.chosen.boundary
         if bound is None or boundary is None:
@@ -712,13 +717,16 @@ class BoundaryReport(OneResult):
             if limit * 1000 >= self.rows or limit > 100:
                 return []
             few = f"the rule flags at most {limit} of {count(self.rows)} rows"
-            return [f"{few}: write {limit}% if you meant a share."]
+            return [Notice("count-as-share", f"{few}: write {limit}% if you meant a share.")]
         error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
         if boundary.fit.selected < (limit - error) * self.rows:
             return []
         return [
-            f"new data may have more than {bound.bound} flagged (about as likely as not): ask for "
-            "less if that is a hard limit."
+            Notice(
+                "limit-exceeded",
+                f"new data may have more than {bound.bound} flagged (about as likely as not): ask for "
+                "less if that is a hard limit.",
+            )
         ]
 
     def _table(self) -> Table:

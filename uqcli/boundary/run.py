@@ -16,7 +16,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, Ints
-from uqcli.base.errors import DataError, InfeasibleError, UsageError
+from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.base.running.messages import doubt
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.artifact import artifact_of, with_all_rows, with_between
@@ -99,16 +99,15 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
     try:
         yield
     except MissingColumnError as error:
-        if error.role != "uncertainty":
+        if error.roles != {"uncertainty"}:
             raise
         if request.compare and not request.names_uncertainty:
             raise UsageError(
                 f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
             ) from error
-        remedy = error.remedy
         if not request.compare and is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
-            remedy = f"{remedy}, or --algorithm st to use the score alone"
-        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+            error.reword(error.found, f"{error.remedy}, or --algorithm st to use the score alone")
+        raise
 
 
 def _with_all_rows(

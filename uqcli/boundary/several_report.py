@@ -8,6 +8,7 @@ from typing import Any
 
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import VERSION
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of
 from uqcli.boundary.expected import Expected, agreed, expected_cells
@@ -142,17 +143,19 @@ class SeveralBoundariesReport:
         header = ("uncertainty at equal alerts", "points of recall", "p", "verdict")
         return [Table(title="", header=header, rows=rows, text_last=True)] if rows else []
 
-    def _cautions(self) -> list[str]:
-        one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
+    def _cautions(self) -> list[Notice]:
+        one_class = _of_one_class(self.reports)
         first = self.reports[0].certification
         if first is None:
             return one_class
         risk = f"{100 * first.delta:g} %"
         return [
             *one_class,
-            f"each rule is certified at a risk of {risk} by itself, and that of the best one picked "
-            "afterwards "
-            "is higher: choose the target beforehand.",
+            Notice(
+                "several-certificates",
+                f"each rule is certified at a risk of {risk} by itself, and that of the best one picked "
+                "afterwards is higher: choose the target beforehand.",
+            ),
         ]
 
     def _decisions(self) -> list[Table]:
@@ -395,11 +398,15 @@ class TargetsReport(OneResult):
             *cells,
         )
 
-    def _cautions(self) -> list[str]:
-        one_class = [sentence for report in self.reports if (sentence := report.only_positives())][:1]
+    def _cautions(self) -> list[Notice]:
+        one_class = _of_one_class(self.reports)
         if not self.positives:
-            one_class = [f"no row is positive: {ADD_POSITIVES}."]
-        is_low = [sentence for report in self.reports if (sentence := report.reversed_score())][:1]
+            one_class = [Notice("one-class", f"no row is positive: {ADD_POSITIVES}.")]
+        is_low = [
+            Notice("reversed-score", sentence)
+            for report in self.reports
+            if (sentence := report.reversed_score())
+        ][:1]
         alike = [report.alike.caution for report in self.reports if report.alike][:1]
         return [*one_class, *is_low, *alike]
 
@@ -416,3 +423,9 @@ class TargetsReport(OneResult):
             return []
         figure = self.reports[0].frontier([report.constraint for report in self.reports])
         return [replace(figure, title="Precision and recall expected on new rows, by target")]
+
+
+def _of_one_class(reports: Sequence[BoundaryReport]) -> list[Notice]:
+    """Caution once that every row is positive."""
+    sentences = [sentence for report in reports if (sentence := report.only_positives())]
+    return [Notice("one-class", sentence) for sentence in sentences[:1]]

@@ -98,6 +98,7 @@ class CalibrateRequest:
         "isotonic, venn-abers, histogram. all ranks them by log loss and saves the best. (default: "
         f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
         metavar="NAME",
+        common=True,
     )
     logit: bool = flag("Read scores as logits or other real numbers.")
     undersampled: float | None = option("TAU", "Correct the odds first: training kept one negative in TAU.")

@@ -11,6 +11,7 @@ import numpy as np
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.notices import Notice
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, probability, rows_of
@@ -175,15 +176,15 @@ class CalibrateReport(OneResult):
             return chosen
         return list(dict.fromkeys([self._verdict(self.compared), *chosen]))
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
         remaining = [] if self.compared is None else remaining_error(self.compared, whose)
         one_class = of_one_class(self.artifact.source)
         remaining = [*self._reversed(), *remaining]
         cautions = [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]
-        return [f"{': '.join(one_class)}.", *cautions] if one_class else cautions
+        return [Notice("one-class", f"{': '.join(one_class)}."), *cautions] if one_class else cautions
 
-    def _reversed(self) -> list[str]:
+    def _reversed(self) -> list[Notice]:
         """Caution that the score ranks the wrong way, by the counts that are saved."""
         saved = given(self.artifact.calibration_counts)
         if saved is None:
@@ -191,7 +192,7 @@ class CalibrateReport(OneResult):
         counts = (np.array(numbers) for numbers in (saved.score, saved.count, saved.positives))
         value, count_, positives = counts
         reversed_ = is_reversed(ValueCounts(value=value, count=count_, positives=positives))
-        return [REVERSED] if reversed_ else []
+        return [Notice("reversed-score", REVERSED)] if reversed_ else []
 
     def _notes(self) -> list[str]:
         measured_on = "on the test set" if self.tested else "cross-validated"
@@ -250,14 +251,13 @@ class CalibrateReport(OneResult):
             f"lead over {self.methods[1][0] if len(self.methods) > 1 else 'the scores'} was not tested."
         )
 
-    def _certainty_cautions(self) -> list[str]:
+    def _certainty_cautions(self) -> list[Notice]:
         ends = [f"{end:g}" for end in (0, 1) if end in self.artifact.calibration.steps()]
         if not ends:
             return []
-        return [
-            f"some probabilities are exactly {' or '.join(ends)}, which new data can contradict: use "
-            f"--method {'' if self.artifact.class_names else 'spline or '}venn-abers to avoid them."
-        ]
+        methods = f"{'' if self.artifact.class_names else 'spline or '}venn-abers"
+        exact = f"some probabilities are exactly {' or '.join(ends)}, which new data can contradict"
+        return [Notice("certain-probabilities", f"{exact}: use --method {methods} to avoid them.")]
 
 
 def of_one_class(source: Source) -> tuple[str, str] | None:

@@ -371,7 +371,7 @@ def _read_for_all(request: CalibrateRequest) -> tuple[Read, dict[CalibrationMeth
     try:
         return _read_all_columns(request), obstacles
     except MissingColumnError as error:
-        if error.role != "uncertainty" or column != defaults.UNCERTAINTY:
+        if "uncertainty" not in error.roles or column != defaults.UNCERTAINTY:
             raise
     obstacles |= dict.fromkeys(OF_UNCERTAINTY, f"needs a column '{column}'")
     return _read_all_columns(replace(request, data=request.data.without("uncertainty"))), obstacles

@@ -101,8 +101,9 @@ class _Problem:
         absent = [f"'{name}'" for name, rows in zip(read.classes, seen.tolist(), strict=True) if not rows]
         if absent:
             caution(
+                "absent-class",
                 f"no row has the label {first_of(absent, MOST_NAMED)}, which the calibrator therefore takes "
-                "to be rare: add such rows, or check --label and --proba."
+                "to be rare: add such rows, or check --label and --proba.",
             )
         roles = Roles(numbers={}, classes={name: source.columns[PROBA + name] for name in read.classes})
         test = None

@@ -25,9 +25,18 @@ from uqcli.base.operating_system import limits
 from uqcli.base.running.interruption import changing
 from uqcli.base.running.messages import cautions
 from uqcli.base.running.messages import clear as clear_messages
-from uqcli.cli.command_line import Command, clear_typed, places_of_columns, wants_debug
+from uqcli.cli.command_line import (
+    HELP_OF_HELP,
+    IS_SHORT,
+    Command,
+    asks_for_short_help,
+    clear_typed,
+    places_of_columns,
+    wants_debug,
+)
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
+from uqcli.cli.first_look import explain_inputs
 from uqcli.cli.help import (
     QUESTIONS,
     meant_choice,
@@ -47,15 +56,26 @@ _NO_MEMORY: Final = re.compile(
 )
 
 
+_IN_SHORT_HELP: Final = "uqcli.in_short_help"
+
+
 class _Program(TyperGroup):
     """The group of all commands; a closed pipe becomes a ClosedPipeError before typer handles it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        return simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters[-1].help = HELP_OF_HELP
+        return [] if ctx.meta.get(_IN_SHORT_HELP) else parameters
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         tighten_help()
+        ctx.meta[_IN_SHORT_HELP] = ctx.meta.get(IS_SHORT)
+        self.epilog = f"{ctx.command_path} --help shows the options." if ctx.meta[_IN_SHORT_HELP] else None
         super().format_help(ctx, formatter)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        ctx.meta[IS_SHORT] = asks_for_short_help(args)
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -156,6 +176,7 @@ def run(arguments: Sequence[str]) -> int:
         error = _to_uqcli_error(raised, command=first[0] if first and first[0] in COMMANDS else "")
         if places := places_of_columns(error.found):
             error.add_remedy(", ".join(places))
+        explain_inputs(error, arguments)
         _report(error, debug="--debug" in arguments or wants_debug())
         return error.exit_code
     return code if isinstance(code, int) else 0

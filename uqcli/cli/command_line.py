@@ -24,7 +24,7 @@ from uqcli.base.options import RUN
 from uqcli.base.wording import visible
 from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options, texts_of
-from uqcli.cli.help import in_order_of_help, simplify_help, tighten_help
+from uqcli.cli.help import in_order_of_help, short_help, simplify_help, tighten_help
 from uqcli.cli.option_groups import with_fast_conversion
 from uqcli.stores.address import safe_address
 
@@ -44,7 +44,20 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 _IN_HELP: Final = "uqcli.in_help"
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
+_options_of_run: ContextVar[frozenset[str]] = ContextVar("options_of_run", default=frozenset())
 _settings: ContextVar[Settings] = ContextVar("settings", default=MappingProxyType({}))
+
+
+IS_SHORT: Final = "uqcli.is_short"
+"""Key of a context in which the short help is asked for."""
+
+HELP_OF_HELP: Final = "Show this message; -h shows a short one."
+
+
+def asks_for_short_help(words: Sequence[str]) -> bool:
+    """Whether words of a command line ask for help by ``-h`` alone."""
+    options = words[: words.index("--")] if "--" in words else words
+    return "-h" in options and "--help" not in options
 
 
 class Command(TyperCommand):
@@ -54,21 +67,30 @@ class Command(TyperCommand):
         """Return all parameters, including --help."""
         parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
         parameters[-1].rich_help_panel = RUN  # --help, otherwise in its own panel
+        parameters[-1].help = HELP_OF_HELP
         if not ctx.meta.get(_IN_HELP):
             return parameters
+        if ctx.meta.get(IS_SHORT):
+            return short_help(parameters, getattr(self.callback, "common", ()))
         return in_order_of_help(parameters, getattr(self.callback, "of_papers", {}))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help with little padding."""
+        """Write the help with little padding; the short one says where the rest is."""
         tighten_help()
+        if ctx.meta.get(IS_SHORT):
+            options = sum(parameter.param_type_name == "option" for parameter in self.params)
+            self.epilog = f"{ctx.command_path} --help shows all {options} options."
         ctx.meta[_IN_HELP] = True
         super().format_help(ctx, formatter)
+        self.epilog = None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with configured values as defaults."""
+        ctx.meta[IS_SHORT] = asks_for_short_help(args)
         parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
         _typed.set(frozenset(typed_values))
+        _options_of_run.set(frozenset(str(parameter.name) for parameter in self.params))
         _debug.set(bool(typed_values.get("debug")))
         if not ctx.resilient_parsing and "help" not in typed_values:
             settings = configured(ctx, typed_values)
@@ -177,6 +199,30 @@ def _excluded(context: typer.Context, used: set[str]) -> set[str]:
 def is_typed(name: str) -> bool:
     """Whether an option or argument was typed in this run; the name may have dashes."""
     return name.removeprefix("--").replace("-", "_") in _typed.get()
+
+
+def settled() -> frozenset[str]:
+    """Return the names of all options that were typed or configured in this run."""
+    return _typed.get() | frozenset(_settings.get())
+
+
+def has_option(name: str) -> bool:
+    """Whether the command of this run has an option."""
+    return name in _options_of_run.get()
+
+
+def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return options with their values as they are typed, one that is repeated for each value."""
+    return [
+        word
+        for name, values in options.items()
+        for value in values
+        for word in (
+            [f"--{name.replace('_', '-')}={value}"]
+            if value.startswith("-")
+            else [f"--{name.replace('_', '-')}", value]
+        )
+    ]
 
 
 def typed() -> frozenset[str]:

@@ -219,7 +219,7 @@ def _section_found(path: Path) -> dict[str, Any] | None:
             if must_be_read:
                 raise
             reason = f"which is broken ({printable(error.found)})"
-    caution(f"The configuration '{path}', {reason}, is not used.")
+    caution("unused-configuration", f"The configuration '{path}', {reason}, is not used.")
     return None
 
 
@@ -313,7 +313,7 @@ def _caution(name: str, known: Iterable[str]) -> None:
         (f": did you mean {candidate}{'...' if candidate in _PREFIXES else ''}?" for candidate in matches),
         ".",
     )
-    caution(f"The environment variable {name} has no effect{hint}")
+    caution("unused-configuration", f"The environment variable {name} has no effect{hint}")
 
 
 def _settings(

@@ -186,11 +186,14 @@ def deliver(
     stream = sys.stderr if output == STDIO else sys.stdout
     try:
         if options.json:
-            stream.write(to_json(report, error))
+            stream.write(to_json(report, error, checks))
         elif document is not None and not options.quiet:
             wrote = f"Wrote {', '.join(files)}." if files else ""
             kept = _older_file(output) if stopped else ""
-            to_terminal(document, stream, end=f"{wrote} {kept or step}".strip(), verbose=options.verbose)
+            titled = error is None or not _repeats(document.title, error)
+            shown = document if error is None else _without(document, error)
+            end = f"{wrote} {kept or step}".strip()
+            to_terminal(shown, stream, end=end, verbose=options.verbose, titled=titled)
             warnings = () if stream.isatty() else warnings
         stream.flush()
     except BrokenPipeError:
@@ -203,6 +206,19 @@ def deliver(
         raise failure
     if failed:
         raise GateError(failed)
+
+
+def _without(document: Document, error: Failure) -> Document:
+    """Leave out the sentences that the error on standard error says."""
+    lead, notes = (
+        [sentence for sentence in sentences if not _repeats(sentence, error)]
+        for sentences in (document.lead, document.notes)
+    )
+    return replace(document, lead=lead, notes=notes)
+
+
+def _repeats(sentence: str, error: Failure) -> bool:
+    return str(error).casefold() in sentence.casefold()
 
 
 def _older_file(output: str | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
 from types import MappingProxyType
 from typing import Any, Final
@@ -192,6 +192,15 @@ def tighten_help() -> None:
     from typer import rich_utils
 
     rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
+
+
+def short_help(parameters: list[Any], common: Collection[str]) -> list[Any]:
+    """Return the arguments, and the options of the short help under one heading."""
+    arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
+    options = [copy(parameter) for parameter in parameters if parameter.name in common]
+    for option in options:
+        option.rich_help_panel = "Common options"
+    return [*arguments, *options]
 
 
 def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> list[Any]:

@@ -21,6 +21,8 @@ from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
 
+from uqcli.base.options import COMMON
+
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Convert a function whose parameters may be option groups to a typer command."""
@@ -62,6 +64,15 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         for options in options_of.values()
         for declared in options
         if not declared.metadata["guarded"]
+    )
+    wrapper.common = frozenset(  # type: ignore[attr-defined]  # as the short help reads it
+        {
+            declared.name
+            for options in options_of.values()
+            for declared in options
+            if _is_common(declared, command)
+        }
+        | {name for name, hint in hints.items() if COMMON in getattr(hint, "__metadata__", ())}
     )
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
@@ -123,7 +134,7 @@ def _parsed(declared: Field[Any], value: Any) -> Any:
 
 def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
     more = {**declared.metadata}
-    for name in ("papers", "typed", "parse", "stated", "guarded", "check"):
+    for name in ("papers", "typed", "parse", "stated", "guarded", "common", "check"):
         del more[name]
     text, also, panel = more.pop("help"), more.pop("also"), more.pop("panel") or panel
     return typer.Option(
@@ -133,6 +144,12 @@ def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
         rich_help_panel=panel,
         **more,
     )
+
+
+def _is_common(declared: Field[Any], command: Callable[..., None]) -> bool:
+    """Whether the short help of a command has an option."""
+    common = declared.metadata["common"]
+    return bool(common) and (common is True or command.__name__.rstrip("_") in common)
 
 
 def _name(name: str) -> str:

@@ -11,7 +11,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid, ReportFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
-from uqcli.base.options import RUN, choice, flag, normalize_stdout, option
+from uqcli.base.options import COMMON, RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
 from uqcli.base.running.machine import limit_kept
 from uqcli.cli.process import limit_threads
@@ -55,9 +55,14 @@ class LabelsOptions:
 class FitColumns(LabelsOptions):
     """Columns of a fit or a test."""
 
-    score: str = option("COL", "Score column.", defaults.SCORE)
-    uncertainty: str = option("COL", "Uncertainty; =-COL if low is uncertain.", defaults.UNCERTAINTY)
-    label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL)
+    score: str = option("COL", "Score column.", defaults.SCORE, common=True)
+    uncertainty: str = option(
+        "COL",
+        "Uncertainty; =-COL if low is uncertain.",
+        defaults.UNCERTAINTY,
+        common=("overview", "boundary", "bin", "calibrate"),
+    )
+    label: str = option("COL", "Label column: 0/1 or true/false.", defaults.LABEL, common=True)
     weight: str | None = option("COL", "Column of row counts (not sampling weights). (default: none)")
     no_weight: bool = flag("Count each row once, whatever is configured.")
     positive: str | None = option("VALUE", "Label that means positive, such as yes.")
@@ -89,7 +94,7 @@ class SamplingWeights:
 class DependenceColumns(ClusterColumn):
     """Column of rows that depend on each other, or of the days within which they do."""
 
-    day: str | None = option("COL", "Dates or times, if rows of a day are dependent.")
+    day: str | None = option("COL", "Dates or times, if rows of a day are dependent.", common=("evaluate",))
 
     @classmethod
     def alternatives(cls) -> tuple[tuple[str, ...], ...]:
@@ -110,7 +115,11 @@ class ClassProbabilities:
 
     panel: ClassVar = _COLUMNS
 
-    proba: str | None = option("PATTERN", 'Columns of class probabilities: "p_*" or a,b,c.')
+    proba: str | None = option(
+        "PATTERN",
+        'Columns of class probabilities: "p_*" or a,b,c.',
+        common=("tce", "calibrate", "conformal", "shift"),
+    )
     classes: str | None = option("NAME,...", "Names of the classes, in column order.")
 
 
@@ -160,7 +169,7 @@ class ModelColumns:
 class LabelColumns(LabelsOptions):
     """Label and weight columns that replace those of the rule."""
 
-    label: str | None = option("COL", "Label column. (default: as in the rule)")
+    label: str | None = option("COL", "Label column. (default: as in the rule)", common=True)
     weight: str | None = option(
         "COL", "Column of row counts (not sampling weights). (default: as in the rule)"
     )
@@ -198,6 +207,7 @@ RuleOutput = Annotated[
         callback=rule_name,
         rich_help_panel=_OUTPUT,
     ),
+    COMMON,
 ]
 PlotOutput = Annotated[
     str | None,
@@ -232,13 +242,14 @@ class ReportOptions:
 
     panel: ClassVar = _OUTPUT
 
-    json: bool = flag("Print the report as one JSON object.")
+    json: bool = flag("Print the report as one JSON object.", common=True)
     quiet: bool = flag("Print nothing but errors.", also="-q")
     verbose: bool = flag("Print details, every caution and whole tables.")
     report: list[str] | None = option(
         "FILE",
         f"Also write the report to FILE; its ending sets the format: {', '.join(ReportFormat)} (repeatable).",
         guarded=True,
+        common=True,
     )
     title: str | None = option("TEXT", "Title of .html and .md reports. (default: the answer)")
     fail_if: list[str] | None = option(
@@ -248,6 +259,7 @@ class ReportOptions:
             for name, gate in GATES.items()
         },
         guarded=True,
+        common=("tce", "evaluate", "watch", "apply", "overview"),
     )
 
 

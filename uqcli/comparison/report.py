@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised, count, printable, probability, told_apart
 from uqcli.estimates.calibration_error import MANY_REJECTED
@@ -252,26 +253,28 @@ def _key_value(name: str, metric: MetricValue) -> str:
     return "-" if value is None else f"{value:.1f} %" if name == "tce" else f"{value:.4f}"
 
 
-def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[str]:
+def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[Notice]:
     """Caution that many predictions are still rejected after calibration, with their mean error."""
     tce, ece = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
     error = f"{100 * ece:.2g}"
     return [
-        f"{tce:.1f} % of {whose} predictions are still significantly wrong; over all rows they are off by "
-        f"{error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is too much, "
-        "try calibrate --method all."
+        Notice(
+            "remaining-error",
+            f"{tce:.1f} % of {whose} predictions are still significantly wrong; over all rows they are off "
+            f"by {error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is too "
+            "much, try calibrate --method all.",
+        )
     ]
 
 
-def too_few_clusters(clusters: int | None) -> list[str]:
+def too_few_clusters(clusters: int | None) -> list[Notice]:
     """Caution that there are no intervals, for lack of clusters."""
     if clusters is None or clusters >= FEW_CLUSTERS:
         return []
-    return [
-        f"there are no intervals, since {count(clusters)} clusters are too few: use {FEW_CLUSTERS} or more."
-    ]
+    few = f"there are no intervals, since {count(clusters)} clusters are too few"
+    return [Notice("few-clusters", f"{few}: use {FEW_CLUSTERS} or more.")]
 
 
 def _has_interval(metric: MetricValue) -> bool:

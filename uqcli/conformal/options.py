@@ -33,7 +33,9 @@ class ConformalRequest:
 
     panel: ClassVar = "Sets"
 
-    alpha: str = option("A", "Share of rows whose set may miss the true class.", defaults.MISCOVERAGE)
+    alpha: str = option(
+        "A", "Share of rows whose set may miss the true class.", defaults.MISCOVERAGE, common=True
+    )
     method: ConformalMethod = choice(
         "aps: classes by cumulative probability; lac: classes above a threshold.", defaults.CONFORMAL_METHOD
     )
@@ -41,6 +43,7 @@ class ConformalRequest:
         "Coverage over all rows (marginal), in each class (label-conditional), or under other class "
         "priors (label-shift).",
         defaults.CONFORMAL_MODE,
+        common=True,
         metavar="NAME",
     )
     alpha_by_class: Mapping[str, str] | None = option(

@@ -16,6 +16,7 @@ from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
+from uqcli.base.notices import Notice
 from uqcli.base.options import OptionalResampling, caution_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import doubt
@@ -64,7 +65,7 @@ class ConformalReport(OneResult):
 
     artifact: ConformalArtifact
     rows_of_class: Sequence[int]
-    notes: Sequence[str]
+    notes: Sequence[Notice]
 
     @property
     def listed(self) -> list[Metric]:
@@ -402,18 +403,19 @@ def _dependence(
     return SavedDependence(column=column, promises=promises)
 
 
-def _notes(artifact: ConformalArtifact, counts: Sequence[int]) -> list[str]:
-    notes = []
+def _notes(artifact: ConformalArtifact, counts: Sequence[int]) -> list[Notice]:
+    notes = list[Notice]()
     always_in = [
         name
         for name, threshold in zip(artifact.classes, artifact.thresholds, strict=True)
         if threshold >= artifact.every_label
     ]
     if len(always_in) == len(artifact.classes):
-        notes.append("every set holds every class; use more rows or a larger alpha.")
+        notes.append(Notice("every-class", "every set holds every class; use more rows or a larger alpha."))
     elif always_in:
-        notes.append(f"too few rows, so these classes are in every set: {', '.join(always_in[:20])}.")
+        listed = ", ".join(always_in[:20])
+        notes.append(Notice("always-in-set", f"too few rows, so these classes are in every set: {listed}."))
     unseen = [name for name, rows in zip(artifact.classes, counts, strict=True) if not rows]
     if unseen:
-        notes.append(f"classes without rows: {', '.join(unseen[:20])}.")
+        notes.append(Notice("absent-class", f"classes without rows: {', '.join(unseen[:20])}."))
     return notes

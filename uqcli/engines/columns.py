@@ -5,27 +5,30 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import quote
-from uqcli.base.wording import first_of, similar_names
+from uqcli.base.wording import first_of, listed, similar_names
+from uqcli.engines.refusals import FormError
 from uqcli.engines.request import Roles
 
 _MAX_LENGTH_DIFFERENCE: Final = 1
 """Characters that a misspelt name may have more or fewer: two can negate it (certainty, uncertainty)."""
 
 
-class MissingColumnError(DataError):
-    """A required column of a role is missing; one with a similar name may be it."""
+class MissingColumnError(FormError):
+    """Required columns of some roles are missing; of the misspelt ones, there are similar names."""
 
-    def __init__(self, role: str, found: str, *, expected: str, remedy: str, is_misspelt: bool) -> None:
-        super().__init__(found, expected=expected, remedy=remedy)
-        self.role = role
-        self.is_misspelt = is_misspelt
+    def __init__(
+        self, roles: Collection[str], found: str, *, remedy: str, misspelt: Collection[str] = ()
+    ) -> None:
+        super().__init__(found, remedy=remedy)
+        self.roles = frozenset(roles)
+        self.misspelt = frozenset(misspelt)
 
 
 class LabelTwiceError(UsageError):
@@ -37,20 +40,19 @@ class LabelTwiceError(UsageError):
             expected="different columns: new rows have no label",
             remedy=f"give {_option_of(role)} or --label another COLUMN",
         )
-        self.role = role
+        self.roles = frozenset({role})
 
 
 @contextmanager
 def key_named_by(column: str | None, option: str) -> Iterator[None]:
     """Let the error of a key column that is missing or the label name another option than ``--by``."""
+    role = f"by.{column}"
     try:
         yield
     except (MissingColumnError, LabelTwiceError) as error:
-        if error.role != f"by.{column}":
-            raise
-        kind = DataError if isinstance(error, MissingColumnError) else UsageError
-        found, remedy = (text.replace("--by", option) for text in (error.found, error.remedy))
-        raise kind(found, expected=error.expected, remedy=remedy) from error
+        if role in error.roles:
+            error.reword(error.found.replace("--by", option), error.remedy.replace("--by", option))
+        raise
 
 
 def _option_of(role: str) -> str:
@@ -100,9 +102,12 @@ def _without_optional(roles: Roles, inputs: Sequence[Sequence[str]]) -> Roles:
 
 def _require_columns(columns: Sequence[str], source: str, roles: Roles) -> None:
     times = Counter(columns)
-    for role, name in roles.column_by_role().items():
-        if name not in times:
-            raise _missing(columns, source, role.removeprefix("-"), name)
+    missing = {
+        role.removeprefix("-"): name for role, name in roles.column_by_role().items() if name not in times
+    }
+    if missing:
+        raise _missing(columns, source, missing)
+    for name in roles.column_by_role().values():
         if times[name] > 1:
             raise DataError(
                 f"column '{name}' appears {times[name]} times in {source}",
@@ -121,7 +126,7 @@ def _require_label_alone(roles: Roles) -> None:
 def require_id(columns: Sequence[str], source: str, name: str, option: str = "on") -> None:
     """Check that the column of an option exists, for labels from a second file."""
     if name not in columns:
-        raise _missing(columns, source, option, name)
+        raise _missing(columns, source, {option: name})
 
 
 def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
@@ -134,7 +139,33 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
         )
 
 
-def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataError:
+def _missing(columns: Sequence[str], source: str, name_by_role: Mapping[str, str]) -> MissingColumnError:
+    """Create the error for all columns that an input lacks, by role."""
+    names = [f"'{name}'" for name in dict.fromkeys(name_by_role.values())]
+    shown = [column or "''" for column in columns]
+    missing = f"column{'s' if len(names) > 1 else ''} {listed(names)}"
+    remedies = {role: _remedy(columns, role, name) for role, name in name_by_role.items()}
+    return MissingColumnError(
+        name_by_role,
+        f"no {missing} in {source}, which has {first_of(shown, 12)}",
+        remedy=_joined(remedies),
+        misspelt=[role for role, name in name_by_role.items() if _similar(name, columns)],
+    )
+
+
+def _joined(remedies: Mapping[str, str]) -> str:
+    """Join what to do about several roles, without what is said for another one."""
+    unknown = [role for role, remedy in remedies.items() if remedy.startswith(_ONE) and len(remedies) > 1]
+    known = dict.fromkeys(remedy for role, remedy in remedies.items() if role not in unknown)
+    said = [remedy for remedy in known if not any(remedy in other != remedy for other in known)]
+    if unknown:
+        which = "the others" if said else "them"
+        said.append(f"name {which} with {listed([_option_of(role) for role in unknown])}")
+    return ", and ".join(said)
+
+
+def _remedy(columns: Sequence[str], role: str, name: str) -> str:
+    """Say which option names the column that a role lacks, and which one it may be."""
     names = _similar(name, columns)
     guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
     option = "" if names else _usual_options(columns, role, name)
@@ -150,22 +181,18 @@ def _missing(columns: Sequence[str], source: str, role: str, name: str) -> DataE
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
         mark = "tab" if marks[0] == "\t" else quote(marks[0])
         option = f"give --delimiter {mark}, if it separates the columns"
-    if role == name == "score" and not names and (pattern := _class_pattern(columns)):
+    if role == name == "score" and not names and (pattern := class_pattern(columns)):
         option = f"{option}, or give --proba {quote(pattern)} for class probabilities"
-    return MissingColumnError(
-        role,
-        f"no column '{name}' in {source}, which has {first_of(columns, 12)}",
-        expected="",
-        remedy=f"{guess}{option}",
-        is_misspelt=bool(names),
-    )
+    return f"{guess}{option}"
 
+
+_ONE: Final = "name one of them with "
 
 _VALUES: Final = {"proba": "PATTERN", "gain": "NUMBER or COLUMN", "cost": "NUMBER or COLUMN"}
 """Values of options that do not take a column alone, by role."""
 
 
-def _class_pattern(columns: Sequence[str]) -> str:
+def class_pattern(columns: Sequence[str]) -> str:
     """Return a pattern of columns that are named alike, as class probabilities are; empty if none are."""
     matches = (re.fullmatch(r"(.*\D)\d+|((?:p|prob|proba|score)_).+", column) for column in columns)
     prefixes = Counter(match[1] or match[2] for match in matches if match)
@@ -202,29 +229,41 @@ def looked_at(names: Sequence[str], named: Collection[str]) -> list[str]:
 
 
 def usually_named(columns: Sequence[str], role: str) -> list[str]:
-    """Return the columns whose names are usual for the score or the label."""
-    return [column for column in columns if column.casefold() in (role, *_USUAL[role])]
+    """Return the columns whose names are usual for the score or the label, the most usual first."""
+    folded = {column: column.casefold() for column in columns}
+    names = (role, *_USUAL[role])
+    exact = sorted(
+        (column for column in columns if folded[column] in names), key=lambda c: names.index(folded[c])
+    )
+    formed = [
+        column for column in columns if column not in exact and _USUAL_FORMS[role].fullmatch(folded[column])
+    ]
+    if len(formed) == 2 and {name[-1:] for name in formed} == {"0", "1"} and formed[0][:-1] == formed[1][:-1]:
+        formed = [name for name in formed if name.endswith("1")]  # of two classes, the positive one
+    return exact or formed
+
+
+def has_usual_name(column: str) -> bool:
+    """Whether the name of a column is one of a score or of a label."""
+    return any(usually_named([column], role) for role in _USUAL)
 
 
 def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
     """Return options with the usual names of scores and labels that the input has; empty if it has none."""
     if role not in _USUAL or name != role:  # a typed name was meant
         return ""
-    folded = {column.casefold(): column for column in columns}
     usual = {
-        other: next((folded[name] for name in names if name in folded), None)
-        for other, names in _USUAL.items()
-        if other == role or other not in columns
+        other: usually_named(columns, other) for other in _USUAL if other == role or other not in columns
     }
-    if usual[role] is None:
+    if not usual[role]:
         return ""
-    return " ".join(f"--{other} {quote(column)}" for other, column in usual.items() if column)
+    return " ".join(f"--{other} {quote(named[0])}" for other, named in usual.items() if named)
 
 
 _USUAL: Final = {
     "score": (
         *("scores", "prob", "proba", "probability", "p", "pred", "prediction", "y_score", "y_prob"),
-        *("y_proba", "y_pred", "p_hat", "phat", "risk", "risk_score", "model_score", "logit"),
+        *("y_proba", "y_pred", "p_hat", "phat", "pd", "risk", "risk_score", "model_score", "logit"),
     ),
     "label": (
         *("labels", "y", "y_true", "target", "class", "truth", "ground_truth", "outcome", "actual"),
@@ -232,6 +271,25 @@ _USUAL: Final = {
     ),
 }
 """Usual names of columns, without regard to case, by role; the first is taken."""
+
+_USUAL_FORMS: Final = {
+    "score": re.compile(r".+[_ .-](score|prob|proba|probability|pd)|(score|prob|proba|probability)[_ .-].+"),
+    "label": re.compile(r".+[_ .-](label|target|true|flag)|(label|target|is|has)[_ .-].+"),
+}
+"""Forms of further names, for columns of which none has a usual name."""
+
+_INDEX: Final = re.compile(r"|unnamed: \d+|index|level_\d+|__index_level_\d+__|\.\.\.\d+")
+
+
+def is_index(column: str) -> bool:
+    """Whether a column has the name by which pandas or R write the numbers of the rows.
+
+    Examples
+    --------
+    >>> [is_index(name) for name in ("Unnamed: 0", "__index_level_0__", "", "...1", "age")]
+    [True, True, True, True, False]
+    """
+    return _INDEX.fullmatch(column.casefold()) is not None
 
 
 def _similar(name: str, columns: Sequence[str]) -> list[str]:

@@ -174,7 +174,10 @@ def _distinct(files: Sequence[InputFile]) -> tuple[InputFile, ...]:
     if repeated:
         file, known = repeated[0]
         others = f", and so are {len(repeated) - 1:,} other paths" if len(repeated) > 1 else ""
-        caution(f"{file.display_name} is the same file as {known.display_name}{others}: it is read once.")
+        caution(
+            "same-file",
+            f"{file.display_name} is the same file as {known.display_name}{others}: it is read once.",
+        )
     again = {id(file) for file, _ in repeated}
     return tuple(file for file in files if id(file) not in again)
 
@@ -187,7 +190,7 @@ def distinct_names(names: Sequence[str]) -> tuple[str, ...]:
         with suppress(OSError, ValueError):
             key = inode_of(Path(name))
         if first.setdefault(key, name) is not name:
-            caution(f"'{name}' is the same as '{first[key]}': it is read once.")
+            caution("same-file", f"'{name}' is the same as '{first[key]}': it is read once.")
     return tuple(first.values())
 
 

@@ -19,7 +19,11 @@ from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.left_out import LeftOut
+from uqcli.engines.notation import Form
 from uqcli.engines.request import DataRequest, Roles
+
+FIRST_ROWS: Final = 1000
+"""Rows by which columns are told apart, unless a run has failed and more are looked at."""
 
 R = TypeVar("R")
 
@@ -149,13 +153,35 @@ class Keys:
 class Columns:
     """Columns that all inputs have, in order, by their first rows, without those that an input repeats.
 
-    ``numeric`` ones hold numbers, with more than two different ones if the rows can be read. ``texts`` are
-    the different texts of the columns of text that hold few.
+    Attributes
+    ----------
+    numeric
+        Those that hold numbers, with more than two different ones if the rows can be read.
+    shares
+        Those of them whose numbers are from 0 to 1, and not all whole.
+    binary
+        Those with two values, which can be labels.
+    missing
+        Those in which a value is missing.
+    texts
+        The different texts of the columns of text that hold few.
+    forms
+        How the texts of columns are written.
+    delimiter
+        Field separator of CSV; empty for other formats.
+    settings
+        Options of reading that the format takes.
     """
 
     names: tuple[str, ...]
     numeric: tuple[str, ...]
+    shares: tuple[str, ...] = ()
+    binary: tuple[str, ...] = ()
+    missing: frozenset[str] = frozenset()
     texts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    forms: Mapping[str, Form] = field(default_factory=dict)
+    delimiter: str = ""
+    settings: frozenset[str] = frozenset()
 
 
 RangeQuery = Callable[[Sequence[RangeCounts]], Sequence[Bools]]
@@ -295,8 +321,11 @@ class Engine(Protocol):
     def batches(self, request: DataRequest) -> CheckedBatches:
         """Iterate over checked rows in order, for counting."""
 
-    def columns(self, request: DataRequest) -> Columns:
-        """Find the columns of the inputs, whatever the request's roles are; streams must be kept."""
+    def columns(self, request: DataRequest, rows: int = FIRST_ROWS) -> Columns:
+        """Find the columns of the inputs by the first rows, whatever the request's roles are.
+
+        Streams must be kept.
+        """
 
     def keys(self, request: DataRequest) -> Keys:
         """Find columns that can be keys; none where the inputs can be read only once, or on a cluster."""

@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from typing import Any, Final
 
 from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.wording import printable
-from uqcli.engines.request import LabelsFile
+from uqcli.engines.request import DataRequest, LabelsFile
 
 TRUNCATED_REMEDY: Final = "check that the file was written completely"
 
 
 class NoRowsError(DataError):
     """No row is left after dropping."""
+
+
+class FormError(DataError):
+    """Columns or values that other options may read: another name, delimiter, decimal mark, label or null.
+
+    ``requests`` are those that met it, the innermost first; none if nobody can look at the inputs again.
+    """
+
+    def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
+        super().__init__(found, expected=expected, remedy=remedy)
+        self.requests: list[DataRequest] = []
+
+
+@contextmanager
+def collected(errors: list[FormError]) -> Iterator[None]:
+    """Keep the error of a column, so that all columns with unreadable values are named at once."""
+    try:
+        yield
+    except FormError as error:
+        errors.append(error)
+
+
+def joined(errors: Sequence[FormError]) -> FormError:
+    """Create the error for several problems of the same rows."""
+    if len(errors) == 1:
+        return errors[0]
+    expected = " and ".join(dict.fromkeys(error.expected for error in errors if error.expected))
+    remedy = "; ".join(dict.fromkeys(error.remedy for error in errors if error.remedy))
+    return FormError(", and ".join(error.found for error in errors), expected=expected, remedy=remedy)
 
 
 def footer(text: str, location: str) -> DataError:
@@ -34,7 +64,6 @@ _IN_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 """Number whose comma may as well separate thousands."""
 
 _WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
-_PERCENT: Final = re.compile(r"[+-]?[\d.,]+ ?%")
 
 
 def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
@@ -44,6 +73,7 @@ def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tup
     """
     if set(texts) == {column}:
         return "rows only", "remove the line, which repeats the column names"
+    texts = [text.removesuffix("%").rstrip() for text in texts]  # a number with this sign is a hundredth
     if decimal == "," and all(map(_WITH_POINT.fullmatch, texts)):
         text = texts[0]
         if all(map(_IN_THOUSANDS.fullmatch, (text.replace(".", ",") for text in texts))):
@@ -58,8 +88,6 @@ def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tup
     if all(map(_WITH_COMMA.fullmatch, texts)):
         remedy = "write 0.5 for 0,5"
         return "a number with a decimal point", f'give --decimal ",", or {remedy}' if decimal else remedy
-    if all(map(_PERCENT.fullmatch, texts)):
-        return "a number without a percent sign", "divide by 100: write 0.5 for 50%"
     plain = [_plain(text, decimal or ".") for text in texts]
     return "a number", f"write {plain[0]} for {texts[0]}" if all(plain) else ""
 
@@ -97,9 +125,9 @@ def require_days(texts: Iterable[str], column: str) -> None:
         try:
             date.fromisoformat(text)
         except ValueError as error:
-            raise DataError(
+            raise FormError(
                 f"column '{column}' has '{text}'",
-                expected="dates such as 2026-03-31 or 31-Mar-2026",
+                expected="dates such as 2026-03-31, 31.03.2026 or 31-Mar-2026",
                 remedy="convert the column, or give --cluster for other values",
             ) from error
 
@@ -171,13 +199,6 @@ def no_weight() -> DataError:
     return DataError("every row has weight 0", expected="a positive weight in at least one row")
 
 
-PLACEHOLDERS: Final = (
-    *("na", "n/a", "#n/a", "<na>", "nat", "null", "(null)", "none", "nil", "\\n", "missing", "unknown"),
-    *("undefined", "pending", "tbd", "?", "-", "--", "."),
-)
-"""Texts by which other programs mean that there is no value yet, in lower case."""
-
-
 def placeholder(column: str, text: str, positive_value: str) -> str:
     """Caution of labels that count as negative with ``--positive``, but may mean that there is no label."""
     return (
@@ -215,10 +236,12 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
 
     No row may be dropped if the file looks truncated.
     """
-    return DataError(
+    if cut:
+        return DataError(found, expected="as many fields as the header in every row", remedy=TRUNCATED_REMEDY)
+    return FormError(
         found,
-        expected="as many fields as the header in every row" if cut else "a usable value in every row",
-        remedy=TRUNCATED_REMEDY if cut else "fix these rows, or leave them out with --on-invalid drop",
+        expected="a usable value in every row",
+        remedy="fix these rows, or leave them out with --on-invalid drop",
     )
 
 
@@ -234,14 +257,14 @@ _ROUNDED_SUM: Final = 0.05
 """Sums that are nearer to 1 may be those of rounded probabilities."""
 
 
-def of_another_type(found: str, expected: str) -> DataError:
+def of_another_type(found: str, expected: str) -> FormError:
     """Create the error for a column whose type cannot be read, as ``found`` describes."""
-    return DataError(found, expected=expected, remedy="convert the column, or name another one")
+    return FormError(found, expected=expected, remedy="convert the column, or name another one")
 
 
-def no_counts_of_rows(found: str) -> DataError:
+def no_counts_of_rows(found: str) -> FormError:
     """Create the error for negative or non-integer weights, as ``found`` describes."""
-    return DataError(
+    return FormError(
         found,
         expected="non-negative integers",
         remedy="a weight of 2 means two rows; only ece, ace, mce, brier and log_loss allow "

@@ -24,6 +24,7 @@ from uqcli.base.blockwise import total
 from uqcli.base.choices import Binning, BinSizing
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.single_precision import lowered, lowered_fixed
 from uqcli.base.wording import rows_of
@@ -222,18 +223,20 @@ def _indices_at_ranks(rank_counts: Ints, bins: int) -> Ints:
     return np.searchsorted(cumulative, ranks, side="right")
 
 
-def size_notes(count: Ints, sizes: BinSizes, n_min: int, n_max: int) -> list[str]:
+def size_notes(count: Ints, sizes: BinSizes, n_min: int, n_max: int) -> list[Notice]:
     """Return the notes on the sizes of pava-bc bins; count has shape (B,), and ``sizes`` are as requested."""
-    notes = []
+    notes = list[Notice]()
     if n_max < 2 * n_min:
         derived = [name for name in ("n_max", "n_min") if getattr(sizes, name) is None]
         chosen = "both were" if len(derived) == 2 else f"{''.join(derived)} was"
         why = f" ({chosen} chosen for {rows_of(int(count.sum()))})" if derived else ""
-        notes.append(f"n_max {n_max} is below twice n_min {n_min}{why}, so some bins cannot be split.")
+        twice = f"n_max {n_max} is below twice n_min {n_min}{why}, so some bins cannot be split."
+        notes.append(Notice("unlike-sizes", twice))
     large = [str(index + 1) for index, size in enumerate(count.tolist()) if size > n_max]
     if large:
         subject = f"bin {large[0]} has" if len(large) == 1 else f"bins {', '.join(large)} have"
-        notes.append(f"{subject} more than {n_max:,} rows, because of ties or merges.")
+        larger = f"{subject} more than {n_max:,} rows, because of ties or merges."
+        notes.append(Notice("unlike-sizes", larger))
     return notes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import Final
 
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent_in_range
 
@@ -100,9 +101,9 @@ def ends_of(estimate: Estimate, form: str) -> str:
     return f" [{estimate.low:{form}}, {estimate.high:{form}}]"
 
 
-def unreliable(subject: str, rate: Estimate) -> list[str]:
+def unreliable(subject: str, rate: Estimate) -> list[Notice]:
     """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
     if not rate.reason or rate == UNKNOWN:
         return []
     state = "no interval" if rate.low is None else "an unreliable interval"
-    return [f"{subject} has {state}: {rate.reason}."]
+    return [Notice("unreliable-interval", f"{subject} has {state}: {rate.reason}.")]

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Floats
+from uqcli.base.notices import Notice
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
 from uqcli.base.sampling_weights import UNITS, WeightSums, as_counts, refuse_unusable
@@ -392,14 +393,15 @@ def _total(sums: Sums) -> float:
     return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
 
 
-def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[str]:
+def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[Notice]:
     """Caution that an interval rests on few clusters, or that too few give none; ``unit`` is their name."""
     if clusters >= FEW_CLUSTERS:
         return []
     having = f"{count(clusters)} {unit} have {whose}"
     if clusters < MIN_CLUSTERS:
-        return [f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed."]
-    return [f"{subject} has an unreliable interval: {having}, {FEW_CLUSTERS} or more are reliable."]
+        return [Notice("few-clusters", f"{subject} has no interval: {having}, {MIN_CLUSTERS} needed.")]
+    enough = f"{FEW_CLUSTERS} or more are reliable"
+    return [Notice("few-clusters", f"{subject} has an unreliable interval: {having}, {enough}.")]
 
 
 SAMPLING_WEIGHT: Final = "sampling_weight"
@@ -430,6 +432,7 @@ def check_weights(weight: Floats) -> None:
     refuse_unusable(weight)
     if ((weight > 0) & (weight < _LEAST)).any():
         caution(
+            "low-sampling-weights",
             "some sampling weights are below 1, but 1 / a probability is at least 1: "
-            "check the column of --sampling-weight."
+            "check the column of --sampling-weight.",
         )

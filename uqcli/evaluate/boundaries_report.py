@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from uqcli.base.choices import ReviewKind
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
@@ -340,7 +341,7 @@ class EvaluateReport(Evaluated):
         hits = f"{second.confusion.true_positives - first.confusion.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         return [
             *([self.alike.caution] if self.alike else []),
             *self._same_counts(),
@@ -352,7 +353,7 @@ class EvaluateReport(Evaluated):
             *self.uncorrected_tests(),
         ]
 
-    def _untested_bounds(self) -> list[str]:
+    def _untested_bounds(self) -> list[Notice]:
         """Caution that groups and segments are tested for the first of several bounds."""
         parts = [
             *(["groups"] if self.by_group is not None and self.by_group.worst is not None else []),
@@ -362,19 +363,19 @@ class EvaluateReport(Evaluated):
         if not parts or not others:
             return []
         untested = listed((bound.text() for bound in others), "and")
-        return [
-            f"only {first.text()} is tested in {listed(parts, 'and')}; "
-            f"{untested} {'is' if len(others) == 1 else 'are'} tested on all rows together."
-        ]
+        are = "is" if len(others) == 1 else "are"
+        only = f"only {first.text()} is tested in {listed(parts, 'and')}"
+        return [Notice("tested-elsewhere", f"{only}; {untested} {are} tested on all rows together.")]
 
-    def _refuted(self) -> list[str]:
+    def _refuted(self) -> list[Notice]:
         targets = [measured.target_precision for measured in self.measured]
         reasons = dict.fromkeys(target.reason for target in targets if target is not None and target.reason)
-        return [f"the precision on the target data is unknown: {reason}." for reason in reasons]
+        unknown = "the precision on the target data is unknown"
+        return [Notice("unknown-rate", f"{unknown}: {reason}.") for reason in reasons]
 
-    def _few_clusters(self) -> list[str]:
+    def _few_clusters(self) -> list[Notice]:
         """Caution that intervals rest on few clusters, or on few rows of large weight."""
-        cautions = []
+        cautions = list[Notice]()
         for name, _, measured in self.results:
             clusters, units = measured.clusters, self.parameters.units
             if clusters is None:
@@ -390,8 +391,8 @@ class EvaluateReport(Evaluated):
                 cautions += few_clusters(f"{name}: {rate}", having, whose, units)
         return cautions
 
-    def _heavy_tails(self) -> list[str]:
-        cautions = []
+    def _heavy_tails(self) -> list[Notice]:
+        cautions = list[Notice]()
         for name, _, measured in self.results:
             if measured.value is not None:
                 cautions += measured.value.cautions(f"{name}: value")
@@ -399,9 +400,9 @@ class EvaluateReport(Evaluated):
             cautions += self.difference.value.cautions("difference of values")
         return cautions
 
-    def _label_cautions(self) -> list[str]:
+    def _label_cautions(self) -> list[Notice]:
         return [
-            f"{name}: the {rate} is unknown, since {estimate.reason}."
+            Notice("unknown-rate", f"{name}: the {rate} is unknown, since {estimate.reason}.")
             for name, _, measured in self.results
             for rate, estimate in (("recall", measured.recall), ("precision", measured.precision))
             if estimate == UNKNOWN
@@ -438,7 +439,7 @@ class EvaluateReport(Evaluated):
             )
         return [f"The estimates of {names} use the probabilities of {unlabelled} without a label{saving}."]
 
-    def _same_counts(self) -> list[str]:
+    def _same_counts(self) -> list[Notice]:
         same = [
             name
             for name, artifact, measured in self.results
@@ -448,8 +449,11 @@ class EvaluateReport(Evaluated):
             )
         ]
         return [
-            f"{quote(name)} has the same counts here as on its calibration set, so these may be the same "
-            "rows: test it on rows that it was not fitted on."
+            Notice(
+                "same-rows",
+                f"{quote(name)} has the same counts here as on its calibration set, so these may be the same "
+                "rows: test it on rows that it was not fitted on.",
+            )
             for name in same
         ]
 

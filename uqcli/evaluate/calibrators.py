@@ -12,6 +12,7 @@ import numpy as np
 
 from uqcli.base.counts import Ints, bin_of
 from uqcli.base.errors import UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -216,13 +217,13 @@ class EvaluateCalibratorReport(Evaluated):
             subject="{rules} compared on {inputs}: " + f"{rows_of(self.source.rows)}.",
         )
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         remaining = [
-            f"{name}: {sentence}"
+            Notice(notice.key, f"{name}: {notice}")
             for name, compared in self._compared
-            for sentence in remaining_error(compared)
+            for notice in remaining_error(compared)
         ]
-        broken = [claim.sentence for claim in self.claims if claim.met is False]
+        broken = [Notice("broken-promise", claim.sentence) for claim in self.claims if claim.met is False]
         few = too_few_clusters(self.results[0][2].clusters)
         return [*broken, *remaining, *few, *self.uncorrected_tests()]
 

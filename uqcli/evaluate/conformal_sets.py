@@ -232,8 +232,9 @@ def _counted(
                 group_sizes.add(group, np.full(len(rows), column), weight * numbers)
     if near:
         caution(
+            "near-thresholds",
             f"{rows_of(near)} {'is' if near == 1 else 'are'} within one 32-bit unit of a threshold. Their "
-            "sets may differ between 32-bit columns and text: fit sets with --method lac if you use both."
+            "sets may differ between 32-bit columns and text: fit sets with --method lac if you use both.",
         )
     return tallies, reader.source, reader.levels
 

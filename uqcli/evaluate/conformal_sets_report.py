@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_text, percent, printable, rows_of
 from uqcli.conformal.rule import ConformalArtifact
@@ -305,7 +306,7 @@ class EvaluateConformalReport(Evaluated):
         header = (f"coverage by {unit if unit != 'size' else 'set size'}", *self.names)
         return Table(title="", header=header, rows=rows)
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         """Caution that few clusters determine the interval, or that tests are not corrected."""
         clusters = self.results[0][2].clusters
         few = (
@@ -313,18 +314,22 @@ class EvaluateConformalReport(Evaluated):
         )
         unequal = unreliable("the coverage", self.results[0][2].coverage)
         same = [
-            f"this file has exactly as many rows of each class as the one that {name} was fitted on, so it "
-            "probably holds the same rows."
+            Notice(
+                "same-rows",
+                f"this file has exactly as many rows of each class as the one that {name} was fitted on, so "
+                "it probably holds the same rows.",
+            )
             for name, _, measured in self.results
             if measured.is_calibration_set
         ]
         return [*self._refuted(), *same, *few, *unequal, *self.uncorrected_tests()]
 
-    def _refuted(self) -> list[str]:
+    def _refuted(self) -> list[Notice]:
         """Caution why nothing is stated about the target data, unless a verdict says it."""
         for measured in self.measured:
             if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
-                return [f"the coverage of the target data is unknown: {measured.target[0].reason}."]
+                unknown = "the coverage of the target data is unknown"
+                return [Notice("unknown-rate", f"{unknown}: {measured.target[0].reason}.")]
         return []
 
     def _notes(self) -> list[str]:

@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.choices import ReviewKind
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS
 from uqcli.base.wording import count, p_text, percent, rounded_money
@@ -62,11 +63,12 @@ class MeasuredValue:
             ends = f"{_rounded(value.low)} to {_rounded(value.high)} ({100 * confidence:g} % range)"
         return KeyNumber(label="net value of the flagged rows", value=_rounded(value.value), interval=ends)
 
-    def cautions(self, name: str) -> list[str]:
+    def cautions(self, name: str) -> list[Notice]:
         """Caution that the interval of the value rests on a few large amounts; empty if it does not."""
         if not self.heavy_tailed or self.value.low is None:
             return []
-        return [f"{name}: a few large amounts decide it, so its interval may be too short: use more rows."]
+        few = "a few large amounts decide it, so its interval may be too short"
+        return [Notice("heavy-tails", f"{name}: {few}: use more rows.")]
 
     def cells(self) -> tuple[str, str]:
         """Format the cells of one rule, in the order of VALUE_ROWS."""

@@ -36,7 +36,7 @@ class EvaluateRequest:
         typed=str | None,
         guarded=True,
     )
-    by: str | None = option("COL", "Also measure each group of this column.")
+    by: str | None = option("COL", "Also measure each group of this column.", common=True)
     sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
     unlabelled: Inputs | None = option(
         "FILE",

@@ -15,6 +15,7 @@ import msgspec
 
 from uqcli.audit.report import Audit, with_audit
 from uqcli.base.defaults import MIN_GROUP_ROWS
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
@@ -191,21 +192,27 @@ class GroupEvaluation:
             )
         return [f"No group misses {self.bound} significantly; the worst is {name} ({test}).{detectable}"]
 
-    def cautions(self) -> list[str]:
+    def cautions(self) -> list[Notice]:
         """Name the groups that are not tested, by reason."""
         by_reason: dict[str, list[str]] = {}
         for group in self.groups:
             if self.bound and group.p_value is None:
                 by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
         cautions = [
-            f"these groups are {reason.replace(', not tested', ' and not tested')}: "
-            f"{first_of(names, _MAX_NAMED)}."
+            Notice(
+                "groups-untested",
+                f"these groups are {reason.replace(', not tested', ' and not tested')}: "
+                f"{first_of(names, _MAX_NAMED)}.",
+            )
             for reason, names in by_reason.items()
         ]
         if self.labels_missing and self.worst is not None:
             cautions.append(
-                "Groups are tested on their labelled rows, as if labels were given at random among the "
-                "flagged rows of a group."
+                Notice(
+                    "tested-elsewhere",
+                    "Groups are tested on their labelled rows, as if labels were given at random among the "
+                    "flagged rows of a group.",
+                )
             )
         return cautions
 
@@ -462,13 +469,16 @@ class Evaluated:
         """Name and metrics of each rule file."""
         return list(zip(self.names, self.measured, strict=True))
 
-    def uncorrected_tests(self) -> list[str]:
+    def uncorrected_tests(self) -> list[Notice]:
         """Caution that tests are not corrected for three or more rules."""
         if len(self.results) < 3:
             return []
         return [
-            f"you compared {len(self.results)} rules on one file, so the best one looks better than it is: "
-            "confirm it on other rows."
+            Notice(
+                "best-of-several",
+                f"you compared {len(self.results)} rules on one file, so the best one looks better than it "
+                "is: confirm it on other rows.",
+            )
         ]
 
     def verdicts(self, sentences: Sequence[str]) -> str:

@@ -23,18 +23,22 @@ class ExportRequest:
 
     panel: ClassVar = "Program"
 
-    to: ExportTarget = choice("Language: sql, python or onnx.", REQUIRED, metavar="TARGET")
+    to: ExportTarget = choice("Language: sql, python or onnx.", REQUIRED, metavar="TARGET", common=True)
     dialect: SqlDialect = choice(
         "Dialect of SQL: duckdb, sqlite, postgres, bigquery, snowflake or spark.",
         SqlDialect.DUCKDB,
         metavar="NAME",
+        common=True,
     )
-    table: str | None = option("NAME", "Write a query of this table, not the expression alone.")
+    table: str | None = option("NAME", "Write a query of this table, not the expression alone.", common=True)
     output: str | None = option(
-        "FILE", "Write the program here. (default: standard output)", also="-o", guarded=True
+        "FILE", "Write the program here. (default: standard output)", also="-o", guarded=True, common=True
     )
     check: list[str] | None = option(
-        "INPUT", "Compare with the rule on these rows and at every threshold (repeatable).", guarded=True
+        "INPUT",
+        "Compare with the rule on these rows and at every threshold (repeatable).",
+        guarded=True,
+        common=True,
     )
     artifact: str = filled()
     rule: Saved | None = None

@@ -20,7 +20,7 @@ class OverviewRequest:
     data
         With the named columns, and the default names of the others.
     named
-        Roles whose columns the user named; the others may be found by their usual names.
+        Options of columns and of reading that the user has set; the others may be found in the inputs.
     uncertainties
         Columns of which each is tested as an uncertainty.
     """

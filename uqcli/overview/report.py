@@ -9,13 +9,15 @@ from typing import Any, Final
 from uqcli.audit.report import with_audit
 from uqcli.base import defaults
 from uqcli.base.defaults import CONFIDENCE, UNCERTAINTY
+from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, first_of, percent, printable, probability, rows_of
+from uqcli.base.wording import capitalised, count, first_of, listed, percent, printable, probability, rows_of
 from uqcli.boundary.comparison_report import gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport
+from uqcli.engines.columns import usually_named
 from uqcli.engines.request import dependence
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.proportion import proportion_estimate, right_of
@@ -160,6 +162,11 @@ class OverviewReport(OneResult):
             "targets": self.targets.targets(),
             "uncertainty": compared,
             "could_be_uncertainty": list(self.content.proposed),
+            "taken": [
+                {"option": option.replace("_", "-"), "values": list(values)}
+                for option, values in self.content.taken.items()
+            ],
+            "form": list(self.content.findings),
             "odd": self.oddities(),
             "notes": [
                 sentence
@@ -230,12 +237,25 @@ class OverviewReport(OneResult):
             taken = " and ".join(
                 f"--{role} {printable(name, 24)}" for role, name in self.content.by_role.items()
             )
-            facts.append(f"Columns taken by their usual names: {taken}.")
+            usual = all(name in usually_named([name], role) for role, name in self.content.by_role.items())
+            facts.append(f"Columns taken by their {'usual names' if usual else 'names or values'}: {taken}.")
+        if self.content.findings:
+            facts.append(self._form_sentence())
         dependence_sentence = self._dependence_sentence()
         facts += [dependence_sentence] if dependence_sentence else []
         uncertainty = self._uncertainty_sentence()
         facts += [uncertainty] if uncertainty else []
         return [*facts, *(f"Note: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
+
+    def _form_sentence(self) -> str:
+        """State how the inputs are written, and the options that read them so."""
+        options = {
+            name: values for name, values in self.content.taken.items() if name not in ("score", "label")
+        }
+        typed = " ".join(
+            f"--{name.replace('_', '-')} {quote(value)}" for name in options for value in options[name]
+        )
+        return f"The file has {listed(self.content.findings)}{f': read with {typed}' if typed else ''}."
 
     def _dependence_sentence(self) -> str:
         """State which rows are alike and what allows for it; empty if none are, or nothing does."""
@@ -350,7 +370,7 @@ class OverviewReport(OneResult):
         dropped = points.dropped_options | {"--audit", "--uncertainty"}
         return replace(points, settings={**named, **points.settings}, dropped_options=dropped)
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         return [self.alike.caution] if self.alike is not None and not self.alike.takes_option else []
 
     def _notes(self) -> list[str]:

@@ -14,9 +14,9 @@ from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
 from uqcli.boundary.several_report import TargetsReport
-from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import CLUSTERED, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
+from uqcli.engines.refusals import FormError
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.score_metrics import auc, average_precision, is_reversed
 from uqcli.overview.columns import with_found_columns
@@ -39,9 +39,8 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
     UsageError, DataError
         The rows cannot be read, or an audit is requested of scores that are no probabilities.
     """
-    with reusable_streams():
-        with _classes_elsewhere():
-            request, found = with_found_columns(request)
+    with reusable_streams(), _as_asked(request.data):
+        request, found = with_found_columns(request)
         data = request.data
         table = open_table(data, uses_uncertainty=False)
         (counts,) = table.pooled(ALL_ROWS)
@@ -100,13 +99,15 @@ def _possible(alike: AlikeRows, data: DataRequest) -> AlikeRows:
 
 
 @contextmanager
-def _classes_elsewhere() -> Iterator[None]:
-    """Let the error of a missing score name a command that takes class probabilities."""
+def _as_asked(data: DataRequest) -> Iterator[None]:
+    """Let errors be about what was asked for, and name a command that takes class probabilities."""
     try:
         yield
-    except MissingColumnError as error:
-        remedy = error.remedy.replace("or give --proba", "or take uqcli tce with --proba")
-        raise DataError(error.found, expected=error.expected, remedy=remedy) from error
+    except FormError as error:
+        error.requests.append(data)
+        elsewhere = error.remedy.replace("or give --proba", "or take uqcli tce with --proba")
+        error.reword(error.found, elsewhere)
+        raise
 
 
 def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryReport | None:

@@ -79,6 +79,15 @@ class Check:
             return "undefined"
         return "failed" if self.fails else "passed"
 
+    def payload(self) -> dict[str, Any]:
+        """Return the JSON form: the check as it was typed, and the rule file if there are several."""
+        return {
+            "text": self.text,
+            "artifact": self.artifact or None,
+            "value": self.actual,
+            "result": self.result,
+        }
+
 
 def parse_check(text: str) -> Check:
     """Read ``METRIC OP VALUE``.

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from uqcli.base.defaults import VERSION
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import decimals_of_percent, percent, shortened
 from uqcli.estimates.estimate import Estimate
@@ -248,9 +249,9 @@ class Document:
     """Title, tables and sentences of a readable report.
 
     A terminal shows the title, the lead, the tables, one caution and the next command, and with ``--verbose``
-    everything. Pages always show everything.
+    everything. Pages always show everything, the weightiest caution first.
 
-    The lead is the answer, if the title does not give it. Cautions begin with the most important. ``next`` is
+    The lead is the answer, if the title does not give it. ``next`` is
     the command to run next, where {rule} stands for the rule file, and ``others`` are further ones, each with
     its purpose. Claims are for readers of test results. Without a card the title alone heads a page.
     ``operating_points`` computes the choice for a page; None if there is none. ``live`` facts vary from run
@@ -260,7 +261,7 @@ class Document:
     title: str
     tables: Sequence[Table]
     lead: Sequence[str] = ()
-    cautions: Sequence[str] = ()
+    cautions: Sequence[Notice] = ()
     notes: Sequence[str] = ()
     next: str = ""
     figures: Sequence[Figure] = ()
@@ -282,7 +283,7 @@ class Document:
             title=shortened(self.title),
             tables=[table.shortened() for table in self.tables],
             lead=[*map(shortened, self.lead)],
-            cautions=[*map(shortened, self.cautions)],
+            cautions=[notice.changed(shortened) for notice in self.cautions],
             notes=[*map(shortened, self.notes)],
             live=[*map(shortened, self.live)],
         )

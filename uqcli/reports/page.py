@@ -16,7 +16,7 @@ from typing import Any, Final
 from uqcli.base.defaults import VERSION
 from uqcli.base.files import is_stdin
 from uqcli.base.operating_system import join, quote, split
-from uqcli.base.running.messages import cautions, remarks, repeated_doubts, rows_by_input, suspicions
+from uqcli.base.running.messages import remarks, rows_by_input, said
 from uqcli.base.wording import capitalised, count, rows_of, short_names
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.checks import checks_table
@@ -298,7 +298,7 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
             *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
             *_failed(document, context.failure),
         ),
-        cautions=(*cautions(), *document.cautions, *suspicions(), *repeated_doubts()),
+        cautions=said().notices(document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
         card=_head(document, context, failed=bool(failed)),
         figures=figures,

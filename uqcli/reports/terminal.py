@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
 from uqcli.base.running.machine import memory_notes
-from uqcli.base.running.messages import cautions, remarks, repeated_doubts, suspicions
+from uqcli.base.running.messages import remarks, said
 from uqcli.base.wording import capitalised, visible
 from uqcli.reports.document import Document, Table
 
@@ -21,12 +21,14 @@ _TABLE_LINES, _LEAST_LINES = 8, 2
 """Most lines of a table on a terminal, without its header, and of one that has to make room."""
 
 
-def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: bool = False) -> None:
+def to_terminal(
+    document: Document, stream: TextIO, *, end: str = "", verbose: bool = False, titled: bool = True
+) -> None:
     """Print a document on one screen, with the colours and the width of the terminal, if it is one.
 
     The last tables are shortened to fit, unless details, all cautions and whole tables are asked for. ``end``
-    is the last line: written files and the next command. rich receives texts, never markup, since names from
-    the data may look like markup.
+    is the last line: written files and the next command. A document is not ``titled`` if an error has said
+    its title. rich receives texts, never markup, since names from the data may look like markup.
     """
     from rich.console import Console
 
@@ -41,7 +43,7 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     tables = [
         table if verbose else table.brief or table for table in document.tables if verbose or not table.detail
     ]
-    all_cautions = [*cautions(), *document.cautions, *suspicions(), *repeated_doubts()]
+    all_cautions = said().notices(document.cautions)
     more = f" ({len(all_cautions) - 1} more with --verbose)" if len(all_cautions) > 1 and not verbose else ""
     last_lines = [
         f"Caution: {capitalised(sentence)}{more}"
@@ -50,26 +52,30 @@ def to_terminal(document: Document, stream: TextIO, *, end: str = "", verbose: b
     last_lines += [*document.notes, *remarks(), *document.live, *memory_notes()] if verbose else []
     last_lines += [end] if end else []
     last_lines += [f"{purpose}: uqcli {command}" for purpose, command in document.others]
+    first = [(sentence, "") for sentence in document.lead]
+    first = [(document.title, "bold"), *first] if titled else first
     lines = [len(table.rows) if verbose else min(len(table.rows), _TABLE_LINES) for table in tables]
-    text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
+    text = _printed(console, first, list(zip(tables, lines, strict=True)), last_lines)
     for index in [] if verbose else range(len(tables) - 1, -1, -1):
         # a row may fold into several lines
         while text.count("\n") > document.lines and lines[index] > _LEAST_LINES:
             lines[index] -= 1
-            text = _printed(console, document, list(zip(tables, lines, strict=True)), last_lines)
+            text = _printed(console, first, list(zip(tables, lines, strict=True)), last_lines)
     stream.write(text)
 
 
 def _printed(
-    console: Console, document: Document, tables: Sequence[tuple[Table, int]], last_lines: Sequence[str]
+    console: Console,
+    first: Sequence[tuple[str, str]],
+    tables: Sequence[tuple[Table, int]],
+    last_lines: Sequence[str],
 ) -> str:
-    """Lay out the title, the lead, tables with their most lines, and further sentences."""
+    """Lay out first sentences in their styles, tables with their most lines, and further sentences."""
     from rich.text import Text
 
     with console.capture() as capture:  # the console would exit by itself on a closed pipe
-        console.print(Text(visible(document.title), style="bold"))
-        for sentence in document.lead:
-            console.print(Text(visible(sentence)))
+        for sentence, style in first:
+            console.print(Text(visible(sentence), style=style))
         for table, lines in tables:
             console.print(_rich_table(table, lines))
         for sentence in last_lines:

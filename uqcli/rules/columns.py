@@ -46,7 +46,7 @@ class ColumnOverrides:
         """Warn of a column that replaces the one of the rules; one that was typed is meant."""
         if own not in {None, named} and role in self.places:
             sentence = f"{self.places[role]} sets {role} to '{named}', but the rule was made with '{own}'."
-            (suspect if role in self.typed else caution)(sentence)
+            (suspect if role in self.typed else caution)("replaced-column", sentence)
 
     def refuse(self, names: Iterable[str], why: str) -> None:
         """Refuse options that may not be ignored but cannot be used."""

@@ -11,6 +11,7 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints, Matrix
 from uqcli.base.defaults import LABEL
 from uqcli.base.errors import UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -67,11 +68,12 @@ def refuse_keep(on_invalid: OnInvalid) -> None:
         raise UsageError("--on-invalid keep is for apply", expected="error or drop")
 
 
-def sum_notes(unnormalised: float) -> list[str]:
+def sum_notes(unnormalised: float) -> list[Notice]:
     """Note on class probabilities that do not sum to 1, by the largest ``|sum p - 1|`` of a row."""
     if unnormalised <= _SUM_TOLERANCE:
         return []
-    return [f"class probabilities of a row sum to 1 only within {unnormalised:.1g}; they are used as given."]
+    sums = f"class probabilities of a row sum to 1 only within {unnormalised:.1g}"
+    return [Notice("inexact-sums", f"{sums}; they are used as given.")]
 
 
 def refuse_weightless(weight: Ints | None) -> None:

@@ -81,7 +81,7 @@ def stream(
     )
     leave_out(data.key, summary.left_out)
     if summary.left_out.is_doubtful:
-        caution(summary.left_out.caution())
+        caution("rows-left-out", summary.left_out.caution())
     return summary
 
 

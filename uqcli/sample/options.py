@@ -31,11 +31,13 @@ class SampleRequest:
         "What the labels are for: precision, recall or certificate (no rule needed).",
         REQUIRED,
         metavar="GOAL",
+        common=True,
     )
     budget: int | None = option(
         "N",
         "Number of rows to label; for recall, on average; for a certificate, with the pilot.",
         min=1,
+        common=True,
         max=defaults.MAX_ROWS,
     )
     precision: str | None = option("S", "certificate: the precision to certify.")
@@ -49,7 +51,9 @@ class SampleRequest:
         parse=files,
         guarded=True,
     )
-    plan: float | None = option("WIDTH", "Write no rows; say how many labels give an interval of this width.")
+    plan: float | None = option(
+        "WIDTH", "Write no rows; say how many labels give an interval of this width.", common=True
+    )
     calibrator: str | CalibratorArtifact | None = option(
         "FILE",
         "Calibrator whose probabilities plan a sample for recall. (default: the scores)",

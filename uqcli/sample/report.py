@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, exact_number, percent, rows_of
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW
@@ -150,18 +151,25 @@ class SampleReport(OneResult):
             )
         return sentences
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         """Caution that drawn rows stand for unlabelled ones only, and that a plan takes scores for rates."""
-        cautions = []
+        cautions = list[Notice]()
         if self.labelled and not self.kept and self.plan is None:
             cautions.append(
-                "the drawn rows stand only for rows without a label: add --keep-labelled, so that the file "
-                f"also has the {rows_of(self.labelled)} with one, and evaluate with --sampling-weight."
+                Notice(
+                    "drawn-from-unlabelled",
+                    "the drawn rows stand only for rows without a label: add --keep-labelled, so that the "
+                    f"file also has the {rows_of(self.labelled)} with one, and evaluate with "
+                    "--sampling-weight.",
+                )
             )
         if not self.is_calibrated and self.goal == "recall":
             cautions.append(
-                "the sample is planned as if the scores were calibrated: if they are not, add --calibrator "
-                "FILE."
+                Notice(
+                    "uncalibrated",
+                    "the sample is planned as if the scores were calibrated: if they are not, add "
+                    "--calibrator FILE.",
+                )
             )
         return cautions
 
@@ -302,23 +310,32 @@ class CertificateSampleReport(OneResult):
             f"{self._option} {self.max_omission or self.precision} --certify {RISK:g} -o rule.json",
         ]
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         """Caution if a certificate is unlikely, or other rows would serve better."""
-        cautions, easier = [], "higher" if self.below else "lower"
+        cautions, easier = list[Notice](), "higher" if self.below else "lower"
         if self.budget < self.least:
             cautions.append(
-                f"{count(self.budget)} labels are too few to certify {self._target}: give "
-                f"--budget {self.least} or more, or a {easier} {self._option}."
+                Notice(
+                    "certificate-unlikely",
+                    f"{count(self.budget)} labels are too few to certify {self._target}: give "
+                    f"--budget {self.least} or more, or a {easier} {self._option}.",
+                )
             )
         if self.crossing == 0:
             cautions.append(
-                f"no threshold has {self._target} on the pilot, and a certificate is unlikely: "
-                f"try a {easier} {self._option}."
+                Notice(
+                    "certificate-unlikely",
+                    f"no threshold has {self._target} on the pilot, and a certificate is unlikely: "
+                    f"try a {easier} {self._option}.",
+                )
             )
         if not self.below and self.crossing is not None and self.crossing >= self.share:
             cautions.append(
-                f"the {percent(self.share)} of rows with the highest scores have precision {self.precision} "
-                "on the pilot, and a rule that flags more rows cannot be certified so: label rows of all "
-                "scores alike if it should."
+                Notice(
+                    "region-of-certificate",
+                    f"the {percent(self.share)} of rows with the highest scores have precision "
+                    f"{self.precision} on the pilot, and a rule that flags more rows cannot be certified so: "
+                    "label rows of all scores alike if it should.",
+                )
             )
         return cautions

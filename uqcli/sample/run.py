@@ -53,7 +53,7 @@ def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport
         try:
             report, data, added = prepared(request)
         except MissingColumnError as error:
-            if not request.label_may_be_missing or error.role != f"{LABEL_OPTION}.{request.label}":
+            if not request.label_may_be_missing or f"{LABEL_OPTION}.{request.label}" not in error.roles:
                 raise
             report, data, added = prepared(replace(request, label=None, keep_labelled=False))
         if added is None:

@@ -26,6 +26,7 @@ class ShiftRequest:
     target: Inputs | None = option(
         "FILE",
         "Unlabelled new data (repeatable); --weight is for the labelled rows.",
+        common=True,
         typed=list[str] | None,
         parse=files,
         guarded=True,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from uqcli.base.choices import ShiftEstimator
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, p_text, percent, printable
 from uqcli.estimates.estimate import UNKNOWN, Estimate, ends_of
@@ -286,42 +287,61 @@ class ShiftReport(OneResult):
             return []
         return [f"Whether only class priors changed was not tested: {self.mixture.reason}."]
 
-    def cautions(self) -> list[str]:
+    def cautions(self) -> list[Notice]:
         """Collect the cautions of this result."""
-        sentences = []
+        notices = list[Notice]()
         if self.mixture.rejects:
-            sentences.append(
-                f"the new rows are not a mixture of the labelled classes ({p_text(self.mixture.p_value)}), "
-                "so do not rely on the weights: label some of the new rows to see what changed."
+            notices.append(
+                Notice(
+                    "not-a-mixture",
+                    "the new rows are not a mixture of the labelled classes "
+                    f"({p_text(self.mixture.p_value)}), so do not rely on the weights: label some of the new "
+                    "rows to see what changed.",
+                )
             )
         if 0 < self.target_rows < MIN_CLASS_ROWS * len(self.classes):
-            sentences.append(
-                f"there are fewer than {MIN_CLASS_ROWS} unlabelled rows for each class, too few for "
-                "intervals: use more of them."
+            notices.append(
+                Notice(
+                    "few-target-rows",
+                    f"there are fewer than {MIN_CLASS_ROWS} unlabelled rows for each class, too few for "
+                    "intervals: use more of them.",
+                )
             )
         weights = self.weights
         if weights is not None and weights.condition is not None and weights.condition > _MAX_CONDITION:
-            sentences.append(
-                f"the weights are unreliable, since the classifier confuses classes too often (condition "
-                f"{weights.condition:.3g}): merge classes, or use a better classifier."
+            notices.append(
+                Notice(
+                    "ill-conditioned",
+                    f"the weights are unreliable, since the classifier confuses classes too often (condition "
+                    f"{weights.condition:.3g}): merge classes, or use a better classifier.",
+                )
             )
         if self.parameters.estimator == "em" and self.calibration > _MAX_CALIBRATION_ERROR:
-            sentences.append(
-                f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try "
-                "--estimator bbse."
+            notices.append(
+                Notice(
+                    "uncalibrated",
+                    f"EM's calibration leaves an ECE of {self.calibration:.3g} on the labelled rows: try "
+                    "--estimator bbse.",
+                )
             )
         if weights is not None and weights.clipped and self.artifact is not None:
             names = ", ".join(self.artifact.classes[number] for number in weights.clipped[:20])
-            sentences.append(
-                f"negative class weights were set to 0 (class {names}): use more labelled rows of "
-                "these classes."
+            notices.append(
+                Notice(
+                    "clipped-weights",
+                    f"negative class weights were set to 0 (class {names}): use more labelled rows of "
+                    "these classes.",
+                )
             )
         if self.failed_draws:
             ends = "the intervals leave them out." if self._has_intervals else "there are no intervals."
-            sentences.append(
-                f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate, so {ends}"
+            notices.append(
+                Notice(
+                    "failed-draws",
+                    f"{self.failed_draws} of {self.parameters.bootstrap} draws had no estimate, so {ends}",
+                )
             )
-        return sentences
+        return notices
 
     def _notes(self) -> list[str]:
         notes = [] if self.failure is None else [f"No class weights: {self.failure}."]

@@ -13,6 +13,7 @@ import numpy as np
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, printable, ranges, rows_of, short_names
 from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact, rule, rule_in_short
@@ -154,16 +155,21 @@ class ShowTwoReport(OneResult):
         pairs = {name: (first.get(name), second.get(name)) for name in {**first, **second}}
         return {name: pair for name, pair in pairs.items() if name != "digest" and pair[0] != pair[1]}
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         first, second = short_names(self.names)
         named = zip((first, second), self.rules, strict=True)
-        cautions = [f"{name}: {saved.unsealed}." for name, saved in named if saved.unsealed]
+        cautions = [
+            Notice("edited-rule", f"{name}: {saved.unsealed}.") for name, saved in named if saved.unsealed
+        ]
         for role in ("score", "uncertainty"):
             if columns := self._different_columns(role):
                 one, other = (f"'{printable(column, 30)}'" for column in columns)
                 cautions.append(
-                    f"{first} reads the {role} from {one} and {second} from {other}, so that their "
-                    "thresholds cannot be compared number by number."
+                    Notice(
+                        "other-columns",
+                        f"{first} reads the {role} from {one} and {second} from {other}, so that their "
+                        "thresholds cannot be compared number by number.",
+                    )
                 )
         return cautions
 
@@ -252,7 +258,7 @@ class ShowReport(OneResult):
         card = document.card or HeadCard(title=document.title)
         return replace(
             document,
-            cautions=[f"{self.rule.unsealed}."] if self.rule.unsealed else [],
+            cautions=[Notice("edited-rule", f"{self.rule.unsealed}.")] if self.rule.unsealed else [],
             card=replace(
                 card,
                 title=f"Saved rule: {card.title[:1].lower()}{card.title[1:]}",

@@ -54,7 +54,9 @@ class Descent:
         """Enter a folder, and yield what is inside; nothing, with a caution, if it is a folder above."""
         identity = self.tree.identity(folder)
         if identity in self._above:
-            caution(f"'{folder.name}' leads back to a folder above it, whose files are read once.")
+            caution(
+                "same-file", f"'{folder.name}' leads back to a folder above it, whose files are read once."
+            )
             yield ()
             return
         self._again += identity in self._known

@@ -90,7 +90,7 @@ class TceRequest:
 
     panel: ClassVar = _PANEL
 
-    by: str | None = option("COL", "Also measure each group of this column.")
+    by: str | None = option("COL", "Also measure each group of this column.", common=True)
     audit: tuple[str, ...] = option(
         "COL,...",
         "Test the score in each segment: each value of these columns and each pair of values.",

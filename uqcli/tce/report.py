@@ -11,6 +11,7 @@ import msgspec
 
 from uqcli.audit.report import Audit, with_audit
 from uqcli.base.choices import CalibrationTest
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
     capitalised,
@@ -25,7 +26,6 @@ from uqcli.base.wording import (
 )
 from uqcli.estimates.binning import BINNINGS
 from uqcli.estimates.estimate import Estimate, ends_of
-from uqcli.estimates.score_metrics import REVERSED
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -149,7 +149,7 @@ class TceReport(OneResult):
     overall: GroupResult
     tce_at_group_sizes: float | None
     groups: tuple[GroupResult, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
     clusters: int | None = None
     notes: tuple[str, ...] = ()
     audit: Audit | None = None
@@ -392,26 +392,28 @@ class TceReport(OneResult):
     def _within(self) -> list[str]:
         return [sentence] if (sentence := calibrated_within(self.overall.metrics)) else []
 
-    def _cautions(self) -> list[str]:
+    def _cautions(self) -> list[Notice]:
         if self.is_weighted:
             return [*self.warnings]
         small = [group for group in self.groups if not group.tested]
         names = [f"{_part_name(group)} ({rows_of(group.rows)})" for group in small]
         subject = "1 group is" if len(small) == 1 else f"{count(len(small))} groups are"
-        sentences = [f"{subject} too small for a TCE: {first_of(names, _MAX_NAMED)}."] if small else []
+        too_small = f"{subject} too small for a TCE: {first_of(names, _MAX_NAMED)}."
+        sentences = [Notice("groups-untested", too_small)] if small else []
         undetected = None if self.multiclass else detection_limit(self.overall.classes[0])
         if undetected is not None:
             rare, error = undetected
             missed = f"errors below about {100 * error:.0f} % of" if error < 1 else "errors even larger than"
             sentences.append(
-                f"there are few {rare}, so the tests miss {missed} their rate: use more labelled rows to see "
-                "smaller ones."
+                Notice(
+                    "few-positives",
+                    f"there are few {rare}, so the tests miss {missed} their rate: use more labelled rows to "
+                    "see smaller ones.",
+                )
             )
         by_t = self.parameters.test == CalibrationTest.T
         alike = rejected_alike((self._worst_group or self.overall).classes) if by_t else []
-        first = [warning for warning in self.warnings if warning == REVERSED]
-        others = [warning for warning in self.warnings if warning != REVERSED]
-        return [*first, *alike, *sentences, *others]
+        return [*alike, *sentences, *self.warnings]
 
     def _notes(self) -> list[str]:
         if self.is_weighted:

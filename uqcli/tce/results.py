@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.counts import Ints
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent, percents
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
@@ -266,7 +267,7 @@ def misses_errors(part: ClassResult) -> bool:
     return positives in (0, rows) or detection_limit(part) is not None
 
 
-def rejected_alike(parts: Sequence[ClassResult]) -> list[str]:
+def rejected_alike(parts: Sequence[ClassResult]) -> list[Notice]:
     """Caution that the t-test rejects scores since the labels of their bin do not vary; empty if none."""
     rows = rejected = 0
     for part in parts:
@@ -276,8 +277,11 @@ def rejected_alike(parts: Sequence[ClassResult]) -> list[str]:
     if not rejected:
         return []
     return [
-        f"{_percent(rejected, rows)} of scores are in bins whose labels are all alike, where --test t "
-        "rejects every score, right or wrong: leave it out, since the default test does not."
+        Notice(
+            "alike-labels",
+            f"{_percent(rejected, rows)} of scores are in bins whose labels are all alike, where --test t "
+            "rejects every score, right or wrong: leave it out, since the default test does not.",
+        )
     ]
 
 

@@ -16,6 +16,7 @@ from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import ScoreBinning
 from uqcli.base.counts import Ints, ValueCounts, merge, pool
 from uqcli.base.errors import UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.options import caution_confidence, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
@@ -529,16 +530,19 @@ def _common_sizes(options: Sequence[MeasureOptions]) -> tuple[int | None, int | 
     )
 
 
-def _reversed(counts: Sequence[ValueCounts]) -> list[str]:
+def _reversed(counts: Sequence[ValueCounts]) -> list[Notice]:
     """Caution that a score ranks the wrong way; of class probabilities none is said to."""
-    return [REVERSED] if len(counts) == 1 and is_reversed(counts[0]) else []
+    is_single = len(counts) == 1
+    return [Notice("reversed-score", REVERSED)] if is_single and is_reversed(counts[0]) else []
 
 
-def _size_warnings(overall: GroupResult, sizes: BinSizes, own_options: Sequence[MeasureOptions]) -> list[str]:
+def _size_warnings(
+    overall: GroupResult, sizes: BinSizes, own_options: Sequence[MeasureOptions]
+) -> list[Notice]:
     if own_options[0].binning is not ScoreBinning.PAVA_BC:
         return []
     notes = [
-        f"Class {label_class.name}: {note}" if label_class.name is not None else note
+        Notice(note.key, f"Class {label_class.name}: {note}") if label_class.name is not None else note
         for label_class, class_options in zip(overall.classes, own_options, strict=True)
         for note in size_notes(
             label_class.bins.count, sizes, class_options.n_min or 1, class_options.n_max or 1

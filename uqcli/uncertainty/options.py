@@ -17,8 +17,8 @@ class UncertaintyRequest:
 
     panel: ClassVar = "Model"
 
-    alpha1: str | None = option("COL", "Beta parameter of the positive class (with --alpha0).")
-    alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).")
-    members: str | None = option("PATTERN", 'Ensemble members\' probabilities: "m_*", or a,b,c.')
+    alpha1: str | None = option("COL", "Beta parameter of the positive class (with --alpha0).", common=True)
+    alpha0: str | None = option("COL", "Beta parameter of the negative class (with --alpha1).", common=True)
+    members: str | None = option("PATTERN", 'Ensemble members\' probabilities: "m_*", or a,b,c.', common=True)
     data: DataRequest = filled()
     output: RowOutput = RowOutput()

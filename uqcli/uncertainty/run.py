@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Final
 
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import rows_of
@@ -61,9 +62,11 @@ class UncertaintyReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        cautions = []
+        cautions = list[Notice]()
         if self.undecided:
-            cautions.append(f"{rows_of(self.undecided)} undecided: a value is missing.")
+            cautions.append(
+                Notice("undecided-rows", f"{rows_of(self.undecided)} undecided: a value is missing.")
+            )
         meanings = list(zip(self.columns, _MEANINGS, strict=True))
         return Document(
             title=f"Added a score and its uncertainties to {rows_of(self.source.rows)}.",

@@ -397,7 +397,7 @@ def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | st
         several = " and ".join(f"'{text}'" for text in sorted(patterns.values())[:2])
         raise DataError(
             f"column '{column}' has {several if unsorted is None else repr(unsorted)}",
-            expected="dates such as 2026-03-31 or 31-Mar-2026, or keys of one form, such as 2026-W07",
+            expected="dates such as 2026-03-31 or 31.03.2026, or keys of one form, such as 2026-W07",
             remedy="convert the column, since these texts do not sort as their days do",
         )
     return {text: text for text in texts}

@@ -29,16 +29,16 @@ class WatchRequest:
     panel: ClassVar = MappingProxyType({"state": "State", "bound": "Alarms", "calibrator": "Before labels"})
 
     state: str | None = option(
-        "FILE", "Keep the counts of all batches in this file, from run to run.", guarded=True
+        "FILE", "Keep the counts of all batches in this file, from run to run.", guarded=True, common=True
     )
-    day: str | None = option("COL", "Count each day, week or number of this column once.")
+    day: str | None = option("COL", "Count each day, week or number of this column once.", common=True)
     matured: int | None = option(
         "N", "Count a day only N days later, when its labels are complete.", min=0, guarded=True
     )
     replace: bool = flag("Count a day or batch again if its labels have changed.", guarded=True)
     strict: bool = flag("End with exit code 2 if a batch was counted before.")
     forget: str | None = option("BATCH", "Take a batch out of the counts: its digest or day.", guarded=True)
-    acknowledge: bool = flag("Clear the alarms and start counting anew.", guarded=True)
+    acknowledge: bool = flag("Clear the alarms and start counting anew.", guarded=True, common=True)
     bound: str | None = option(
         "S",
         "Limit to watch. (default: what is certified, else the lower end of what was expected, "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from uqcli.base.exact_numbers import percent_text
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import (
     MOST_NAMED,
@@ -430,35 +431,45 @@ class WatchReport(OneResult):
         header = ("limit", "seen", "trials", "evidence", "of a drop")
         return Table(title="", header=header, rows=rows)
 
-    def _cautions(self) -> list[str]:
-        cautions = []
+    def _cautions(self) -> list[Notice]:
+        cautions = list[Notice]()
         if self.new.known:
             unit = "batch" if self.state.parameters.day is None else "day"
             first = f"{unit} {short_name(self.new.known[0])}"
             others = f" and {count(len(self.new.known) - 1)} more were" if len(self.new.known) > 1 else " was"
-            cautions.append(
-                f"{first}{others} counted before and {'are' if self.new.known[1:] else 'is'} left out."
-            )
+            are = "are" if self.new.known[1:] else "is"
+            cautions.append(Notice("counted-before", f"{first}{others} counted before and {are} left out."))
         if self.new.replaced and self.state.parameters.day is None:
-            cautions.append("these rows were counted before with other labels, and that batch is replaced.")
+            cautions.append(
+                Notice(
+                    "replaced-batch",
+                    "these rows were counted before with other labels, and that batch is replaced.",
+                )
+            )
         spells = [promise.dependence for promise in self._worst_first() if promise.dependence is not None]
         if spells and spells[0].has_spells and not self.alarms():  # a change looks like a spell, too
+            alike = f"each {self.new.unit} resembles the one before (correlation {spells[0].lag:.2f})"
+            remedy = "add a column of weeks, and name it with --day"
             cautions.append(
-                f"each {self.new.unit} resembles the one before (correlation {spells[0].lag:.2f}), and the "
-                "evidence corrects for it only in part: add a column of weeks, and name it with --day."
+                Notice("alike-days", f"{alike}, and the evidence corrects for it only in part: {remedy}.")
             )
         if self.new.young:
-            cautions.append(f"{rows_of(self.new.young)} of days that have not matured are not counted yet.")
+            young = f"{rows_of(self.new.young)} of days that have not matured are not counted yet."
+            cautions.append(Notice("young-rows", young))
         if self.new.unwatched:
-            cautions.append(f"{rows_of(self.new.unwatched)} are of groups without a target of their own.")
+            unwatched = f"{rows_of(self.new.unwatched)} are of groups without a target of their own."
+            cautions.append(Notice("unwatched-rows", unwatched))
         if self.new.added and not any(promise.trials for promise in self.promises):
             cautions.append(
-                "no row of these batches counts for a target, such as a flagged row with a label for a "
-                "precision: check the label column."
+                Notice(
+                    "no-trials",
+                    "no row of these batches counts for a target, such as a flagged row with a label for a "
+                    "precision: check the label column.",
+                )
             )
         if self.is_continued and self.state.is_of_other_evidence:
-            # a standing alarm is the first thing to decide on
-            cautions.insert(0 if self.alarms() else len(cautions), self._of_other_evidence())
+            key = f"{'alarm' if self.alarms() else 'evidence'}-of-earlier-version"
+            cautions.append(Notice(key, self._of_other_evidence()))
         return cautions
 
     def _of_other_evidence(self) -> str:

@@ -61,11 +61,11 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
         try:
             result = _watched(request, rule)
         except MissingColumnError as error:
-            is_meant = "label" in request.columns.typed or error.is_misspelt
+            is_meant = "label" in request.columns.typed or "label" in error.misspelt
             counts = request.content is not None or request.matured is not None
             if request.cluster is not None:
                 counts = True
-            if error.role != "label" or is_meant or counts or not isinstance(rule, BoundaryArtifact):
+            if "label" not in error.roles or is_meant or counts or not isinstance(rule, BoundaryArtifact):
                 raise
         else:
             if request.calibrator is not None:

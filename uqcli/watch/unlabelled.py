@@ -15,6 +15,7 @@ import numpy as np
 from uqcli.base import defaults
 from uqcli.base.counts import Bools, Floats, Ints, PooledScores
 from uqcli.base.errors import UsageError
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text, percent, range_of, rows_of
@@ -170,18 +171,20 @@ class UnlabelledReport(OneResult):
         header = ("", "new rows", "if like the calibration set")
         return Table(title="", header=header, rows=rows)
 
-    def _cautions(self) -> list[str]:
-        cautions = []
+    def _cautions(self) -> list[Notice]:
+        cautions = list[Notice]()
         if self.drift_untested:
-            cautions.append(f"no test of drift: {self.drift_untested}.")
+            cautions.append(Notice("drift-untested", f"no test of drift: {self.drift_untested}."))
         if self.outside > 0.01 * self.rows:
-            cautions.append(
-                f"{percent(self.outside / self.rows)} of rows are outside the range of the calibration set."
-            )
+            share = percent(self.outside / self.rows)
+            outside = f"{share} of rows are outside the range of the calibration set."
+            cautions.append(Notice("outside-range", outside))
         if not self._is_usual:
-            cautions.append("the calibration set does not explain the share of flagged rows.")
+            unusual = "the calibration set does not explain the share of flagged rows."
+            cautions.append(Notice("unusual-alerts", unusual))
         if self.expected is not None and self.expected.reason:
-            cautions.append(f"no precision can be expected: {self.expected.reason}.")
+            reason = f"no precision can be expected: {self.expected.reason}."
+            cautions.append(Notice("nothing-expected", reason))
         return cautions
 
     def _notes(self) -> list[str]:

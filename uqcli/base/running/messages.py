@@ -11,12 +11,13 @@ All of it belongs to the context of the run (``contextvars``), which the threads
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
+from uqcli.base.notices import Notice, weightiest_first
 from uqcli.base.records import dataclass
 from uqcli.base.running.left_out import LeftOut
 from uqcli.base.wording import in_one_line
@@ -33,8 +34,8 @@ class _Said:
     """
 
     remarks: dict[str, None] = field(default_factory=dict)
-    cautions: dict[str, None] = field(default_factory=dict)
-    suspicions: dict[str, None] = field(default_factory=dict)
+    cautions: dict[Notice, None] = field(default_factory=dict)
+    suspicions: dict[Notice, None] = field(default_factory=dict)
     doubts: dict[str, Sequence[str]] = field(default_factory=dict)
     rows: dict[str, int] = field(default_factory=dict)
     left_out: dict[Hashable, LeftOut] = field(default_factory=dict)
@@ -64,26 +65,21 @@ def remarks() -> list[str]:
     return list(_said().remarks)
 
 
-def caution(sentence: str) -> None:
-    """Add a caution on something that can make results wrong, once."""
-    _said().cautions[in_one_line(sentence)] = None
+def caution(key: str, sentence: str) -> None:
+    """Add a caution on something that can make results wrong, once; ``key`` is its kind."""
+    _said().cautions[Notice(key, in_one_line(sentence))] = None
     doubt(sentence)
 
 
-def cautions() -> list[str]:
+def cautions() -> list[Notice]:
     """Return the cautions of this run, in order."""
     return list(_said().cautions)
 
 
-def suspect(sentence: str) -> None:
+def suspect(key: str, sentence: str) -> None:
     """Add a caution on what the rows may be, once; cautions on what they are come before it."""
-    _said().suspicions[in_one_line(sentence)] = None
+    _said().suspicions[Notice(key, in_one_line(sentence))] = None
     doubt(sentence)
-
-
-def suspicions() -> list[str]:
-    """Return the suspicions of this run, in order."""
-    return list(_said().suspicions)
 
 
 def doubt(sentence: str) -> None:
@@ -113,36 +109,57 @@ def repeat_doubts(name: str, sentences: Sequence[str]) -> None:
         _said().doubts[in_one_line(name)] = tuple(map(in_one_line, sentences))
 
 
-def doubts() -> dict[str, Sequence[str]]:
-    """Return the doubts about the rules that this run uses, by the name of the rule file."""
-    return dict(_said().doubts)
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What a run has said that reports and JSON repeat: cautions, suspicions, and doubts by rule file."""
+
+    cautions: tuple[Notice, ...] = ()
+    suspicions: tuple[Notice, ...] = ()
+    doubts: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def notices(self, of_report: Sequence[Notice]) -> list[Notice]:
+        """Return all, with those of the report of the run, the weightiest first."""
+        repeated = [
+            Notice("doubt", f"{name} was made with a doubt: {sentence}")
+            for name, sentences in self.doubts.items()
+            for sentence in sentences
+        ]
+        return weightiest_first([*self.cautions, *of_report, *self.suspicions, *repeated])
+
+    def payload(self, of_report: Sequence[Notice]) -> dict[str, Any]:
+        """Return the JSON form; without doubts it has no such key."""
+        repeated = [
+            sentence if len(self.doubts) == 1 else f"{name}: {sentence}"
+            for name, sentences in self.doubts.items()
+            for sentence in sentences
+        ]
+        return {
+            "cautions": [*map(str, self.cautions), *map(str, self.suspicions)],
+            **({"doubts": repeated} if repeated else {}),
+            "notices": [notice.payload() for notice in self.notices(of_report)],
+        }
 
 
-def repeated_doubts() -> list[str]:
-    """State the doubts about the rules that the run uses."""
-    return [
-        f"{name} was made with a doubt: {sentence}"
-        for name, sentences in doubts().items()
-        for sentence in sentences
-    ]
-
-
-def listed() -> dict[str, list[str]]:
-    """Return the cautions of this run, and the doubts about the rules that it uses, by their JSON keys."""
-    by_rule = doubts()
-    repeated = [
-        sentence if len(by_rule) == 1 else f"{name}: {sentence}"
-        for name, sentences in by_rule.items()
-        for sentence in sentences
-    ]
-    texts = {"cautions": [*cautions(), *suspicions()], "doubts": repeated}
-    return {key: sentences for key, sentences in texts.items() if sentences}
+def said() -> Said:
+    """Return what this run has said so far."""
+    run = _said()
+    return Said(cautions=tuple(run.cautions), suspicions=tuple(run.suspicions), doubts=dict(run.doubts))
 
 
 def clear() -> None:
     """Begin a new run, which has said nothing and read no rows; its progress goes where it went before."""
     before = _run.get(None)
     _run.set(_Said(receivers=[] if before is None else before.receivers))
+
+
+@contextmanager
+def without_messages() -> Iterator[None]:
+    """Forget what is said until the block ends, which looks at inputs again."""
+    token = _run.set(_Said())
+    try:
+        yield
+    finally:
+        _run.reset(token)
 
 
 T = TypeVar("T")

@@ -32,6 +32,7 @@ def caution_rounding() -> None:
         from uqcli.base.running.messages import caution
 
         caution(
+            "rounding",
             "numpy was loaded before uqcli and rounds exponentials as only CPUs with AVX-512 do, so that the "
-            "last digits of a rule may differ from those of other machines: import uqcli first."
+            "last digits of a rule may differ from those of other machines: import uqcli first.",
         )

@@ -31,9 +31,11 @@ class ConstraintOptions:
 
     panel: ClassVar = "Constraint: one, or several bounds together; none lists what each would bring"
 
-    precision: str | None = option("S,...", "Maximize recall at precision S or more; or a list.")
-    recall: str | None = option("R", "Maximize precision at recall R or more.")
-    max_selected: str | None = option("M|P%", "Maximize recall with M rows or P% flagged at most.")
+    precision: str | None = option("S,...", "Maximize recall at precision S or more; or a list.", common=True)
+    recall: str | None = option("R", "Maximize precision at recall R or more.", common=True)
+    max_selected: str | None = option(
+        "M|P%", "Maximize recall with M rows or P% flagged at most.", common=True
+    )
     max_fpr: str | None = option("F", "Maximize recall at false-positive rate F or less.")
     min_specificity: str | None = option("S", "Maximize recall at specificity S or more.")
     max_omission: str | None = option("F", "Drop the most rows, at most F of them positive; needs --certify.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
 from uqcli.cli import options
-from uqcli.cli.command_line import current_line, is_typed, refuse_typed
+from uqcli.cli.command_line import current_line, refuse_typed, settled, words_of
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.overview.options import OverviewRequest
@@ -36,14 +36,13 @@ def overview(
         from uqcli.overview.scores import run_scores
 
         refuse_typed(("audit", "uncertainty"), "with several scores", "one score")
-        named = frozenset({"label"} if _is_named("label", columns) else ())
-        compared = run_scores(replace(request, data=data, named=named), scores)
+        compared = run_scores(replace(request, data=data, named=settled()), scores)
         compared = replace(compared, report=replace(compared.report, inputs=join(inputs or [])))
         deliver(compared, reporting, context=context, plot=plot)
         return
     from uqcli.overview.run import run
 
-    named = frozenset(role for role in ("score", "label", "uncertainty") if _is_named(role, columns))
+    named = settled()
     result = run(
         replace(
             request,
@@ -52,17 +51,13 @@ def overview(
             uncertainties=names("--uncertainty", columns.uncertainty) if "uncertainty" in named else (),
         )
     )
-    report = replace(result.report, arguments=_arguments(result.report.source.columns))
+    content = result.report.content
+    report = replace(result.report, arguments=_arguments(result.report.source.columns, content.taken))
     deliver(replace(result, report=report), reporting, context=context, plot=plot)
 
 
-def _is_named(role: str, columns: options.FitColumns) -> bool:
-    """Whether the user named the column of a role, on the command line or in a configuration."""
-    return is_typed(role) or getattr(columns, role) != role
-
-
-def _arguments(columns: Mapping[str, str]) -> str:
-    """Return the inputs and the options of reading, as typed, with the columns that were read."""
+def _arguments(columns: Mapping[str, str], taken: Mapping[str, Sequence[str]]) -> str:
+    """Return the inputs and the options of reading, as typed or found, with the columns that were read."""
     _, line, _ = current_line()
     words, kept = split(line)[2:], list[str]()
     while words:
@@ -77,5 +72,6 @@ def _arguments(columns: Mapping[str, str]) -> str:
     named = [
         word for role in ("score", "label") if columns[role] != role for word in (f"--{role}", columns[role])
     ]
+    named += words_of({option: values for option, values in taken.items() if option not in columns})
     position = kept.index("--") if "--" in kept else len(kept)
     return join([*kept[:position], *named, *kept[position:]])

@@ -18,28 +18,22 @@ from uqcli.base.running.machine import rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
+from uqcli.engines.local.check.first_look import described, holds_dates, holds_keys
 from uqcli.engines.local.check.rows import CheckedRows
-from uqcli.engines.local.check.values import distinct_of, key_texts, whole_feature
+from uqcli.engines.local.check.values import days_of, distinct_of, key_texts, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
 from uqcli.engines.local.count.table import LocalTable
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.failures import reading
+from uqcli.engines.local.read.json_lines import JsonSource
 from uqcli.engines.local.read.open import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable, digest_of
-from uqcli.engines.protocol import Columns, Keys, ReadRows, StreamRequest, StreamSummary
+from uqcli.engines.protocol import FIRST_ROWS, Columns, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
-
-_FIRST: Final = 1000
-"""Rows by which texts are told from dates."""
 
 _FIRST_BYTES: Final = 1 << 24
 """Bytes of these rows that are enough, if they are wide."""
-
-_FEW: Final = 10
-"""Most different texts that are listed."""
-
-_DATE: Final = r"^\d{4}-\d{2}-\d{2}"
 
 
 def _grouped_rows(parts: Iterable[tuple[Rows, pl.DataFrame]], keys: Keys) -> Rows:
@@ -77,7 +71,7 @@ def _hashed(part: pl.Series, name: str, *, is_day: bool) -> pl.Series:
         part, place = distinct_of(part)
         part = part.cast(pl.String)
     text = key_texts(part, name)
-    value = (text.str.slice(0, 10) if is_day else text).hash().set(text.is_null(), None)
+    value = (days_of(text) if is_day else text).hash().set(text.is_null(), None)
     return value if place is None else value.gather(place)
 
 
@@ -99,75 +93,37 @@ def _with_rows(sources: Sequence[OpenedInput]) -> OpenedInput:
     """Return the first input that has rows; of the formats, CSV alone has columns without them."""
     for source in sources if len(sources) > 1 else ():
         is_known = isinstance(source, CsvSource) and source.origin.regular
-        if not is_known or _read_first(source, [source.columns[0]]).height:
+        if not is_known or _read_first(source, [source.columns[0]], FIRST_ROWS).height:
             return source
     return sources[0]
 
 
-def _first_rows(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+def _first_rows(source: OpenedInput, names: list[str], most: int = FIRST_ROWS) -> pl.DataFrame:
     """Read the first rows of some columns that nobody named, without those that cannot be read."""
     with suppress(DataError):
-        return _read_first(source, names)
+        return _read_first(source, names, most)
     parts = []
     for name in names:
         with suppress(DataError):
-            parts.append(_read_first(source, [name]))
+            parts.append(_read_first(source, [name], most))
     return pl.concat(parts, how="horizontal") if parts else pl.DataFrame()
 
 
-def _read_first(source: OpenedInput, names: list[str]) -> pl.DataFrame:
+def _read_first(source: OpenedInput, names: list[str], most: int) -> pl.DataFrame:
     """Read the first rows of some columns; categories become texts."""
     if not names:
         return pl.DataFrame()
     frames, rows, size = list[pl.DataFrame](), 0, 0
+    is_one_block = most == FIRST_ROWS and not isinstance(source, ColumnarSource)
     with reading(source.origin):
-        for batch in source.batches(names, max_rows=_FIRST):
-            frame = batch.frame[: _FIRST - rows]
+        for batch in source.batches(names, max_rows=FIRST_ROWS):
+            frame = batch.frame[: most - rows]
             categories = [name for name, kind in frame.schema.items() if kind in (pl.Categorical, pl.Enum)]
             frames.append(frame.with_columns([frame.get_column(name).cast(pl.String) for name in categories]))
             rows, size = rows + len(frame), size + int(frames[-1].estimated_size())
-            if rows >= _FIRST or size >= _FIRST_BYTES or not isinstance(source, ColumnarSource):
+            if rows >= most or size >= _FIRST_BYTES or is_one_block:
                 break
     return pl.concat(frames, how="vertical_relaxed") if frames else pl.DataFrame()
-
-
-def _holds_dates(column: pl.Series) -> bool:
-    """Whether a column holds dates or times, or texts that begin with a date."""
-    if column.dtype.is_temporal():
-        return isinstance(column.dtype, pl.Datetime) or column.dtype == pl.Date
-    if column.dtype != pl.String:
-        return False
-    text = _texts(column)
-    if not len(text) or not text.str.contains(_DATE).all():
-        return False
-    days = text.str.slice(0, 10).str.to_date("%Y-%m-%d", strict=False)
-    return int(days.null_count()) == 0
-
-
-def _holds_keys(column: pl.Series) -> bool:
-    """Whether a column holds whole numbers, or texts that are not all decimal numbers."""
-    if column.dtype != pl.String:
-        return column.dtype.is_integer()
-    text = _texts(column)
-    return text.cast(pl.Float64, strict=False).null_count() > 0 or text.cast(
-        pl.Int64, strict=False
-    ).count() == len(text)
-
-
-def _holds_numbers(column: pl.Series) -> bool:
-    """Whether a column holds more than two different numbers, as numbers or as texts."""
-    if column.dtype == pl.String:
-        text = _texts(column)
-        column = text.cast(pl.Float64, strict=False)
-        if column.null_count():
-            return False
-    return column.dtype.is_numeric() and column.drop_nulls().n_unique() > 2
-
-
-def _texts(column: pl.Series) -> pl.Series:
-    """Return the texts of a column, without empty ones."""
-    text = column.drop_nulls().str.strip_chars()
-    return text.filter(text != "")
 
 
 class LocalEngine:
@@ -207,19 +163,16 @@ class LocalEngine:
         """Iterate over checked rows without the unusable ones."""
         return LocalBatches(request, max_rows=rows_per_part())
 
-    def columns(self, request: DataRequest) -> Columns:
-        """Find the columns of all inputs; the first rows of the first input decide which hold numbers."""
+    def columns(self, request: DataRequest, rows: int = FIRST_ROWS) -> Columns:
+        """Find the columns of all inputs; the first rows of the first input show what they hold."""
         with opened(replace(request, roles=Roles(numbers={}), labels=None)) as (sources, _):
             names = shared_names([source.columns for source in sources])
-            first = _first_rows(_with_rows(sources), looked_at(names, request.roles.columns()))
-        numeric = [name for name in first.columns if _holds_numbers(first.get_column(name).alias(""))]
-        texts = {
-            name: tuple(_texts(first.get_column(name).alias("")).unique().sort())
-            for name, kind in first.schema.items()
-            if kind == pl.String
-        }
-        few = {name: values for name, values in texts.items() if len(values) <= _FEW}
-        return Columns(names=tuple(names), numeric=tuple(numeric), texts=few)
+            source = _with_rows(sources)
+            first = _first_rows(source, looked_at(names, request.roles.columns()), rows)
+            delimiter = source.dialect.delimiter if isinstance(source, CsvSource) else ""
+            settings = ["null_value"] if isinstance(source, CsvSource | JsonSource) else []
+        settings += ["delimiter", "decimal"] if delimiter else []
+        return replace(described(names, first), delimiter=delimiter, settings=frozenset(settings))
 
     def keys(self, request: DataRequest) -> Keys:
         """Find columns of all inputs that can be keys; none if an input can be read only once.
@@ -233,8 +186,8 @@ class LocalEngine:
             names = looked_at(shared_names([source.columns for source in sources]), request.roles.columns())
             source = _with_rows(sources)
             first = _first_rows(source, [name for name in names if _may_be_key(source, name)])
-        dates = [name for name in first.columns if _holds_dates(first.get_column(name).alias(""))]
-        others = [name for name in first.columns if _holds_keys(first.get_column(name).alias(""))]
+        dates = [name for name in first.columns if holds_dates(first.get_column(name).alias(""))]
+        others = [name for name in first.columns if holds_keys(first.get_column(name).alias(""))]
         return Keys(dates=tuple(dates), others=tuple(name for name in others if name not in dates))
 
     def first_rows(self, request: DataRequest, limit: int, keys: Keys) -> Rows:

@@ -135,24 +135,26 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
     )
     leave_out(request.key, left_out)
     if left_out.is_doubtful:
-        caution(left_out.caution())
+        caution("rows-left-out", left_out.caution())
     if result.summary.unlabelled:
-        caution(refusals.unlabelled(result.summary.unlabelled))
+        caution("unlabelled-rows", refusals.unlabelled(result.summary.unlabelled))
     column, positive_value = roles.label or "", request.positive_value or ""
     if check.lacks_positive(answers):
-        caution(refusals.without_positive(positive_value, column, first_labels(inputs, column)))
+        caution(
+            "no-positive", refusals.without_positive(positive_value, column, first_labels(inputs, column))
+        )
     if text := answers.get(_PLACEHOLDER):
-        caution(refusals.placeholder(column, text, positive_value))
+        caution("label-placeholder", refusals.placeholder(column, text, positive_value))
     if roles.weight is not None and (caution_text := _weights_seen(result).caution()):
-        caution(caution_text)
+        caution("unclear-weights", caution_text)
     if roles.label is not None and 1 < len(inputs) <= MAX_POOLED:
         _caution_of_shared_rows(check, inputs)
     if roles.may_depend and (caution_text := _repeated(result)):
-        suspect(caution_text)
+        suspect("repeated-rows", caution_text)
     if caution_text := roles.forgotten_cluster(inputs[0].columns):
-        caution(caution_text)
+        caution("forgotten-cluster", caution_text)
     if weights and answers["least_weight"] != answers["most_weight"]:
-        caution(request.unequal_weights())
+        caution("unequal-sampling", request.unequal_weights())
     return result
 
 
@@ -187,7 +189,7 @@ def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> Non
                 digest = int(answer["numbers"]) % 2**64
                 shared.sizes[answer["source"]] = (answer["rows"], answer["labels"], digest)
             if caution_text := shared.caution():
-                caution(caution_text)
+                caution("shared-rows", caution_text)
             return
         texts = [F.col(key).cast("string").alias(key) for key in keys]
         by_source = (
@@ -210,7 +212,7 @@ def _caution_of_shared_rows(check: Check, inputs: Sequence[ClusterInput]) -> Non
         )
         answer = only_row(totals)
     if caution_text := shared_caution(columns, **{name: int(value or 0) for name, value in answer.items()}):
-        caution(caution_text)
+        caution("shared-rows", caution_text)
 
 
 def _weights_seen(checked: CheckedFrame) -> WeightSummary:
@@ -464,19 +466,24 @@ class Check:
             )
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
+        errors = list[refusals.FormError]()
         for key, name in columns.items():
-            self._refuse_unreadable(
-                answers, key, name, *refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
-            )
+            advice = refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, key, name, *advice)
         if self.roles.label is not None:
             advice = "0/1 or true/false", "say which label is positive with --positive VALUE"
             if self.roles.classes:
                 advice = class_advice(list(self.roles.classes))
-            self._refuse_unreadable(answers, "y", self.roles.label, *advice)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, "y", self.roles.label, *advice)
         if self.roles.weight is not None:
             advice = refusals.number_advice(self.roles.weight, [answers["said_w"] or ""], None)
-            self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
-            self._refuse_weights(answers, self.roles.weight)
+            with refusals.collected(errors):
+                self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
+                self._refuse_weights(answers, self.roles.weight)
+        if errors:
+            raise refusals.joined(errors)
         for name in self.amounts:
             if answers[f"unusable_{name}"]:
                 count, example = answers[f"unusable_{name}"], answers[f"unusable_amount_{name}"]
@@ -494,7 +501,7 @@ class Check:
         count = answers[f"wrong_{key}"]
         if count:
             values = "value" if count == 1 else "values"
-            raise DataError(
+            raise refusals.FormError(
                 f"column '{name}' has {count} unreadable {values}, such as '{answers[f'said_{key}']}'",
                 expected=expected,
                 remedy=remedy,

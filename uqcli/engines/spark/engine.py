@@ -21,6 +21,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import keys_of
 from uqcli.engines.protocol import (
+    FIRST_ROWS,
     Columns,
     GroupSize,
     Keys,
@@ -436,8 +437,9 @@ class SparkEngine:
         """Return the batches of distinct rows with their weights, up to a limit."""
         return DistinctBatches(request)
 
-    def columns(self, request: DataRequest) -> Columns:
+    def columns(self, request: DataRequest, rows: int = FIRST_ROWS) -> Columns:
         """Find the columns of the inputs by their types; those of CSV are texts."""
+        del rows  # none is read
         return columns_of(request)
 
     def keys(self, request: DataRequest) -> Keys:

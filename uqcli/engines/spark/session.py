@@ -114,7 +114,7 @@ def session_of(url: str | None) -> SparkSession:
             atexit.register(_close_sessions)
             register_cleanup(_cancel)
     if address in _cautions:
-        caution(_cautions[address])
+        caution("other-server", _cautions[address])
     return _sessions[address]
 
 

@@ -17,6 +17,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_id, require_no_label
+from uqcli.engines.notation import BLANKS, HUNDREDFOLD, NULLS, PERCENT
 from uqcli.engines.probabilities import class_spellings, positive_spellings
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.request import INPUT, DataRequest
@@ -35,10 +36,6 @@ _TYPE_NAMES: Final = {"tinyint": "byte", "smallint": "short", "int": "integer", 
 
 _PLAIN: Final = r"^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 _INFINITE: Final = r"^[+-]?inf(inity)?$"
-
-_BLANKS: Final = r"\t-\r \x85\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-"""White space of Unicode, of which Java's patterns know the part in ASCII alone."""
-
 
 Parsed: TypeAlias = tuple[Column, Column]
 """A parsed column, null if missing or unreadable, and the text of unreadable values, null elsewhere."""
@@ -132,7 +129,7 @@ def _kind(source: ClusterInput, name: str) -> str:
 
 
 def _number_of_text(text: Column) -> Parsed:
-    lower = F.lower(text)
+    lower, text = F.lower(text), _hundredths(text)
     infinite = F.when(lower.startswith("-"), F.lit(float("-inf"))).otherwise(F.lit(float("inf")))
     value = (
         F.when(text.rlike(_PLAIN), text.try_cast("double"))
@@ -141,6 +138,13 @@ def _number_of_text(text: Column) -> Parsed:
     )
     wrong = F.when(value.isNull() & (text != ""), text)
     return _without_sign_of_zero(value), wrong
+
+
+def _hundredths(text: Column) -> Column:
+    """Write numbers that a percent sign follows as decimals, of the same digits; all other texts stay."""
+    sign, rest = (F.regexp_extract(text, PERCENT, group) for group in (1, 2))
+    shifted = F.regexp_replace(F.concat(sign, F.lit("00"), rest), HUNDREDFOLD, "$1$2.$3$4$5")
+    return F.when(text.rlike(PERCENT), shifted).otherwise(text)
 
 
 def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Column, Column, Column | None]:
@@ -159,7 +163,7 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
         null = null | F.isnan(column) | (F.abs(column) == float("inf"))
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
     is_text = kind in _TEXTS
-    placeholder = F.when(lower.isin(*refusals.PLACEHOLDERS) & ~positive, text) if is_text else None
+    placeholder = F.when(lower.isin(*NULLS) & ~positive, text) if is_text else None
     return value, _no_text(), placeholder
 
 
@@ -181,7 +185,7 @@ def first_labels(inputs: Sequence[ClusterInput], column: str) -> list[str]:
 
 
 def _stripped(column: Column) -> Column:
-    return F.regexp_replace(column, rf"^[{_BLANKS}]+|[{_BLANKS}]+$", "")
+    return F.regexp_replace(column, rf"^[{BLANKS}]+|[{BLANKS}]+$", "")
 
 
 def _without_sign_of_zero(column: Column) -> Column:
@@ -240,7 +244,7 @@ def with_labels(
         if counts["none"] == times.count():
             raise no_match(labels)
     for sentence in unused_labels(labels, counts["none"], counts["many"]):
-        caution(sentence)
+        caution("unused-labels", sentence)
     return tuple(
         replace(
             source,

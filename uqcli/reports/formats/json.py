@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.defaults import VERSION
-from uqcli.base.running.messages import listed
+from uqcli.base.running.messages import said
 from uqcli.base.wording import RUNNER_COMMAND, is_acting
 from uqcli.reports.format import Failure, Format, RunContext
 
 if TYPE_CHECKING:
+    from uqcli.reports.checks import Check
     from uqcli.reports.document import Report
 
 
-def to_json(report: Report, failure: Failure | None = None) -> str:
+def to_json(report: Report, failure: Failure | None = None, checks: Sequence[Check] = ()) -> str:
     """Format a report as one indented JSON object; escape characters that act on a terminal."""
-    more: dict[str, Any] = {**listed()}
+    more: dict[str, Any] = said().payload(report.document().cautions)
+    more["gates"] = [check.payload() for check in checks]
     if failure is not None:
         more["error"] = failure.payload()
     return _text({**report.payload(), **more})
@@ -37,7 +39,7 @@ def _text(content: Mapping[str, Any]) -> str:
 
 
 def _render(report: Report, context: RunContext) -> str:
-    return to_json(report, context.failure)
+    return to_json(report, context.failure, context.checks)
 
 
 def _failed(failure: Failure) -> str:

@@ -170,14 +170,14 @@ class _Signs:
         if shared is not None:
             self.shared.add(origin.argument, *shared)
 
-    def cautions(self, request: DataRequest) -> Iterator[tuple[str, Callable[[str], None]]]:
-        """Yield the cautions, empty ones among them, with the functions that add them to the report."""
+    def cautions(self, request: DataRequest) -> Iterator[tuple[str, str, Callable[[str, str], None]]]:
+        """Yield keys and cautions, empty ones among them, with the functions that add them to the report."""
         if self._weights is not None:
-            yield self._weights.caution(), caution
+            yield "unclear-weights", self._weights.caution(), caution
         if self._pairs is not None:
-            yield self._pairs.caution(), suspect
-        yield self.shared.caution(), caution
-        yield request.unequal_weights() if len(self._ends) > 1 else "", caution
+            yield "repeated-rows", self._pairs.caution(), suspect
+        yield "shared-rows", self.shared.caution(), caution
+        yield "unequal-sampling", request.unequal_weights() if len(self._ends) > 1 else "", caution
 
 
 class LocalBatches:
@@ -290,41 +290,42 @@ class LocalBatches:
                     self._rows_by_input.append(checker.rows - rows_before)
                     rows_read(origin.name, checker.rows - rows_before)
                     rows_before = checker.rows
-        checker.finish()
+        with _marked(self._request):
+            checker.finish()
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if self.roles.predicted:
             self.levels = {**checker.levels, PREDICTED: levels_of(self.roles)}
         if isinstance(sources[0], LabelledInput):
             for sentence in sources[0].labels.cautions():
-                caution(sentence)
+                caution("unused-labels", sentence)
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
         self._caution_of(checker)
-        for sentence, add in signs.cautions(self._request):
-            self._warn(sentence, add)
-        self._warn(forgotten)
+        for key, sentence, add in signs.cautions(self._request):
+            self._warn(key, sentence, add)
+        self._warn("forgotten-cluster", forgotten)
 
     def _caution_of(self, checker: RowChecker) -> None:
         """Count the rows that were left out, and caution of these and of what the labels show."""
         left_out = checker.left_out
         leave_out(self._request.key, left_out)
         if left_out.is_doubtful:
-            self._warn(left_out.caution())
+            self._warn("rows-left-out", left_out.caution())
         if self._unlabelled and self._request.frame is None:
-            caution(refusals.unlabelled(self._unlabelled))
+            caution("unlabelled-rows", refusals.unlabelled(self._unlabelled))
         column, positive_value = self.roles.label or "", self._request.positive_value or ""
         if checker.lacks_positive:
-            self._warn(refusals.without_positive(positive_value, column, checker.labels))
+            self._warn("no-positive", refusals.without_positive(positive_value, column, checker.labels))
         if checker.placeholder is not None:
-            self._warn(refusals.placeholder(column, checker.placeholder, positive_value))
+            self._warn("label-placeholder", refusals.placeholder(column, checker.placeholder, positive_value))
 
-    def _warn(self, sentence: str, add: Callable[[str], None] = caution) -> None:
+    def _warn(self, key: str, sentence: str, add: Callable[[str, str], None] = caution) -> None:
         """Add a caution to the report, or a Python warning if the rows are a data frame."""
         if sentence and self._request.frame is not None:
             warnings.warn(as_keywords(sentence), stacklevel=2)
         elif sentence:
-            add(sentence)
+            add(key, sentence)
 
     def remaining(self, start: int, work: Callable[[CheckedRows], R]) -> Iterator[R]:
         """Map a function over the rows from a position on, after all rows have been read and checked."""
@@ -495,8 +496,11 @@ def _text_of(column: pl.Series) -> pl.Series:
 
 @contextmanager
 def opened(request: DataRequest, more: Sequence[str] = ()) -> Iterator[tuple[tuple[OpenedInput, ...], Roles]]:
-    """Open the inputs, and check that each has every required column; more of them may be keys."""
-    with ExitStack() as stack:
+    """Open the inputs, and check that each has every required column; more of them may be keys.
+
+    Errors that other options may mend, also those of the rows read, are marked with the request.
+    """
+    with _marked(request), ExitStack() as stack:
         read = replace(
             request.read,
             required_columns=request.roles.requested_columns(),
@@ -509,6 +513,15 @@ def opened(request: DataRequest, more: Sequence[str] = ()) -> Iterator[tuple[tup
         roles = request.roles.expanded(sources[0].columns, sources[0].origin.display_name)
         named = [(source.origin.display_name, source.columns) for source in sources]
         yield sources, resolved_roles(roles, named)
+
+
+@contextmanager
+def _marked(request: DataRequest) -> Iterator[None]:
+    try:
+        yield
+    except refusals.FormError as error:
+        error.requests.append(request)
+        raise
 
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:

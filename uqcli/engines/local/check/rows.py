@@ -36,6 +36,7 @@ from uqcli.engines.local.check.values import (
 )
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
+from uqcli.engines.refusals import FormError
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
@@ -137,17 +138,27 @@ class RowChecker:
         if batch.footer is not None and self.on_invalid is OnInvalid.ERROR:
             raise refusals.footer(batch.footer, batch.location(batch.frame.height - 1))
         valid = np.ones(batch.frame.height, dtype=np.bool_)
-        roles = self.roles
-        numbers = {role: self._finite(batch, column, valid) for role, column in roles.all_numbers().items()}
+        roles, errors = self.roles, list[FormError]()
+        numbers, groups = dict[str, Floats](), dict[str, Ints]()
+        positive = label_class = weight = None
+        for role, column in roles.all_numbers().items():
+            with refusals.collected(errors):
+                numbers[role] = self._finite(batch, column, valid)
+        with refusals.collected(errors):
+            if roles.label and roles.classes:
+                label_class = self._classes(batch, roles.label, valid)
+            elif roles.label:
+                positive = self._labels(batch, roles.label, valid)
+        for column in roles.keys:
+            with refusals.collected(errors):
+                if column != PREDICTED:
+                    groups[column] = self._groups(batch, column, valid)
+        with refusals.collected(errors):
+            weight = self._weights(batch, roles.weight, valid) if roles.weight else None
+        if errors:
+            raise refusals.joined(errors)
         # a difference, since the negative of zero would be another zero
         numbers |= {role: 0.0 - numbers[role] for role in numbers if roles.is_turned(role)}
-        positive = label_class = None
-        if roles.label and roles.classes:
-            label_class = self._classes(batch, roles.label, valid)
-        elif roles.label:
-            positive = self._labels(batch, roles.label, valid)
-        groups = {column: self._groups(batch, column, valid) for column in roles.keys if column != PREDICTED}
-        weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         for role in roles.amounts:
             self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
         for feature in roles.features:

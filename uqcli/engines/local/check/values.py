@@ -18,7 +18,9 @@ from uqcli.engines import refusals
 from uqcli.engines.local.arrow import TIME_FORMATS, frame_of
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.csv_text import LABEL_KIND, NumberKind
+from uqcli.engines.notation import HUNDREDFOLD, NULLS, PERCENT
 from uqcli.engines.probabilities import class_spellings, positive_spellings
+from uqcli.engines.refusals import FormError
 from uqcli.engines.request import FeatureRequest, Roles
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
@@ -50,7 +52,7 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
     if isinstance(series.dtype, _TEXT_TYPES):
         text = series.cast(pl.String).str.strip_chars()
         null = (text.is_null() | (text == "").fill_null(value=False)).to_numpy()
-        parsed = batch.pointed(text).cast(pl.Float64, strict=False)
+        parsed = hundredths(batch.pointed(text)).cast(pl.Float64, strict=False)
         wrong = parsed.is_null() & ~pl.Series(null)
         if wrong.any():
             raise _no_number(batch, column, text, wrong)
@@ -67,6 +69,15 @@ def numbers_of(batch: Batch, column: str, *, narrow: bool) -> tuple[Floats, Bool
     if np.isfinite(value).all():
         return value, None
     return value, series.is_null().to_numpy() if null is None else null
+
+
+def hundredths(text: pl.Series) -> pl.Series:
+    """Write numbers that a percent sign follows as decimals, of the same digits; all other texts stay."""
+    if not text.str.contains("%", literal=True).any():
+        return text
+    text = text.str.strip_chars()
+    zeros = text.str.replace(PERCENT, "${1}00${2}")
+    return zeros.str.replace(HUNDREDFOLD, "${1}${2}.${3}${4}${5}").zip_with(zeros.ne_missing(text), text)
 
 
 def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> DataError:
@@ -140,7 +151,7 @@ def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
     if not isinstance(series.dtype, _TEXT_TYPES):
         return None
     text = series.cast(pl.String).str.strip_chars().filter(~pl.Series(positive))
-    placeholders = text.filter(text.str.to_lowercase().is_in(list(refusals.PLACEHOLDERS)))
+    placeholders = text.filter(text.str.to_lowercase().is_in(list(NULLS)))
     return None if placeholders.is_empty() else str(placeholders.min())
 
 
@@ -171,14 +182,13 @@ def unreadable(
     row = int(np.argmax(wrong))
     if batch.footer is not None and row == len(wrong) - 1:
         return refusals.footer(batch.footer, batch.location(row))
-    if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
-        remedy = refusals.TRUNCATED_REMEDY
-    return DataError(
+    found = (
         f"column '{column}' has an unreadable value, "
-        f"'{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}",
-        expected=expected,
-        remedy=remedy,
+        f"'{printable(str(text[row]), _MAX_CHARACTERS)}' in {batch.location(row)}"
     )
+    if batch.cut and batch.first_row and row == len(wrong) - 1:  # half a value is neither null nor a label
+        return DataError(found, expected=expected, remedy=refusals.TRUNCATED_REMEDY)
+    return FormError(found, expected=expected, remedy=remedy)
 
 
 def texts_of(series: pl.Series, name: str) -> pl.Series:
@@ -299,9 +309,9 @@ def encoded(batch: Batch, request: FeatureRequest, valid: Bools) -> tuple[Floats
 
 
 def number_column(batch: Batch, name: str) -> pl.Series:
-    """Return a column whose numbers have a decimal point."""
+    """Return a column whose numbers have a decimal point, and no percent sign."""
     series = batch.column(name)
-    return batch.pointed(series) if series.dtype == pl.String else series
+    return hundredths(batch.pointed(series)) if series.dtype == pl.String else series
 
 
 def whole_feature(name: str, parts: Sequence[tuple[pl.Series, pl.Series]], *, text: bool | None) -> Feature:

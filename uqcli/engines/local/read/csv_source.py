@@ -50,28 +50,27 @@ _MAX_CHARACTERS: Final = 40
 
 
 def recognised(header: str, delimiter: str, needed: Sequence[str]) -> str | None:
-    """Return another delimiter that yields all needed columns; None if none does or the given one yields any.
+    """Return another delimiter that yields all needed columns; None if the given one yields any.
 
-    If no column is needed, it is the one that makes the most columns of a header without the given one.
+    If no column is needed, or none is found, it is the one that makes the most columns of a header without
+    the given one.
 
     Examples
     --------
     >>> recognised("score;label", ",", ["score", "label"]), recognised("score,a;b", ",", ["score"])
     (';', None)
-    >>> recognised("p;y", ",", []), recognised("p;q,y", ",", []), recognised("p", ",", [])
-    (';', None, None)
+    >>> recognised("p;y", ",", []), recognised("p;q,y", ",", []), recognised("p;y", ",", ["score"])
+    (';', None, ';')
     """
-    if not needed:
-        most = max(_DELIMITER_NAMES, key=header.count)
-        return most if most in header and delimiter not in header else None
-    if columns_found(header, delimiter, needed):
+    if needed and columns_found(header, delimiter, needed):
         return None
     fitting = (
         candidate
         for candidate in _DELIMITER_NAMES
-        if candidate != delimiter and columns_found(header, candidate, needed) == len(needed)
+        if needed and candidate != delimiter and columns_found(header, candidate, needed) == len(needed)
     )
-    return next(fitting, None)
+    most = max(_DELIMITER_NAMES, key=header.count)
+    return next(fitting, most if most in header and delimiter not in header else None)
 
 
 def delimiter_name(delimiter: str) -> str:

@@ -136,7 +136,10 @@ class JsonSink:
                 )
         for name in frame.columns:
             if _has_other_than_finite(frame.get_column(name).alias("")):  # a name such as ^a$ is a pattern
-                caution(f"column '{printable(name)}' has NaN or infinite numbers, written as null in JSON.")
+                caution(
+                    "null-in-json",
+                    f"column '{printable(name)}' has NaN or infinite numbers, written as null in JSON.",
+                )
         self._stream.write(
             frame.write_ndjson().encode()
         )  # polars would turn a closed pipe into its own error
