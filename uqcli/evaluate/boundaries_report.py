@@ -28,7 +28,15 @@ from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
-from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, Evaluated, apply_command, rates_figure, said_of
+from uqcli.evaluate.report import (
+    HEADER,
+    OWN_DATA_CAUTION,
+    Evaluated,
+    apply_command,
+    rates_figure,
+    said_of,
+    test_command,
+)
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -274,7 +282,9 @@ class EvaluateReport(Evaluated):
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
             verdict=verdicts[met],
-            action=(self._advice() or [apply_command(name)])[0],
+            action=(self._advice() or [test_command(name) if self._same_counts() else apply_command(name)])[
+                0
+            ],
             numbers=numbers,
         )
 

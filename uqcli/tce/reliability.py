@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
-_MAX_LABELS = 20
+_MAX_LABELS = 12
 
 
 def reliability_figure(titled: Sequence[tuple[str, ClassResult]]) -> Figure:
