@@ -179,6 +179,7 @@ def test_shift_estimates_the_target_priors_and_corrects_the_sets(uqcli, folder):
     assert uqcli("shift", "cal.parquet", "--target", "new.csv", *PROBA, "-q", *check).code == 0
 
 
+@pytest.mark.thorough
 def test_shift_is_equal_for_every_order_and_split(uqcli, folder):
     options = (*PROBA, "--bootstrap", "0", "--json")
     for estimator_options in (("--confusion", "soft"), ("--estimator", "em"), ()):
@@ -217,6 +218,7 @@ def test_known_priors_can_be_zero(uqcli, folder):
     assert uqcli("apply", "c.json", "new.csv", "-q").code == 0
 
 
+@pytest.mark.thorough
 def test_float32_probabilities_with_ties_and_many_classes_are_accepted(uqcli, tmp_path):
     random = np.random.default_rng(6)
     joint = random.integers(0, 3, (200, 400)) + (np.arange(400) == 0)
@@ -440,6 +442,7 @@ def test_a_common_threshold_is_shown_once(uqcli, folder, mode, shown_thresholds)
         assert sum(text.count(f"{threshold!r}") for threshold in set(thresholds)) == shown_thresholds
 
 
+@pytest.mark.thorough
 def test_the_figure_names_the_guarantee(uqcli, folder):
     captions = {
         "marginal": "Dashed: guaranteed coverage of all rows together. No single class has a guarantee.",

@@ -197,6 +197,7 @@ def advice_of(uqcli, *command):
     return next((note for note in notes if "are alike, so the ranges are" in note), None)
 
 
+@pytest.mark.thorough
 @pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, ending):

@@ -203,6 +203,7 @@ def test_signals_around_the_rename_report_the_written_files(signal_number, momen
     assert hidden_files(folder) == []
 
 
+@pytest.mark.thorough
 def test_signals_after_the_end_of_the_run_change_nothing(tmp_path):
     code = textwrap.dedent(
         f"""

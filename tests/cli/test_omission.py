@@ -88,6 +88,7 @@ def test_a_rule_drops_rows_of_which_few_are_positive(uqcli, files, tmp_path):
     assert f"{omitted} of {dropped:,} rows that were not flagged were positive" in shown
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("options", [("--max-omission", "0.05"), ("--precision", "0.6", *CERTIFY[:2])])
 @pytest.mark.parametrize(("file", "broken"), [("test", 0), ("worse", 1)])
 def test_evaluate_and_watch_test_the_bound(uqcli, files, tmp_path, options, file, broken):

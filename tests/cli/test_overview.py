@@ -158,6 +158,7 @@ def test_a_word_that_names_nothing_is_no_command(uqcli, word):
     assert f"No such command '{word}'" in found.err
 
 
+@pytest.mark.thorough
 def test_usual_names_are_taken_if_one_fits(uqcli):
     found = uqcli("it's other.tsv")
     text = found.out.decode()

@@ -250,6 +250,7 @@ def test_a_file_without_rows_to_label_is_refused_and_a_configured_column_may_be_
     assert uqcli("sample", "rule.json", "all.parquet", *options).code == 0
 
 
+@pytest.mark.thorough
 def test_rows_drawn_for_recall_are_not_read_as_a_plain_sample_in_silence(uqcli, files):
     caution = "The rows have a column sampling_weight with different values"
     uqcli("sample", "rule.json", "all.parquet", "--for", "recall", "--budget", "300", "-o", "q.csv")

@@ -164,6 +164,7 @@ def test_exported_programs_decide_alike_in_columns_of_either_width(uqcli, narrow
             assert [bool(row[0]) for row in found] == expected
 
 
+@pytest.mark.thorough
 def test_a_batch_is_known_again_as_text(uqcli, narrow_rows):
     uqcli("boundary", "text.csv", "--precision", "0.7", "-q", "-o", "rule.json")
     for name in FORMATS:

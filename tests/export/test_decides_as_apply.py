@@ -176,6 +176,7 @@ NAN_AMONG_NUMBERS = pl.DataFrame(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(name=NAMES, frame=TYPED, as_query=st.booleans())
 @example(name="tree", frame=NAN_AMONG_NUMBERS, as_query=True)

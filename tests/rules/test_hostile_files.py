@@ -262,8 +262,8 @@ def test_names_that_no_rule_file_may_have_are_refused_before_the_search(tmp_path
     "text", ["[],", "{},", '{"a": 1},', "1e308,", "-1e308,", "0.5,", "[[", '"x",', "1e308, [],"]
 )
 def test_a_rule_of_any_shape_is_refused_or_read_in_moderate_memory(fitted, tmp_path, text):
-    """Ten megabytes take at most a twentieth of what a rule may take, beside what the process has."""
-    repeated = (text * (10_000_000 // len(text))).rstrip(",")
+    """Three megabytes take at most a twentieth of what a rule may take, beside what the process has."""
+    repeated = (text * (3_000_000 // len(text))).rstrip(",")
     fields = json.dumps({name: value for name, value in fitted["boundary"].items() if name != "parameters"})[
         :-1
     ]

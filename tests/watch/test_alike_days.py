@@ -84,6 +84,7 @@ def test_large_days_are_finite_and_count():
     assert logs[1] > 20 > 1 > logs[0] > 0 > max(logs[2:])
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(DAYS, BOUNDS, st.none() | DAYS, st.sampled_from([3, 1000]))
 def test_the_evidence_of_a_change_is_that_of_the_oracle(days, bound, calibration, limit):
