@@ -143,7 +143,7 @@ def made(uqcli, tmp_path, monkeypatch):
 
 CASES = [
     pytest.param(
-        kind, (offset + 2 * index) % len(NAMES), marks=[pytest.mark.thorough] if offset or index % 2 else []
+        kind, (offset + 2 * index) % len(NAMES), marks=[pytest.mark.thorough] if offset or index % 4 else []
     )
     for index, kind in enumerate(RULES)
     for offset in range(0, len(NAMES), 3)
