@@ -61,6 +61,10 @@ def test_the_pilot_chooses_and_all_rows_test(uqcli, files, tmp_path):
     )
     shown = " ".join(uqcli("show", "rule.json").out.decode().split())
     assert "(2,000 others chose, 1,500 tested)" in shown
+    assert "among all 1,500 rows" in " ".join(uqcli("show", "rule.json", "--verbose").out.decode().split())
+    assert uqcli("boundary", "older.csv", *CERTIFY, "-o", "split.json", "-q").code == 0
+    alone = " ".join(uqcli("show", "split.json", "--verbose").out.decode().split())
+    assert "1,600 rows set aside" in alone
     # tested at the risk of the certificate: kept on the pilot, broken if every second label is 0
     kept = uqcli("evaluate", "rule.json", "older.csv", "--json").json["metrics"]
     above = older.filter(pl.col("score") >= threshold)["label"]

@@ -524,3 +524,12 @@ def test_an_upper_limit_that_the_mean_error_exceeds_is_null(uqcli, tmp_path):
     band = calibration_band(pool(np.array(scores), np.array(labels) == 1), 0.95)
     assert band.within is None or band.within < found["metrics"]["ece"]
     assert (found["within"], found["metrics"]["within"]) == (None, None)
+
+
+def test_the_page_shows_all_rows_and_the_three_groups_that_deviate_most(uqcli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_groups(bad=[3], groups=6)
+    assert uqcli("tce", "groups.parquet", "--by", "g", "-q", "--report", "page.html").code == 0
+    panels = re.findall(r"(All rows|g = g\d): [\d.]+ % of scores", (tmp_path / "page.html").read_text())
+    assert len(set(panels)) == 4
+    assert {"All rows", "g = g3"} <= set(panels)

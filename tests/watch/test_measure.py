@@ -7,6 +7,7 @@ from fractions import Fraction
 import msgspec
 import numpy as np
 import pytest
+from matplotlib.figure import Figure as Canvas
 
 from tests.oracles import alike_days as oracle
 from uqcli.base.choices import ArtifactKind
@@ -90,6 +91,13 @@ def test_the_risk_and_the_run_length_are_divided_over_promises_and_sides(rates, 
     assert [(promise.limit, promise.change_limit) for promise in found] == [
         (limit, 700 * len(rates)) for _ in rates
     ]
+
+
+def test_the_range_of_days_without_a_success_ends_at_a_hundredth_after_a_year():
+    """The evidence of days that may be alike decides; it must reach 40."""
+    (promise,) = measured(state_of([HALF], [[(0, 1000)]] * 365), [HALF])
+    assert promise.rate.low == 0
+    assert promise.rate.high == pytest.approx(0.0102, abs=5e-5)
 
 
 def test_alarms_ring_at_these_limits_and_not_before():
@@ -262,3 +270,18 @@ def test_an_alarm_of_an_earlier_version_stands_and_says_whether_it_would_be_rais
         assert not any("stays until" in note for note in other.payload()["notes"])
     silent = report_of(state_of([HALF], days, version="0.4.0"), [HALF]).payload()["notes"]
     assert any("evidence is computed in another way since 0.5." in note for note in silent)
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.5, 0.97])
+def test_the_axis_of_rates_holds_the_limit_and_all_points_within_0_and_1(rate):
+    days = [[(k, 20)] for k in draw(rate, 30)]
+    (figure,) = report_of(state_of([HALF], days), [HALF]).document().figures
+    canvas = Canvas()
+    texts = figure.draw(canvas)
+    (axes,) = canvas.axes
+    low, high = axes.get_ylim()
+    points = [k / n for ((k, n),) in days] + [0.5]
+    assert 0 <= low <= min(points) < max(points) <= high <= 1
+    assert high - low < 1.2 * (max(points) - min(points)) + 0.3
+    assert axes.get_xlim() == (0.5, 30.5)
+    assert len(texts) == 30
