@@ -156,8 +156,13 @@ def test_the_readme_states_what_the_flights_show():
     assert (round(by_rows.low, 2), round(by_rows.high, 2)) == (0.44, 0.46)
     assert (round(by_days.low, 2), round(by_days.high, 2)) == (0.35, 0.55)
     text = " ".join(README.read_text().split())
-    assert f"precision is {by_rows.value:.2f}, give or take one point; in use it is {flagged[0]:.2f}." in text
-    assert f"range is 0.35 to 0.55; in use it is {flagged[1]:.2f}." in text
+    assert (
+        f"precision is {by_rows.value:.0%}, give or take one point; in use it is {flagged[0]:.0%}.".replace(
+            "%", " %"
+        )
+        in text
+    )
+    assert f"range is 35 to 55 %; in use it is {100 * flagged[1]:.0f} %." in text
     page = (DOCS / "explanation" / "a-year-of-use.md").read_text()
     months = [f"{rate:.2f}" for rate in flights_figure.by_month(rules[1], "score")]
     assert f"{', '.join(months[:-1])} and {months[-1]} from July to December" in " ".join(page.split())
