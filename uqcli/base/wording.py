@@ -108,6 +108,22 @@ def decimals_of_percent(value: float) -> int:
     return 1 - math.floor(math.log10(100 * rest))
 
 
+def points(difference: float, low: float | None = None, high: float | None = None) -> str:
+    """Format a difference of two rates in percentage points, with its range if it has one.
+
+    Examples
+    --------
+    >>> points(0.0503), points(-0.333, -0.701, 0.137)
+    ('+5.0 points', '-33 points [-70, +14]')
+    """
+    texts = [
+        f"{100 * value:+.{decimals_of_percent(abs(value))}f}"
+        for value in (difference, low, high)
+        if value is not None
+    ]
+    return f"{texts[0]} points{f' [{texts[1]}, {texts[2]}]' if len(texts) == 3 else ''}"
+
+
 def percent_in_range(value: float | None, low: float | None, high: float | None) -> str:
     """Format a rate with its range for a table; without it if there is none, "-" if undefined.
 
