@@ -353,6 +353,10 @@ class WatchReport(OneResult):
         for promise in self.promises:
             trials, rate = promise.newest
             alone = f", {promise.rate_name} {_in_range(rate)}" if trials else ""
+            if promise.counted == "alerts" and 0 < trials < FEWEST_FLAGGED and rate.value is not None:
+                hits = round(rate.value * trials)
+                alone = f", of which {count(hits)} {'is' if hits == 1 else 'are'} right"
+                alone += f" ({range_of(rate.low, rate.high)})" if rate.low is not None else ""
             rates.append(f"{count(trials) if trials else 'no'} {promise.counted}{alone}")
         unit = "batch" if self.state.parameters.day is None else "day"
         name = short_name(self.state.counted[-1].name)
