@@ -310,7 +310,7 @@ class OverviewReport(OneResult):
         elif score.is_reversed:
             odd.append(REVERSED)
         if score.may_be_percentages:
-            odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
+            odd.append("if the scores are percentages, divide them by 100 for tce and calibrate.")
         elif not score.is_probability:
             odd.append("the scores are not probabilities; uqcli calibrate --logit makes some from them.")
         if len(content.negative) > 1:

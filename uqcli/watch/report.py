@@ -432,7 +432,7 @@ class WatchReport(OneResult):
             )
             for promise in self.promises
         ]
-        header = ("limit", "seen", "trials", "evidence", "of a drop")
+        header = ("limit", f"seen ({100 * self.confidence:g} % range)", "trials", "evidence", "of a drop")
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[Notice]:
