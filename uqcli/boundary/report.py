@@ -364,6 +364,8 @@ class BoundaryReport(OneResult):
         if self.constraint.also or self.constraint.amounts:
             return None
         boundary, expected = self.chosen.boundary, self.chosen.expected
+        if self.few_alerts():
+            expected = None
         return points_for_page(
             self.cells,
             self.constraint,

@@ -265,6 +265,9 @@ class EvaluateReport(Evaluated):
                 interval=f"{in_file} here" if measured.by_weight else in_file,
             ),
         ]
+        if 0 < measured.confusion.selected < FEWEST_FLAGGED and measured.weighted is None:
+            right = f"{count(measured.confusion.true_positives)} of {count(measured.confusion.selected)}"
+            numbers[0] = replace(numbers[0], value=right)
         for bound in artifact.constraint.parsed().bounds:
             if bound.rate not in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
                 continue

@@ -393,7 +393,7 @@ class OverviewReport(OneResult):
 
     def _operating_points(self) -> OperatingPoints | None:
         """Return the choice of the page, whose command names the columns that were found."""
-        reports = self.targets.reports
+        reports = () if self.score.is_reversed else self.targets.reports
         points = reports[0].operating_points() if reports else None
         if points is None:
             return None

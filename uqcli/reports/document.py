@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 from uqcli.base.defaults import VERSION
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import decimals_of_percent, percent, shortened
+from uqcli.base.wording import percent, percents, shortened
 from uqcli.estimates.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -347,12 +347,8 @@ def key_rate(label: str, rate: Estimate, confidence: float) -> KeyNumber:
     """Build a key number of a proportion and its interval, if it has one."""
     if rate.low is None or rate.high is None or rate.value is None:
         return KeyNumber(label=label, value=percent(rate.value))
-    digits = max(1, *map(decimals_of_percent, (rate.low, rate.value, rate.high)))
-    digits = min(digits, 1) if rate.high - rate.low > 0.005 else digits
-    low, value, high = (percent(end, digits) for end in (rate.low, rate.value, rate.high))
-    return KeyNumber(
-        label=label, value=value, interval=f"{100 * confidence:g} %: {low.removesuffix(' %')} to {high}"
-    )
+    value, low, high = percents(rate.value, rate.low, rate.high)  # as sentences and tables have them
+    return KeyNumber(label=label, value=f"{value} %", interval=f"{100 * confidence:g} %: {low} to {high} %")
 
 
 def key_cell(label: str, cell: str) -> KeyNumber:

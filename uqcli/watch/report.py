@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _MAX_LOG10 = 300.0
-_NOT_KEPT = "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
+_KEEP = "Add --state FILE to carry the counts over to the next batch."
+_NOT_KEPT = f"Nothing was saved. {_KEEP}"
 
 
 Seen = tuple[str, Estimate, float | None]
@@ -558,13 +559,15 @@ class WatchReport(OneResult):
             KeyNumber(
                 label=worst.text,
                 value=percent(rate.value),
-                interval=f"{range_of(rate.low, rate.high)}, {batches}" if rate.low is not None else "",
+                interval=f"{100 * self.confidence:g} %: {range_of(rate.low, rate.high)}"
+                if rate.low is not None
+                else "",
             ),
             second,
             KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
         ]
         then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
-        next_batch = then if self.kept else _NOT_KEPT
+        next_batch = then if self.kept else _KEEP
         if self._misses_target():
             next_batch = "Test the rule with uqcli evaluate, since it is below its target."
         action = self._after_alarm() or next_batch
