@@ -197,3 +197,47 @@ def test_single_tests_do_not_contradict_the_verdict_on_all(uqcli, rows):
     )
     assert "which chance may explain" not in bent
     assert re.search(r"off by at least \d+ points somewhere", bent)
+
+
+def test_the_precisions_that_flag_enough_rows_are_listed(uqcli, kinds):
+    """High ones with few flagged rows do not push them out, so that no sentence denies them."""
+    random = np.random.default_rng(11)
+    score = np.sort(random.beta(0.6, 12, 6000))
+    label = (random.random(6000) < score).astype(int)
+    label[-12:] = 1  # the highest precisions are reached by a few rows
+    pl.DataFrame({"score": score, "label": label}).write_csv("rare.csv")
+    report = uqcli("rare.csv", "--json").json
+    listed = {
+        row["value"]: row["metrics"]["selected"]
+        for row in report["targets"]
+        if row["option"] == "--precision"
+    }
+    assert len(listed) <= 6
+    assert sum(flagged < 30 for flagged in listed.values()) <= 2
+    for precision in ("0.1", "0.2", "0.3", "0.4"):
+        fitted = uqcli("boundary", "rare.csv", "--precision", precision, "--json").json
+        if fitted["metrics"]["selected"] >= 30 and float(precision) >= min(map(float, listed)):
+            assert precision in listed
+    assert "No usual" not in report["notes"][0]
+
+
+def test_the_next_command_on_the_better_score_reads_the_file_as_well(uqcli, rows):
+    table = pl.read_csv("calibrated.csv")
+    noise = np.random.default_rng(2).random(len(table))
+    lines = [
+        f"{other:.4f};{score:.4f};".replace(".", ",") + ("ja" if label else "nein")
+        for other, score, label in zip(noise, table["score"], table["label"], strict=True)
+    ]
+    Path("two.csv").write_text("\n".join(["weak;strong;y", *lines, ""]))
+    found = uqcli("overview", "two.csv", "--score", "weak,strong", *READING[2:])
+    (words,) = proposed(found)
+    assert words[words.index("--score") + 1] == "strong"
+    assert uqcli(*words, "-q").code == 0
+
+
+def test_a_rule_that_flags_no_row_is_not_rated(uqcli, kinds):
+    assert uqcli("boundary", "few.parquet", "--precision", "0.9", "-q", "-o", "rule.json").code == 0
+    pl.DataFrame({"score": [0.001] * 50, "label": [0, 1] * 25}).write_parquet("low.parquet")
+    outcome = uqcli("evaluate", "rule.json", "low.parquet")
+    assert shown_lines(outcome)[0].startswith("No row is flagged; precision >= 90 % is not tested")
+    assert not proposed(outcome)

@@ -386,8 +386,9 @@ class TargetsReport(OneResult):
             for report in precisions
             if report.chosen.boundary is not None and _alerts(report) >= FEWEST_FLAGGED
         ]
-        if not recalls and precisions:
-            return f"No usual precision flags {FEWEST_FLAGGED} rows, but shares of the rows do."
+        if not recalls and precisions and (advised := self.advised) and (boundary := advised.chosen.boundary):
+            found = f"{self.example} finds {percent(boundary.fit.recall)} of positives"
+            return f"No usual precision flags {FEWEST_FLAGGED} rows; {found}."
         if not recalls:
             rate = percent(self.positives / self.rows)
             return f"No usual precision above the positive rate ({rate}) is reached."
@@ -401,7 +402,7 @@ class TargetsReport(OneResult):
         counted = any(
             _alerts(report) < FEWEST_FLAGGED and not report.source.dependence for report in self.reports
         )
-        of_counts = "; of counts, 95 %" if counted else ""
+        of_counts = "; counts 95 %" if counted else ""
         first = self.reports[0].constraint.kind if self.reports else None
         return [
             Table(
@@ -418,7 +419,7 @@ class TargetsReport(OneResult):
     def _line(self, report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
         assert report.chosen.boundary is not None  # others are left out
         fit = report.chosen.boundary.fit
-        cells = ("", "") if expected is None else (interval(expected.recall), interval(expected.precision))
+        cells = ("-", "-") if expected is None else (interval(expected.recall), interval(expected.precision))
         if fit.selected < FEWEST_FLAGGED:
             right = f"{count(fit.true_positives)} of {count(fit.selected)} right"
             independent = report.source.dependence is None

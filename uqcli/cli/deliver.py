@@ -380,7 +380,8 @@ def _step(
     template, action = document.next, "" if document.card is None else document.card.action
     said = [document.title, *document.lead]
     saves_first = result.several and context.unwritten  # the action is about rules that were saved
-    if action and not stopped and not template and action not in said and not saves_first:
+    is_new = not any(action in sentence for sentence in said)
+    if action and not stopped and not template and is_new and not saves_first:
         return f"Next: {action}"
     if context.unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")

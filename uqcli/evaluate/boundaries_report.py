@@ -134,6 +134,8 @@ class EvaluateReport(Evaluated):
         rated = f"{constraint.rule.name}{where} is {found}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
         flagged = measured.confusion.selected
+        if constraint.rate is Rate.PRECISION and not flagged:
+            return "No row is flagged"
         if constraint.rate is Rate.PRECISION and rate is None and flagged < FEWEST_FLAGGED:
             right = f"{count(measured.confusion.true_positives)} of {count(flagged)} flagged rows are right"
             range_ = range_of(estimate.low, estimate.high)
@@ -484,8 +486,9 @@ class EvaluateReport(Evaluated):
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
     def _apply(self, name: str, rule: BoundaryArtifact) -> list[str]:
-        """Return the command that applies a rule; none if it flags by the wrong end of its score."""
-        return [] if REVERSED in rule.known_doubts else [apply_command(name)]
+        """Return the command that applies a rule; none if it flags nothing, or the wrong end of a score."""
+        is_of_use = self.results[0][2].confusion.selected and REVERSED not in rule.known_doubts
+        return [apply_command(name)] if is_of_use else []
 
     def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
         """State what the additional work of one of two rules with a review finds."""
