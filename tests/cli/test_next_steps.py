@@ -29,6 +29,7 @@ def test_scores_that_need_no_map_stay_as_they_are(uqcli, rows, tmp_path):
     first, *_, last = found.out.decode().splitlines()
     assert first.startswith("The scores stay as they are (method identity): ")
     assert last == "Wrote map.json."  # and no next step
+    assert "Next:" not in uqcli("calibrate", "calibrated.csv").out.decode()
     assert uqcli("apply", "map.json", "calibrated.csv", "-o", "out.csv").code == 0
     added = pl.read_csv(tmp_path / "out.csv")
     assert added["calibrated"].to_list() == added["score"].to_list()
@@ -114,6 +115,7 @@ def test_a_score_that_ranks_the_wrong_way_is_not_put_to_use(uqcli, kinds):
     turned = uqcli("overview", "turned.csv", "--score", "calibrated", "--json").json
     assert turned["metrics"]["auc"] > 0.6
     assert not proposed(uqcli("boundary", "reversed.csv"))
+    assert "Next:" not in uqcli("boundary", "reversed.csv", "--max-selected", "20%").out.decode()
     rule = uqcli("boundary", "reversed.csv", "--max-selected", "20%", "-o", "rule.json")
     assert not proposed(rule)
     assert not proposed(uqcli("evaluate", "rule.json", "reversed.csv"))
@@ -202,9 +204,9 @@ def test_single_tests_do_not_contradict_the_verdict_on_all(uqcli, rows):
 def test_the_precisions_that_flag_enough_rows_are_listed(uqcli, kinds):
     """High ones with few flagged rows do not push them out, so that no sentence denies them."""
     random = np.random.default_rng(11)
-    score = np.sort(random.beta(0.6, 12, 6000))
-    label = (random.random(6000) < score).astype(int)
-    label[-12:] = 1  # the highest precisions are reached by a few rows
+    score = np.linspace(0, 1, 6000).round(4)
+    label = (random.random(6000) < 0.3 * score**4).astype(int)
+    label[-8:] = 1  # the highest precisions are reached by a few rows
     pl.DataFrame({"score": score, "label": label}).write_csv("rare.csv")
     report = uqcli("rare.csv", "--json").json
     listed = {
@@ -218,6 +220,7 @@ def test_the_precisions_that_flag_enough_rows_are_listed(uqcli, kinds):
         fitted = uqcli("boundary", "rare.csv", "--precision", precision, "--json").json
         if fitted["metrics"]["selected"] >= 30 and float(precision) >= min(map(float, listed)):
             assert precision in listed
+    assert max(listed.values()) >= 30
     assert "No usual" not in report["notes"][0]
 
 

@@ -386,7 +386,8 @@ def _step(
     if context.unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")
         name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
-        return "" if stopped else f"Next: add -o {context.command}{name}."
+        is_of_use = template or result.several or context.command == "bin"
+        return "" if stopped or not is_of_use else f"Next: add -o {context.command}{name}."
     if not template or ("{rule}" in template and not written):
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):
