@@ -53,6 +53,14 @@ def test_a_range_is_in_order_and_its_ends_are_told_from_its_rate(ends):
         assert far - near < 1e-9 or low_text != high_text
 
 
+@settings(max_examples=300)
+@given(ends=st.lists(st.floats(0.1, 0.98), min_size=3, max_size=3).map(sorted))
+def test_a_rate_and_its_range_have_the_same_decimals(ends):
+    low, value, high = ends
+    decimals = {len(text.partition(".")[2]) for text in percents(value, low, high)}
+    assert len(decimals) == 1 or max(decimals) > 1  # nearly equal ends are told apart by more
+
+
 def test_what_is_undefined_or_has_no_range_says_so():
     assert (percent(None), percent_in_range(None, None, None)) == ("-", "-")
     assert percent_and_range(None, None, None) == "undefined"

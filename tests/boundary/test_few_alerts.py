@@ -19,15 +19,15 @@ def test_a_rate_of_few_flagged_rows_is_a_count_with_its_range(flagged, right, re
     right = min(right, flagged)
     fit = Confusion(rows=500, positives=right + rest + 1, selected=flagged, true_positives=right)
     sentence = answer(fit)
-    is_count = f": {right} of {flagged} right, " in sentence
+    is_count = f": {right} of {flagged} right (95 % interval " in sentence
     assert is_count == (flagged < FEWEST_FLAGGED)
     assert ("of them are positive" in sentence) == (not is_count)
     if is_count:
         low, high = clopper_pearson(right, flagged, 0.95)
-        shown = re.search(r"right, ([\d.]+) to ([\d.]+) %", sentence).groups()
+        shown = re.search(r"interval ([\d.]+) to ([\d.]+) %", sentence).groups()
         assert float(shown[0]) == pytest.approx(100 * low, abs=0.51)
         assert float(shown[1]) == pytest.approx(100 * high, abs=0.51)
-    assert "of 20 right," not in answer(fit, independent=False)
+    assert "interval" not in answer(fit, independent=False)
 
 
 def estimates():

@@ -14,6 +14,7 @@ from uqcli.boundary.operating_points import operating_points
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.shift.rule import BinaryWeights
 
 
@@ -37,6 +38,7 @@ def test_points_are_those_of_single_searches(rows, seed):
     for kind, pairs in points.items():
         amounts = [Fraction(bound.value) for bound, _, _ in pairs]
         assert amounts == sorted(set(amounts))
+        assert all(rule[0].fit.selected >= FEWEST_FLAGGED for _, rule, _ in pairs)
         for bound, rule, single in pairs[:: max(1, len(pairs) // 4)]:
             constraint = parse_constraint(kind, bound.value)
             assert_same_rule(rule, cells, Algorithm.SMOOTH, constraint, seed)

@@ -61,7 +61,7 @@ def test_significant_differences_are_marked(uqcli, pair, data):
     shown = " ".join(uqcli("evaluate", *pair, data, "--verbose").out.decode().split())
     assert "(p<0.0001)" in shown
     assert "(sig.)" in shown
-    assert re.search(r"recall .* \+\d\.\d+ \[\+\d\.\d+, \+\d\.\d+\] \(p<0.0001\)", shown)
+    assert re.search(r"recall .* \+\d+ points \[\+\d+, \+\d+\] \(p<0.0001\)", shown)
     assert "n.s." not in shown
 
 

@@ -137,6 +137,16 @@ def test_the_first_look_leaves_no_row_out_unasked(uqcli):
     assert uqcli(*command_in(outcome.err)).code == 0
 
 
+def test_a_number_in_another_form_is_not_taken_for_a_missing_value(uqcli):
+    """Beside texts that mean a missing value, the advice is on those."""
+    form = {"decimal": ",", "percent": "percent", "null": "k. A."}
+    Path("x.csv").write_text(written(";", "plain", "0/1", **form))
+    message = uqcli("tce", "x.csv").err
+    assert "if 'k. A.' means a missing value" in message
+    assert 'give --decimal ","' in message
+    assert message.count("means a missing value") == 1
+
+
 def test_what_was_typed_or_configured_is_not_guessed(uqcli):
     Path("x.csv").write_text(written(";", "foreign", "ja/nein", decimal=","))
     Path("uqcli.toml").write_text("positive = 'Nein'\nscore = 'Wahrscheinlichkeit'\n")

@@ -121,5 +121,5 @@ def test_an_infeasible_target_is_said_once(uqcli, more):
     outcome = uqcli("boundary", "d.csv", "--precision", "0.75", *more)
     assert outcome.code == 4
     printed = outcome.err if "--json" in more else f"{outcome.out.decode()}\n{outcome.err}"
-    assert printed.lower().count("no boundary reaches precision 0.75") == 1
-    assert outcome.err.startswith("error: no boundary reaches precision 0.75") or "-o" in more
+    assert printed.lower().count("no boundary reaches precision 75 %") == 1
+    assert outcome.err.startswith("error: no boundary reaches precision 75 %") or "-o" in more

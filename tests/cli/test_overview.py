@@ -211,7 +211,7 @@ def test_a_delimiter_that_one_command_recognises_all_do(uqcli):
 @pytest.mark.parametrize(
     ("line", "part"),
     [
-        ("percent.csv", "may be percentages"),
+        ("percent.csv", "if the scores are percentages"),
         ("log.csv", "are not probabilities"),
         ("constant.csv", "all scores are equal"),
         ("rows.csv", "--cluster customer_id"),

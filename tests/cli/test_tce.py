@@ -398,7 +398,7 @@ def test_groups_of_which_none_is_tested_are_no_feature_to_calibrate_with(uqcli, 
     assert uqcli("tce", "d.csv", "--by", "g", "--json").json["worst_group"] is None
     shown = uqcli("tce", "d.csv", "--by", "g").out.decode()
     assert "All rows together are not calibrated" in shown
-    assert "Next: uqcli calibrate CALIBRATION.parquet -o calibrator.json" in shown
+    assert "Next: uqcli calibrate CALIBRATION.csv -o calibrator.json" in shown
     assert "--features" not in shown
 
 

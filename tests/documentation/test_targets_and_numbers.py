@@ -93,7 +93,7 @@ def test_the_first_figure_and_its_numbers_are_current():
         for recall in (comparison.rule, comparison.same_precision, comparison.same_alerts)
     ]
     text = " ".join(README.read_text().split())
-    assert f"precision of {comparison.precision:.2f}" in text
+    assert f"precision of {100 * comparison.precision:.0f} %" in text
     assert f"{percents[0]} of the positives" in text
     assert f"{percents[1]} at the same precision, and {percents[2]} with as many alerts" in text
     picture = (DOCS / "images" / "boundary.svg").read_text()

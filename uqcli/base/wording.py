@@ -57,12 +57,15 @@ def percents(*values: float) -> list[str]:
     """Format rates that a sentence compares, in percent without the sign, so that they differ as they do.
 
     Each has two significant digits (near 1, if it is alone, of what is missing), and as many more as show its
-    difference from the next one within two fifths.
+    difference from the next one within two fifths. If one from 10 % on needs a decimal, the others have
+    one as well.
 
     Examples
     --------
     >>> percents(0.7, 0.62), percents(0.0065, 0.014), percents(0.103, 0.098), percents(0.9997, 1)
     (['70', '62'], ['0.65', '1.4'], ['10.3', '9.8'], ['99.97', '100'])
+    >>> percents(0.2026, 0.1852, 0.2208)
+    ['20.3', '18.5', '22.1']
     """
     ascending = sorted({*values})
     if len(ascending) == 1:
@@ -71,6 +74,9 @@ def percents(*values: float) -> list[str]:
     for low, high in pairwise(ascending):
         told = _decimals_apart(low, high, (decimals[low], decimals[high]))
         decimals |= {value: max(told, decimals[value]) for value in (low, high)}
+    whole = [value for value in ascending if decimals_of_percent(value) == 0 and value <= _NEARLY_ALL]
+    if max((decimals[value] for value in whole), default=0) == 1:  # more would be false precision elsewhere
+        decimals |= dict.fromkeys(whole, 1)
     return [_percent_text(value, decimals[value]) for value in values]
 
 
@@ -106,6 +112,22 @@ def decimals_of_percent(value: float) -> int:
         return 0
     rest = 1 - value if value > _NEARLY_ALL else abs(value)
     return 1 - math.floor(math.log10(100 * rest))
+
+
+def points(difference: float, low: float | None = None, high: float | None = None) -> str:
+    """Format a difference of two rates in percentage points, with its range if it has one.
+
+    Examples
+    --------
+    >>> points(0.0503), points(-0.333, -0.701, 0.137)
+    ('+5.0 points', '-33 points [-70, +14]')
+    """
+    texts = [
+        f"{100 * value:+.{decimals_of_percent(abs(value))}f}"
+        for value in (difference, low, high)
+        if value is not None
+    ]
+    return f"{texts[0]} points{f' [{texts[1]}, {texts[2]}]' if len(texts) == 3 else ''}"
 
 
 def percent_in_range(value: float | None, low: float | None, high: float | None) -> str:

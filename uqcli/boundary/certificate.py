@@ -77,12 +77,14 @@ class NotCertified:
 
     The p-value is that of the first boundary tested; None if nothing could be tested. ``rows_needed`` is the
     approximate size of a sufficient calibration set (see ``Certifier.rows_needed``); None if these rows do
-    not suggest that any size suffices. Promises are provable if some number of rows could show them; none
-    shows a rate of 1.
+    not suggest that any size suffices. It is ``promising`` nevertheless if a boundary with too few tested
+    alerts for that has better rates than are promised. Promises are provable if some number of rows could
+    show them; none shows a rate of 1.
     """
 
     p_value: float | None
     rows_needed: int | None
+    promising: bool = False
     provable: bool = True
 
 
@@ -157,6 +159,7 @@ class Certifier:
             return NotCertified(
                 p_value=float(p_values[next_tested]),
                 rows_needed=self.rows_needed(promises, delta, int(next_tested)),
+                promising=self._is_promising(promises),
             )
         last, tested = max(int(certified[-1]), at_least - 1), self.tested
         return Certified(
@@ -195,6 +198,14 @@ class Certifier:
             [_binomial_tail(*self.tested.trials(rate), float(minimum)) for rate, minimum in promises], axis=0
         )
         return p_values
+
+    def _is_promising(self, promises: Sequence[Promise]) -> bool:
+        """Whether a boundary with fewer alerts than ``rows_needed`` takes has better rates than promised."""
+        few = self.tested.selected < MIN_ALERTS
+        for rate, minimum in promises:
+            successes, trials = self.tested.trials(rate)
+            few = few & (successes > float(minimum) * trials)
+        return bool(few.any())
 
     def rows_needed(self, promises: Sequence[Promise], delta: float, failed: int = -1) -> int | None:
         """Estimate the size of a calibration set that certifies some boundary of the sequence.

@@ -450,6 +450,8 @@ class Certification:
         safest = "the safest one" if self.groups is None else "the safest one of any group"
         where = f"{units} of the calibration set" if self.has_pilot else f"{units} kept aside for the test"
         tested = f"{sentence}: {safest} has p = {failed.p_value:.3g} on the {where}"
+        if failed.rows_needed is None and failed.promising:
+            return f"{tested}, of which it flags too few; use more labelled {units}, or {self.easier}"
         if failed.rows_needed is None:
             return f"{tested}, and more {units} may not help; {self.easier}"
         in_group = "" if self.groups is None else " in a group"

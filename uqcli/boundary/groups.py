@@ -319,7 +319,8 @@ def _certify(
     )
     sizes = [failure.rows_needed for failure in failures if failure.rows_needed is not None]
     if failed is not None:
-        failed = replace(failed, rows_needed=min(sizes, default=None))
+        promising = any(failure.promising for failure in failures)
+        failed = replace(failed, rows_needed=min(sizes, default=None), promising=promising)
     boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
     risk = f"{100 * float(delta) / len(parts):.3g} %"
     certification = Certification(

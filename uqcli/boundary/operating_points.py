@@ -34,6 +34,7 @@ from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_bou
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.open import write_frames
 from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.estimates.proportion import Chosen, net_benefit
 from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints
 from uqcli.reports.figures import BLUE, INK, RED, draw_grid_lines
@@ -132,8 +133,8 @@ def operating_points(
     The constraint of the run is also a point if its kind has points; its margin applies to precisions. By
     kind of constraint, in ascending order, return the constraint, its rule and, if several uncertainty bins
     share their score bins, the single threshold. The rules are of the algorithm: nested boundaries, or a
-    single threshold. None for a grid of over 20,000 cells, and for a single threshold on bins that do not
-    share theirs.
+    single threshold. Rules that flag too few rows to expect anything are left out. None for a grid of over
+    20,000 cells, and for a single threshold on bins that do not share theirs.
     """
     if len(cells.flat[0]) > _MAX_CELLS or not cells.positives:
         return None
@@ -163,7 +164,7 @@ def operating_points(
             if candidate.rate is Rate.PRECISION:
                 asked = replace(asked, margin=constraint.margin)
             rule = rules.at(asked)
-            if rule is not None:
+            if rule is not None and rule[0].fit.selected >= FEWEST_FLAGGED:
                 points_of_kind.append((candidate, rule, None if singles is None else singles.at(asked)))
         points[kind] = points_of_kind
     return points

@@ -259,7 +259,7 @@ class BoundaryReport(OneResult):
             tables=tables,
             cautions=self._cautions(),
             notes=self._notes(),
-            next=f"evaluate {{rule}} TEST.csv{option}" if boundary else "",
+            next=f"evaluate {{rule}} TEST.csv{option}" if boundary and not self.reversed_score() else "",
             figures=self._figures(),
             claims=[self.claim, *self._miss_claim()],
             card=self.card,
@@ -364,6 +364,8 @@ class BoundaryReport(OneResult):
         if self.constraint.also or self.constraint.amounts:
             return None
         boundary, expected = self.chosen.boundary, self.chosen.expected
+        if self.few_alerts():
+            expected = None
         return points_for_page(
             self.cells,
             self.constraint,

@@ -53,6 +53,7 @@ from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import CLUSTERED, EVERY_SCORE, RANKED, require_memory, reusable_streams
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
+from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
@@ -68,6 +69,9 @@ _HIGH_PRECISIONS: Final = ("0.6", "0.7", "0.8", "0.9", "0.95", "0.99")
 """Precisions of interest if half of the rows are positive."""
 
 MOST_PRECISIONS: Final = 6
+_FEW_ABOVE: Final = 2
+"""Precisions that are listed above the highest one that flags enough rows for a rate."""
+
 _SHARES: Final = ("1%", "5%", "10%", "20%")
 
 
@@ -436,8 +440,16 @@ def _rows_and_targets(
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
     cells = rows.one_row
     usual = usual_precisions(cells.positives, cells.total)
-    reached = [bound for bound in usual if _is_reached(bound, cells)]
-    return rows, (*reached[-MOST_PRECISIONS:], *(share for share in shares if _is_reached(share, cells)))
+    reached = [(bound, alerts) for bound in usual if (alerts := _alerts_at(bound, cells))]
+    shown = shown_precisions([bound for bound, _ in reached], [alerts for _, alerts in reached])
+    return rows, (*shown, *(share for share in shares if _alerts_at(share, cells)))
+
+
+def shown_precisions(reached: list[Constraint], alerts: Sequence[int]) -> list[Constraint]:
+    """Return the highest precisions, of which few may flag too few rows for a rate if others flag enough."""
+    enough = sum(flagged >= FEWEST_FLAGGED for flagged in alerts)
+    end = max(MOST_PRECISIONS, enough + _FEW_ABOVE) if enough else len(reached)
+    return reached[:end][-MOST_PRECISIONS:]
 
 
 def usual_precisions(positives: int, rows: int) -> list[Constraint]:
@@ -447,9 +459,13 @@ def usual_precisions(positives: int, rows: int) -> list[Constraint]:
     return [bound for bound in bounds if bound.numbers[0] * rows > positives]
 
 
-def _is_reached(bound: Constraint, cells: Cells) -> bool:
-    """Whether a single threshold meets a bound; more thresholds may, where it does not."""
-    return cells.positives > 0 and optimise(cells, Algorithm.SMOOTH, bound).boundary is not None
+def _alerts_at(bound: Constraint, cells: Cells) -> int:
+    """Return the flagged rows of the best threshold under a bound, 0 if none meets it.
+
+    More thresholds may meet it where one does not.
+    """
+    found = optimise(cells, Algorithm.SMOOTH, bound).boundary if cells.positives > 0 else None
+    return 0 if found is None else found.fit.selected
 
 
 def _reports(

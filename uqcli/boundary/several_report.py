@@ -13,10 +13,10 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printable, ranges, rows_of
 from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
-from uqcli.boundary.rule import ranges_by, rule, rule_in_short
+from uqcli.boundary.rule import precision_cell, ranges_by, rule, rule_in_short
 from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
-from uqcli.estimates.proportion import right_of
+from uqcli.estimates.proportion import range_of_few
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -87,7 +87,10 @@ class SeveralBoundariesReport:
             boundary, target = report.chosen.boundary, report.constraint.text()
             share_found = "nothing" if boundary is None else percent(boundary.fit.recall)
             of_all = " of all positives" if not parts and boundary is not None else ""
-            parts.append(f"{share_found}{of_all} with {target}")
+            right = ""
+            if boundary is not None and 0 < boundary.fit.selected < FEWEST_FLAGGED:
+                right = f" ({precision_cell(boundary.fit)} flagged rows right)"
+            parts.append(f"{share_found}{of_all} with {target}{right}")
         if len(parts) > MOST_NAMED:
             more = f"the table has {len(parts) - MOST_NAMED} more targets"
             return f"Finds {', '.join(parts[:MOST_NAMED])}; {more}."
@@ -300,7 +303,7 @@ class TargetsReport(OneResult):
 
     def document(self) -> Document:
         """Return the readable form."""
-        example = self.example
+        example = "" if self.is_reversed else self.example
         return Document(
             title=self.sentence(),
             lead=[f"Choose a line and add its option, such as {example}."] if example else [],
@@ -352,16 +355,40 @@ class TargetsReport(OneResult):
         """Return the reports of one kind of target."""
         return [report for report in self.reports if report.constraint.kind is kind]
 
+    @property
+    def is_reversed(self) -> bool:
+        """Whether low scores are more often positive than high ones, so that no target is of use."""
+        return any(report.reversed_score() for report in self.reports)
+
+    def few_flagged(self) -> str:
+        """State what the advised target brings if no target flags enough rows for a rate; else empty."""
+        advised = self.advised
+        if advised is None or advised.chosen.boundary is None or _alerts(advised) >= FEWEST_FLAGGED:
+            return ""
+        fit = advised.chosen.boundary.fit
+        independent = advised.source.dependence is None
+        hits = fit.true_positives
+        ends = f" (95 % interval {range_of_few(hits, fit.selected)})" if independent else ""
+        return (
+            f"No usual target flags {FEWEST_FLAGGED} rows; {self.example} flags {count(fit.selected)}, "
+            f"of which {count(hits)} {'is' if hits == 1 else 'are'} right{ends}."
+        )
+
     def sentence(self) -> str:
-        """State what the lowest and the highest precision bring."""
+        """State what the lowest and the highest precision bring that flag enough rows for a rate."""
         if not self.positives:
             return "No row is positive, so no rule can be found."
+        if few := self.few_flagged():
+            return few
+        precisions = self.of_kind(ConstraintKind.PRECISION)
         recalls = [
             (report.constraint.bound, percent(report.chosen.boundary.fit.recall))
-            for report in self.of_kind(ConstraintKind.PRECISION)
-            if report.chosen.boundary is not None
-            and (report is self.advised or _alerts(report) >= FEWEST_FLAGGED)
+            for report in precisions
+            if report.chosen.boundary is not None and _alerts(report) >= FEWEST_FLAGGED
         ]
+        if not recalls and precisions and (advised := self.advised) and (boundary := advised.chosen.boundary):
+            found = f"{self.example} finds {percent(boundary.fit.recall)} of positives"
+            return f"No usual precision flags {FEWEST_FLAGGED} rows; {found}."
         if not recalls:
             rate = percent(self.positives / self.rows)
             return f"No usual precision above the positive rate ({rate}) is reached."
@@ -371,11 +398,16 @@ class TargetsReport(OneResult):
         return f"{alone} rule finds {most} of positives at precision {low}{also}."
 
     def tables(self, whose: str = "On the calibration set") -> list[Table]:
-        """Build a table for each kind of target; ``whose`` begins the title."""
+        """Build a table for each kind of target; ``whose`` begins the title of the first."""
+        counted = any(
+            _alerts(report) < FEWEST_FLAGGED and not report.source.dependence for report in self.reports
+        )
+        of_counts = "; counts 95 %" if counted else ""
+        first = self.reports[0].constraint.kind if self.reports else None
         return [
             Table(
-                title=f"{whose}, and expected on new data ({ranges_by(self.source)})"
-                if kind is ConstraintKind.PRECISION
+                title=f"{whose}, and expected on new data ({ranges_by(self.source)}{of_counts})"
+                if kind is first
                 else "",
                 header=(f"--{kind}", "flagged", "recall", "expected recall", "expected precision"),
                 rows=list(map(self._line, reports, agreeing(reports))),
@@ -387,10 +419,14 @@ class TargetsReport(OneResult):
     def _line(self, report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
         assert report.chosen.boundary is not None  # others are left out
         fit = report.chosen.boundary.fit
-        cells = ("", "") if expected is None else (interval(expected.recall), interval(expected.precision))
+        cells = ("-", "-") if expected is None else (interval(expected.recall), interval(expected.precision))
         if fit.selected < FEWEST_FLAGGED:
+            right = f"{count(fit.true_positives)} of {count(fit.selected)} right"
             independent = report.source.dependence is None
-            cells = "-", right_of(fit.true_positives, fit.selected, independent=independent)
+            cells = (
+                "-",
+                f"{right}, {range_of_few(fit.true_positives, fit.selected)}" if independent else right,
+            )
         return (
             report.constraint.bound.replace(" %", "%"),  # as it can be typed
             f"{count(fit.selected)} ({percent(fit.selected / self.rows)})",

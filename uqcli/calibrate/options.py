@@ -94,8 +94,8 @@ class CalibrateRequest:
         "auto takes the simplest that fits. Formulas: temperature, platt, beta, spline. Steps: isotonic, "
         "histogram (with an error bound), mist (isotonic per uncertainty bin), venn-abers (with "
         "intervals). Others: surface (logistic in score and uncertainty), heterogeneous (one map per "
-        "part of the rows), prior (only --undersampled). With --proba: temperature, vector, matrix, "
-        "isotonic, venn-abers, histogram. all ranks them by log loss and saves the best. (default: "
+        "part of the rows), prior (only --undersampled), identity (none). With --proba: temperature, "
+        "vector, matrix, isotonic, venn-abers, histogram. all ranks them by log loss and saves the best. (default: "
         f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
         metavar="NAME",
         common=True,

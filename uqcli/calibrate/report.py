@@ -178,7 +178,8 @@ class CalibrateReport(OneResult):
 
     def _cautions(self) -> list[Notice]:
         whose = f"{self.artifact.method}'s" if self.methods else "calibrated"
-        remaining = [] if self.compared is None else remaining_error(self.compared, whose)
+        is_mapped = self.artifact.method is not CalibrationMethod.IDENTITY  # else no map was found to help
+        remaining = remaining_error(self.compared, whose) if self.compared and is_mapped else []
         one_class = of_one_class(self.artifact.source)
         remaining = [*self._reversed(), *remaining]
         cautions = [*remaining, *too_few_clusters(self.clusters), *self._certainty_cautions()]

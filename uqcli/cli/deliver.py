@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
+from itertools import pairwise
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
-from uqcli.base.operating_system import quote
+from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
 from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.failed_run import mark_written, skip_json_error
@@ -327,7 +329,46 @@ def _as_seen_from(report: str, plot: str) -> str:
     return Path(os.path.relpath(plot, Path(report).parent)).as_posix()
 
 
+_EXAMPLE: Final = re.compile(r"\b(TEST|NEW|CALIBRATION)\.(?:csv|parquet)\b")
+"""File of other rows that a next command names."""
+
+_READING: Final = ("--format", "--delimiter", "--decimal", "--null-value", "--on-invalid")
+"""Options of reading that every such command takes, and that no rule file keeps."""
+
+
+def _like_the_inputs(step: str, context: RunContext) -> str:
+    """Let a next command read a file that is written as the first input, with the options that were typed."""
+    example = _EXAMPLE.search(step)
+    if example is None:
+        return step
+    from uqcli.engines.inputs import FILE_ENDINGS
+
+    ending = PurePath(context.files[0]).suffix.lower() if context.files else ""
+    name = f"{example[1]}{ending}" if ending in FILE_ENDINGS else example[0]
+    line = split(step[example.end() :]) if "uqcli " in step else []
+    typed = [
+        word
+        for option, value in pairwise(split(context.line))
+        if option in _READING and option not in line
+        for word in (option, value)
+    ]
+    reading = f" {join(typed)}" if typed and step.startswith("Next: uqcli ") else ""
+    return f"{step[: example.start()]}{name}{reading}{step[example.end() :]}"
+
+
 def _next_step(
+    document: Document,
+    result: Result[Report, Saved | None],
+    context: RunContext,
+    written: Sequence[str],
+    *,
+    stopped: bool,
+) -> str:
+    """Return what to do next, with files that are read as the inputs were; empty if nothing is."""
+    return _like_the_inputs(_step(document, result, context, written, stopped=stopped), context)
+
+
+def _step(
     document: Document,
     result: Result[Report, Saved | None],
     context: RunContext,
@@ -339,12 +380,14 @@ def _next_step(
     template, action = document.next, "" if document.card is None else document.card.action
     said = [document.title, *document.lead]
     saves_first = result.several and context.unwritten  # the action is about rules that were saved
-    if action and not stopped and not template and action not in said and not saves_first:
+    is_new = not any(action in sentence for sentence in said)
+    if action and not stopped and not template and is_new and not saves_first:
         return f"Next: {action}"
     if context.unwritten:
         saved = {"bin": "grid", "calibrate": "calibrator"}.get(context.command, "rule")
         name = f"-{PLACEHOLDER}.json to save them" if result.several else f".json to save the {saved}"
-        return "" if stopped else f"Next: add -o {context.command}{name}."
+        is_of_use = template or result.several or context.command == "bin"
+        return "" if stopped or not is_of_use else f"Next: add -o {context.command}{name}."
     if not template or ("{rule}" in template and not written):
         return ""
     if template.startswith("evaluate {rule}") and not written[0].lower().endswith(RULE_ENDING):

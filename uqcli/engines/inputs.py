@@ -41,6 +41,8 @@ _FORMATS: Final = {
     ".jsonl": FileFormat.JSONL,
     ".ndjson": FileFormat.JSONL,
 }
+FILE_ENDINGS: Final = frozenset(_FORMATS)
+"""Endings of names, of uncompressed files, that imply a format."""
 _COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd"}
 KNOWN_SUFFIXES: Final = (
     ".parquet (.parq, .pq), .csv, .tsv, .jsonl, .ndjson (text also .gz, .zst), .arrow or .feather"

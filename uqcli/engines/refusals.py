@@ -73,6 +73,12 @@ def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tup
     """
     if set(texts) == {column}:
         return "rows only", "remove the line, which repeats the column names"
+    words = [text for text in texts if not any(map(str.isdigit, text))]
+    if 0 < len(words) < len(texts):  # numbers in another form, and texts that are none in any
+        numbers = [text for text in texts if text not in words]
+        expected, remedy = number_advice(column, numbers, decimal)
+        missing = f"if '{printable(words[0], 24)}' means a missing value, add it with --null-value"
+        return expected, f"{remedy}; {missing}" if remedy else missing
     texts = [text.removesuffix("%").rstrip() for text in texts]  # a number with this sign is a hundredth
     if decimal == "," and all(map(_WITH_POINT.fullmatch, texts)):
         text = texts[0]

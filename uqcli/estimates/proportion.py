@@ -35,16 +35,27 @@ POWER: Final = 0.8
 """Probability with which a detectable rate or deviation is detected."""
 
 
+def range_of_few(hits: int, flagged: int) -> str:
+    """Return the exact 95 % range of the rate at which few flagged rows are right, if rows are independent.
+
+    Examples
+    --------
+    >>> range_of_few(9, 12)
+    '43 to 95 %'
+    """
+    return range_of(*clopper_pearson(hits, flagged, 0.95))
+
+
 def right_of(hits: int, flagged: int, *, independent: bool = True) -> str:
-    """Tell how many of few flagged rows are right, with the exact 95 % range if rows are independent.
+    """Tell in a sentence how many of few flagged rows are right, with their range if rows are independent.
 
     Examples
     --------
     >>> right_of(9, 12), right_of(9, 12, independent=False)
-    ('9 of 12 right, 43 to 95 %', '9 of 12 right')
+    ('9 of 12 right (95 % interval 43 to 95 %)', '9 of 12 right')
     """
     found = f"{hits:,} of {flagged:,} right"
-    return f"{found}, {range_of(*clopper_pearson(hits, flagged, 0.95))}" if independent else found
+    return f"{found} (95 % interval {range_of_few(hits, flagged)})" if independent else found
 
 
 def clopper_pearson(successes: float, trials: float, confidence: float) -> tuple[float, float]:

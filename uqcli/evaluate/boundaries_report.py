@@ -18,6 +18,7 @@ from uqcli.base.wording import (
     first_of,
     percent,
     percent_and_range,
+    points,
     range_of,
     rows_of,
 )
@@ -26,6 +27,7 @@ from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import listed
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
+from uqcli.estimates.score_metrics import REVERSED
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
 from uqcli.evaluate.report import (
@@ -112,11 +114,7 @@ class EvaluateReport(Evaluated):
     def _title(self) -> str:
         """State the rate that a rule bounds and whether its target holds, or what several rules find."""
         if len(self.results) > 1:
-            sentences = [
-                f"{name} finds {percent(measured.recall.value)} of positives at precision "
-                f"{percent(measured.precision.value)}"
-                for name, measured in self.named
-            ]
+            sentences = [f"{name} {_finds(measured)}" for name, measured in self.named]
             if len(sentences) > MOST_NAMED:
                 sentences[MOST_NAMED:] = [f"the table has {len(sentences) - MOST_NAMED} more rules"]
             return f"{'; '.join(sentences)}."
@@ -125,9 +123,17 @@ class EvaluateReport(Evaluated):
         constraint = artifact.constraint.parsed()
         if constraint.is_utility and measured.value is not None:
             return measured.value.sentence(self.parameters.confidence)
-        if constraint.also or constraint.rate in {None, Rate.ALERTS}:
+        if constraint.also or constraint.rate is None or (constraint.limits_alerts and claim.met is None):
             return f"{sentence[:1].upper()}{sentence[1:]}"
+        return self._against_target(self._rated(artifact, measured), sentence, artifact, claim)
+
+    def _rated(self, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
+        """State the rate that a rule bounds, with its interval; of few flagged rows how many are right."""
+        constraint = artifact.constraint.parsed()
+        if constraint.limits_alerts:
+            return f"{percent(measured.selected_share)} of rows are flagged"
         rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
+        assert constraint.rate is not None  # a value has a sentence of its own
         estimate = rate or measured.rate(constraint.rate)
         where = "" if rate is None else " on the target data"
         ends = estimate.value, estimate.low, estimate.high
@@ -136,10 +142,18 @@ class EvaluateReport(Evaluated):
         rated = f"{constraint.rule.name}{where} is {found}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
         flagged = measured.confusion.selected
+        if constraint.rate is Rate.PRECISION and not flagged:
+            return "No row is flagged"
         if constraint.rate is Rate.PRECISION and rate is None and flagged < FEWEST_FLAGGED:
             right = f"{count(measured.confusion.true_positives)} of {count(flagged)} flagged rows are right"
             range_ = range_of(estimate.low, estimate.high)
-            rated = f"{right} ({level}{range_})" if range_ else right
+            return f"{right} ({level}{range_})" if range_ else right
+        return rated
+
+    @staticmethod
+    def _against_target(rated: str, sentence: str, artifact: BoundaryArtifact, claim: Claim) -> str:
+        """State whether a rate meets its target, after the rate."""
+        constraint = artifact.constraint.parsed()
         if claim.met is None:
             return f"{rated}; {sentence}"
         bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.bound}"
@@ -261,6 +275,9 @@ class EvaluateReport(Evaluated):
                 interval=f"{in_file} here" if measured.by_weight else in_file,
             ),
         ]
+        if 0 < measured.confusion.selected < FEWEST_FLAGGED and measured.weighted is None:
+            right = f"{count(measured.confusion.true_positives)} of {count(measured.confusion.selected)}"
+            numbers[0] = replace(numbers[0], value=right)
         for bound in artifact.constraint.parsed().bounds:
             if bound.rate not in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
                 continue
@@ -282,9 +299,7 @@ class EvaluateReport(Evaluated):
             subject="{rules} tested on {inputs}: "
             + f"{rows_of(measured.confusion.rows)}, {count(measured.confusion.positives)} positive.",
             verdict=verdicts[met],
-            action=(self._advice() or [test_command(name) if self._same_counts() else apply_command(name)])[
-                0
-            ],
+            action=([*self._advice(), *self._apply(name, artifact)] or [""])[0],
             numbers=numbers,
         )
 
@@ -347,7 +362,7 @@ class EvaluateReport(Evaluated):
         (_, _, first), (_, _, second) = self.results
         precision, recall, selected = difference.column(brief=brief, rows=first.stands_for)
         rates = second.fpr.value, first.fpr.value
-        fpr = "" if rates[0] is None or rates[1] is None else f"{rates[0] - rates[1]:+.3f}"
+        fpr = "" if rates[0] is None or rates[1] is None else points(rates[0] - rates[1])
         hits = f"{second.confusion.true_positives - first.confusion.true_positives:+,}"
         return precision, recall, fpr, selected, hits
 
@@ -478,6 +493,16 @@ class EvaluateReport(Evaluated):
             return [f"Use {' or '.join(kept)}."]
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
+    def _apply(self, name: str, rule: BoundaryArtifact) -> list[str]:
+        """Return the command that applies a rule, or tests it on other rows than those of its fit.
+
+        There is none if it flags nothing, or the wrong end of a score.
+        """
+        if self._same_counts():
+            return [test_command(name)]
+        is_of_use = self.results[0][2].confusion.selected and REVERSED not in rule.known_doubts
+        return [apply_command(name)] if is_of_use else []
+
     def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
         """State what the additional work of one of two rules with a review finds."""
         work = [
@@ -583,6 +608,15 @@ def _least_caught(artifact: BoundaryArtifact) -> float | None:
     if review is None or review.kind is not ReviewKind.MISS:
         return None
     return float(1 - review.limit.number)
+
+
+def _finds(measured: MeasuredBoundary) -> str:
+    """State what a rule finds, and its precision: of few flagged rows how many are right."""
+    recall, confusion = percent(measured.recall.value), measured.confusion
+    if 0 < confusion.selected < FEWEST_FLAGGED and measured.weighted is None:
+        right = f"{count(confusion.true_positives)} of {count(confusion.selected)} flagged rows are right"
+        return f"finds {recall} of positives, and {right}"
+    return f"finds {recall} of positives at precision {percent(measured.precision.value)}"
 
 
 GROUP_HEADER = ("flagged", "precision", "recall")

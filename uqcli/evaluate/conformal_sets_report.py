@@ -14,14 +14,7 @@ from uqcli.base.wording import count, first_of, p_text, percent, printable, rows
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.estimate import Estimate, interval, unreliable
 from uqcli.estimates.survey import few_clusters
-from uqcli.evaluate.report import (
-    HEADER,
-    OWN_DATA_CAUTION,
-    UNPAIRED,
-    Evaluated,
-    apply_command,
-    difference_cell,
-)
+from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, UNPAIRED, Evaluated, apply_command, points_cell
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -181,7 +174,7 @@ class SetDifference:
 
     def column(self, *, brief: bool) -> tuple[str, str]:
         """Format the differences of coverage and mean set size."""
-        coverage = difference_cell(self.coverage, "+.3f", self.coverage.p_value, brief=brief)
+        coverage = points_cell(self.coverage, self.coverage.p_value, brief=brief)
         return coverage, f"{self.mean_set_size.value:+.3f}"
 
     def notes(self) -> list[str]:

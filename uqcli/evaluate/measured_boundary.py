@@ -21,7 +21,7 @@ from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import Design
 from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, interval, money_change
 from uqcli.estimates.proportion import BoundedRate
-from uqcli.evaluate.report import difference_cell
+from uqcli.evaluate.report import difference_cell, points_cell
 from uqcli.reports.document import Claim, KeyNumber, Metrics
 
 VALUE_ROWS: Final = ("value", "gain caught")
@@ -80,10 +80,9 @@ class MeasuredValue:
     def difference_cells(self, *, brief: bool) -> tuple[str, str]:
         """Format the cells of a difference; without intervals if brief."""
         value, caught = self.value, self.value_caught
-        share = "-" if caught.value is None else f"{caught.value:+.3f}"
         return (
             f"{_rounded(value.value, '+')}{'' if brief else ends_of(value, '+,.0f')}{_significance(value)}",
-            f"{share}{'' if brief else ends_of(caught, '+.3f')}{_significance(caught)}",
+            points_cell(caught, brief=brief),
         )
 
 
@@ -266,15 +265,11 @@ class BoundaryDifference:
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
-        return (
-            ""
-            if self.caught is None
-            else difference_cell(self.caught, "+.3f", self.caught.p_value, brief=brief)
-        )
+        return "" if self.caught is None else points_cell(self.caught, self.caught.p_value, brief=brief)
 
     def net_benefit_cell(self) -> str:
         """Format the difference of the net benefits, with its interval."""
-        return "" if self.net_benefit is None else difference_cell(self.net_benefit, "+.3f", brief=False)
+        return "" if self.net_benefit is None else points_cell(self.net_benefit, brief=False)
 
     def column(self, *, brief: bool, rows: float | None = None) -> tuple[str, str, str]:
         """Format the differences of precision, recall and flagged rows.
@@ -287,8 +282,8 @@ class BoundaryDifference:
             relative = self.selected.times(100 / rows)
             selected = difference_cell(relative, "+.2f", self.selected.p_value, brief=brief, unit=" %")
         return (
-            difference_cell(self.precision, "+.3f", brief=brief),
-            difference_cell(self.recall, "+.3f", self.recall.p_value, brief=brief),
+            points_cell(self.precision, brief=brief),
+            points_cell(self.recall, self.recall.p_value, brief=brief),
             selected,
         )
 

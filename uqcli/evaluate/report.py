@@ -25,10 +25,11 @@ from uqcli.base.wording import (
     first_of,
     p_text,
     percent,
+    points,
     printable,
     short_names,
 )
-from uqcli.estimates.estimate import Estimate, direction, ends_of, interval
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, direction, ends_of, interval
 from uqcli.estimates.proportion import BoundedRate, holm
 from uqcli.reports.document import (
     Claim,
@@ -108,6 +109,16 @@ class EvaluatedGroup:
         """Name in tables and sentences."""
         return printable(self.name, 40)
 
+    @property
+    def rate_in_words(self) -> str:
+        """The tested rate for a sentence, of few rows as a count; empty if it is unknown."""
+        if self.rate is None or self.rate.value is None:
+            return ""
+        bounded = self.bounded
+        if bounded is not None and bounded.tail is None and bounded.trials < FEWEST_FLAGGED:
+            return f"{count(bounded.successes)} of {count(bounded.trials)}"
+        return percent(self.rate.value)
+
 
 @dataclass(frozen=True, kw_only=True)
 class GroupEvaluation:
@@ -176,7 +187,7 @@ class GroupEvaluation:
             return []
         name = f"{self.by} = {worst.label}"
         tested = sum(group.p_value is not None for group in self.groups)
-        rate = "" if worst.rate is None or worst.rate.value is None else f"{percent(worst.rate.value)}, "
+        rate = f"{rate}, " if (rate := worst.rate_in_words) else ""
         corrected = f", corrected for {tested} groups" if tested > 1 else ""
         test = f"{rate}{p_text(worst.p_value)}{corrected}"
         if self.broken:
@@ -414,10 +425,23 @@ def difference_cell(
     if estimate.value is None:
         return "-"
     ends = "" if brief else ends_of(estimate, form)
+    return f"{estimate.value:{form}}{unit}{ends}{_significance(estimate, p_value)}"
+
+
+def points_cell(estimate: Estimate, p_value: float | None = None, *, brief: bool) -> str:
+    """Format a difference of rates in points, with its interval unless brief, and its significance."""
+    if estimate.value is None:
+        return "-"
+    ends = () if brief else (estimate.low, estimate.high)
+    return f"{points(estimate.value, *ends)}{_significance(estimate, p_value)}"
+
+
+def _significance(estimate: Estimate, p_value: float | None) -> str:
+    """State in parentheses whether a difference is significant; empty without an interval."""
     if estimate.low is None:
-        return f"{estimate.value:{form}}{unit}"
+        return ""
     significance = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
-    return f"{estimate.value:{form}}{unit}{ends} ({significance.replace(' ', '')})"
+    return f" ({significance.replace(' ', '')})"
 
 
 class HasMetrics(Protocol):

@@ -19,8 +19,9 @@ from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.several_report import TargetsReport
 from uqcli.engines.columns import usually_named
 from uqcli.engines.request import dependence
+from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
-from uqcli.estimates.proportion import proportion_estimate, right_of
+from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.score_metrics import REVERSED
 from uqcli.overview.columns import FoundColumns
 from uqcli.reports.document import (
@@ -212,11 +213,11 @@ class OverviewReport(OneResult):
             return f"No row is {missing}, so nothing can be said about the score."
         if advised is None or advised.chosen.boundary is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
-        fit = advised.chosen.boundary.fit
-        recall = percent(fit.recall)
-        if fit.selected < FEWEST_FLAGGED:
-            right = right_of(fit.true_positives, fit.selected, independent=self.alike is None)
-            return f"No usual target flags {FEWEST_FLAGGED} rows: {right} {_at(advised)}."
+        if score.is_reversed:
+            return capitalised(REVERSED)
+        if few := self.targets.few_flagged():
+            return few
+        recall = percent(advised.chosen.boundary.fit.recall)
         return f"One threshold on the score finds {recall} of the positives {_at(advised)}."
 
     def _facts(self) -> list[str]:
@@ -224,9 +225,8 @@ class OverviewReport(OneResult):
         share_of_all, low, high = (percent(end, 1) for end in (rate.value, rate.low, rate.high))
         with_interval = "" if rate.low is None else f", 95 % interval {low.removesuffix(' %')} to {high}"
         dropped = f", {count(self.source.dropped)} dropped" if self.source.dropped else ""
-        why = self.targets.why_advised()
         facts = [
-            *([f"Target: {why}."] if why else []),
+            *self._about_target(),
             f"Rows: {count(score.rows)}{dropped}; {count(score.positives)} "
             f"{'is' if score.positives == 1 else 'are'} positive ({share_of_all}{with_interval}).",
             f"Score: {score.lowest:.3g} to {score.highest:.3g}, {count(score.distinct)} distinct; "
@@ -245,7 +245,20 @@ class OverviewReport(OneResult):
         facts += [dependence_sentence] if dependence_sentence else []
         uncertainty = self._uncertainty_sentence()
         facts += [uncertainty] if uncertainty else []
-        return [*facts, *(f"Note: {sentence}" for sentence in self.oddities()[:_MOST_ODD])]
+        odd = [sentence for sentence in self.oddities() if capitalised(sentence) != self.sentence()]
+        return [*facts, *(f"Note: {sentence}" for sentence in odd[:_MOST_ODD])]
+
+    def _about_target(self) -> list[str]:
+        """State why a target is advised, or what to do with a score of which no target is of use."""
+        if not self.score.is_reversed:
+            why = self.targets.why_advised()
+            return [f"Target: {why}."] if why else []
+        if self.score.may_be_percentages:
+            return ["If the labels are right, use the score with the other sign."]
+        return [
+            "If the labels are right, calibrate turns the score around, and apply adds it as the column "
+            "calibrated."
+        ]
 
     def _form_sentence(self) -> str:
         """State how the inputs are written, and the options that read them so."""
@@ -297,7 +310,7 @@ class OverviewReport(OneResult):
         elif score.is_reversed:
             odd.append(REVERSED)
         if score.may_be_percentages:
-            odd.append("the scores may be percentages; divide by 100 for tce and calibrate.")
+            odd.append("if the scores are percentages, divide them by 100 for tce and calibrate.")
         elif not score.is_probability:
             odd.append("the scores are not probabilities; uqcli calibrate --logit makes some from them.")
         if len(content.negative) > 1:
@@ -331,19 +344,37 @@ class OverviewReport(OneResult):
         if not self.arguments:
             return []
         example, lines = self.targets.example, list[tuple[str, str]]()
+        if self.score.is_reversed:  # no threshold on it is of use, and a map that is fitted turns it around
+            if self.score.may_be_percentages:
+                return []
+            logit = "" if self.score.is_probability else "--logit "
+            turned = self._command("calibrate", f"{logit}-o calibrator.json")
+            return [("If low scores are meant to be the risky ones", turned)]
         if example:
             columns = self._uncertainty_option()
             if self.alike is not None and self.alike.option:
                 columns += f" {self.alike.option}"
             lines.append(("For a rule", self._command("boundary", f"{example}{columns} -o boundary.json")))
-            certified = self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json")
-            lines.append(("If the target must be guaranteed", certified))
+            if self._can_be_certified:
+                certified = self._command("boundary", f"{example}{columns} --certify 0.1 -o certified.json")
+                lines.append(("If the target must be guaranteed", certified))
         if self.calibration is None:
             if not self.score.may_be_percentages:
                 lines.append(("For probabilities", self._command("calibrate", "--logit -o calibrator.json")))
         else:
             lines.append(("To check the probabilities", self._command("tce", "--report calibration.html")))
         return lines
+
+    @property
+    def _can_be_certified(self) -> bool:
+        """Whether the advised target is a rate, and flags enough rows that a test of it can pass."""
+        advised = self.targets.advised
+        if advised is None or advised.chosen.boundary is None:
+            return False
+        return (
+            advised.constraint.rate is Rate.PRECISION
+            and advised.chosen.boundary.fit.selected >= FEWEST_FLAGGED
+        )
 
     def _command(self, name: str, options: str) -> str:
         """Write a command line; what follows two dashes is no option."""
@@ -362,7 +393,7 @@ class OverviewReport(OneResult):
 
     def _operating_points(self) -> OperatingPoints | None:
         """Return the choice of the page, whose command names the columns that were found."""
-        reports = self.targets.reports
+        reports = () if self.score.is_reversed else self.targets.reports
         points = reports[0].operating_points() if reports else None
         if points is None:
             return None

@@ -20,12 +20,13 @@ from uqcli.base import defaults
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.defaults import CONFIDENCE, SEED
 from uqcli.base.draws import Purpose, generator, hashes
+from uqcli.base.exact_numbers import percent_text
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.messages import with_progress
-from uqcli.base.wording import count, p_text, percent, printable, probability, rows_of
+from uqcli.base.wording import count, listed, p_text, percent, points, printable, probability, rows_of
 from uqcli.boundary.permutation import Curve
 from uqcli.boundary.run import MOST_PRECISIONS, usual_precisions
 from uqcli.boundary.search.constraint import Constraint
@@ -34,7 +35,7 @@ from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, percentile_interval, studentised_interval
-from uqcli.estimates.score_metrics import LOSSES, auc, average_precision, mean_loss
+from uqcli.estimates.score_metrics import LOSSES, REVERSED, auc, average_precision, is_reversed, mean_loss
 from uqcli.overview.columns import with_found_label
 from uqcli.overview.options import OverviewRequest
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, head_of, plain
@@ -66,6 +67,8 @@ class ScoresReport(OneResult):
         Those of each other score less those of the first, with paired intervals.
     auc_p
         P-value of equal AUC by the name of the other score; None with few rows of a class.
+    turned
+        Names of scores whose low values are more often positive than high ones.
     inputs
         Inputs, as a command takes them.
     """
@@ -79,6 +82,7 @@ class ScoresReport(OneResult):
     scores: Mapping[str, Mapping[str, float | None]]
     differences: Mapping[str, Mapping[str, Estimate]]
     auc_p: Mapping[str, float | None]
+    turned: tuple[str, ...]
     inputs: str = "FILE"
 
     @property
@@ -117,7 +121,7 @@ class ScoresReport(OneResult):
                 {"name": name, "against": self._first, "metrics": plain(self._tested(name))}
                 for name in self.differences
             ],
-            "notes": [self.sentence(), *self._notes()],
+            "notes": [self.sentence(), *self._about_turned(), *self._notes()],
         }
 
     def document(self) -> Document:
@@ -129,12 +133,12 @@ class ScoresReport(OneResult):
             for start, of_recall in (("metric", False), ("recall at precision", True)):
                 rows = [
                     (
-                        _LABELS.get(name) or name.removeprefix("recall_at_"),
+                        _LABELS.get(name) or percent_text(name.removeprefix("recall_at_")),
                         *(
                             (percent if of_recall else probability)(metrics[name])
                             for metrics in (first, self.scores[other])
                         ),
-                        _change_text(differences[name]),
+                        _points_text(differences[name]) if of_recall else _change_text(differences[name]),
                     )
                     for name in first
                     if (name not in _LABELS) is of_recall
@@ -147,6 +151,7 @@ class ScoresReport(OneResult):
             lead=[
                 f"Of {rows_of(self.rows)}, {count(self.positives)} are positive.",
                 "Recall is that of one threshold on each score.",
+                *self._about_turned(),
             ],
             tables=tables,
             notes=self._notes(),
@@ -170,6 +175,13 @@ class ScoresReport(OneResult):
         better = [name for name in shown if gains[name] > 0]
         name = max(gains, key=lambda name: (name in better, gains[name]))
         return name, "" if name not in shown else "better" if name in better else "worse"
+
+    def _about_turned(self) -> list[str]:
+        """Note which scores rank the wrong way."""
+        if not self.turned:
+            return []
+        names = listed([f"'{printable(name, 30)}'" for name in self.turned])
+        return [f"Note: of {names}, {REVERSED}"]
 
     def _next(self) -> str:
         """Return the command that looks at the score that ranks better; empty if neither does."""
@@ -221,6 +233,10 @@ def _change_text(estimate: Estimate) -> str:
     return "-" if estimate.value is None else f"{estimate.value:+.4f}{ends_of(estimate, '+.4f')}"
 
 
+def _points_text(estimate: Estimate) -> str:
+    return "-" if estimate.value is None else points(estimate.value, estimate.low, estimate.high)
+
+
 RESAMPLINGS: Final = 200
 MAX_RESAMPLED: Final = 200_000
 """Rows beyond which a random part of them is resampled, whose intervals are wider."""
@@ -264,6 +280,7 @@ def run_scores(request: OverviewRequest, scores: Sequence[str]) -> Result[Scores
                 name: _differences(metrics["score"], metrics[role], resampled, role, reached)
                 for role, name in others
             },
+            turned=tuple(name for role, name in roles.items() if is_reversed(counts[role])),
             auc_p={name: _paired(rows, role).delong_p_value() for role, name in others},
         ),
         artifact=None,

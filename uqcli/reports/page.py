@@ -113,7 +113,9 @@ def _card(card: HeadCard, heading: str, document: Document, step: str, names: Ma
         for number in card.numbers
     )
     caution = f"<p>Caution: {_sentence(capitalised(document.cautions[0]))}</p>\n" if document.cautions else ""
-    command = card.action or step.removeprefix("Next: ")
+    command = step.removeprefix("Next: ")
+    if card.action and not (card.action.startswith("uqcli ") and command.startswith("uqcli ")):
+        command = card.action
     known = "{" not in card.subject or all(names.get(name) for name in _PLACEHOLDER.findall(card.subject))
     subject = _PLACEHOLDER.sub(lambda name: names[name[1]], card.subject) if known else ""
     about = f'<p class="subject">{escaped(subject)}</p>\n' if subject else ""

@@ -188,7 +188,7 @@ class TceReport(OneResult):
         if not shown and any(misses_errors(part) for part in self.overall.classes):
             return "Use more labelled rows: with these, the tests miss considerable errors."
         if not shown:
-            return "No need to calibrate." if self._parts else ""
+            return ""
         if self._named[0] is not self.overall:
             feature = self.parameters.by
             return f"Calibrate with the group as a feature: --method heterogeneous --features {feature}."
@@ -377,7 +377,7 @@ class TceReport(OneResult):
         """Sentences on the wrong scores of the named part."""
         part = self._named[1]
         error, points = mean_error(part)
-        return findings(part) or [f"On average, its scores are off by {points} (ECE {error:.3f})."]
+        return findings(part) or [f"On average, its scores are off by {points} (ECE {probability(error)})."]
 
     def _lead(self) -> list[str]:
         """State how many rows are affected, and the error that is proved."""
@@ -385,8 +385,10 @@ class TceReport(OneResult):
             return []
         group, part = self._named
         rows = "all rows" if group is self.overall else "its rows"
-        lead = [affected(part, self.parameters.alpha or LEVEL, rows)]
-        return lead if self.multiclass or self.groups else [*lead, *self._within]
+        shown = bool(self._not_calibrated)
+        lead = [affected(part, self.parameters.alpha or LEVEL, rows, shown=shown)]
+        lead += [] if self.multiclass or self.groups else self._within
+        return lead if shown or self._action() or not self._parts else [*lead, "No need to calibrate."]
 
     @property
     def _within(self) -> list[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.counts import Ints
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import percent, percents
+from uqcli.base.wording import decimals_of_percent, percent, percents, probability
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
@@ -143,24 +143,37 @@ def mean_error(part: ClassResult) -> tuple[float, str]:
     """Return the mean error of the scores, and in points."""
     error = part.metrics["ece"]
     assert isinstance(error, float)  # always known
-    return error, f"{100 * error:.2g} points"
+    return error, in_points(error)
 
 
-def affected(part: ClassResult, alpha: float, rows: str) -> str:
+def in_points(error: float) -> str:
+    """Format an error of a score in points, with two digits.
+
+    Examples
+    --------
+    >>> in_points(0.0036), in_points(0.735), in_points(1.0)
+    ('0.36 points', '74 points', '100 points')
+    """
+    return f"{100 * error:.{decimals_of_percent(error)}f} points"
+
+
+def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
     """State how many scores are significantly wrong by themselves, and by how much all are on average.
 
     Parameters
     ----------
     rows
         What the rows are called: "its rows" are those of a group that a sentence before names.
+    shown
+        Whether the scores are shown not to be calibrated. If they are not, single tests that reject some
+        contradict nothing: of true probabilities they reject a few as well.
     """
     assert part.rejected is not None  # its caller has none
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     error, points = mean_error(part)
-    return (
-        f"The scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g}); "
-        f"on average, scores are off by {points} (ECE {error:.3f})."
-    )
+    wrong = f"he scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g})"
+    wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, which chance may explain"
+    return f"{wrong}; on average, scores are off by {points} (ECE {probability(error)})."
 
 
 def advice(part: ClassResult) -> list[str]:
@@ -175,8 +188,8 @@ def calibrated_within(metrics: Metrics) -> str:
     """State within what the scores are calibrated, and the deviation that is proved; empty without either."""
     within, proved = metrics["within"], metrics["within_low"]
     assert isinstance(proved, float)  # always known
-    least = f"by at least {proved:.2g} somewhere" if proved >= _LEAST else ""
-    most = "" if within is None else f"by at most {within:.2g} on 95 % of rows"
+    least = f"by at least {in_points(proved)} somewhere" if proved >= _LEAST else ""
+    most = f"by at most {in_points(within)} on 95 % of rows" if isinstance(within, float) else ""
     if not least and not most:
         return ""
     falls = " The rate of positives does not rise everywhere with the score." if within is None else ""

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
 
 _MAX_LOG10 = 300.0
-_NOT_KEPT = "Nothing was saved. Add --state FILE to carry the counts over to the next batch."
+_KEEP = "Add --state FILE to carry the counts over to the next batch."
+_NOT_KEPT = f"Nothing was saved. {_KEEP}"
 
 
 Seen = tuple[str, Estimate, float | None]
@@ -353,6 +354,10 @@ class WatchReport(OneResult):
         for promise in self.promises:
             trials, rate = promise.newest
             alone = f", {promise.rate_name} {_in_range(rate)}" if trials else ""
+            if promise.counted == "alerts" and 0 < trials < FEWEST_FLAGGED and rate.value is not None:
+                hits = round(rate.value * trials)
+                alone = f", of which {count(hits)} {'is' if hits == 1 else 'are'} right"
+                alone += f" ({range_of(rate.low, rate.high)})" if rate.low is not None else ""
             rates.append(f"{count(trials) if trials else 'no'} {promise.counted}{alone}")
         unit = "batch" if self.state.parameters.day is None else "day"
         name = short_name(self.state.counted[-1].name)
@@ -428,7 +433,7 @@ class WatchReport(OneResult):
             )
             for promise in self.promises
         ]
-        header = ("limit", "seen", "trials", "evidence", "of a drop")
+        header = ("limit", f"seen ({100 * self.confidence:g} % range)", "trials", "evidence", "of a drop")
         return Table(title="", header=header, rows=rows)
 
     def _cautions(self) -> list[Notice]:
@@ -554,13 +559,15 @@ class WatchReport(OneResult):
             KeyNumber(
                 label=worst.text,
                 value=percent(rate.value),
-                interval=f"{range_of(rate.low, rate.high)}, {batches}" if rate.low is not None else "",
+                interval=f"{100 * self.confidence:g} %: {range_of(rate.low, rate.high)}"
+                if rate.low is not None
+                else "",
             ),
             second,
             KeyNumber(label=name, value=_evidence(evidence), interval=f"an alarm needs {limit:,.6g}"),
         ]
         then = "When the labels of the next batch are complete, run uqcli watch on it with the same --state."
-        next_batch = then if self.kept else _NOT_KEPT
+        next_batch = then if self.kept else _KEEP
         if self._misses_target():
             next_batch = "Test the rule with uqcli evaluate, since it is below its target."
         action = self._after_alarm() or next_batch

@@ -37,7 +37,8 @@ def overview(
 
         refuse_typed(("audit", "uncertainty"), "with several scores", "one score")
         compared = run_scores(replace(request, data=data, named=settled()), scores)
-        compared = replace(compared, report=replace(compared.report, inputs=join(inputs or [])))
+        columns_read = {"score": "score", "label": compared.report.source.columns["label"]}
+        compared = replace(compared, report=replace(compared.report, inputs=_arguments(columns_read, {})))
         deliver(compared, reporting, context=context, plot=plot)
         return
     from uqcli.overview.run import run

@@ -59,7 +59,17 @@ def tce(
 
 
 _READING = frozenset(
-    {"--score", "--label", "--weight", "--positive", "--on-invalid", "--format", "--delimiter", "--decimal"}
+    {
+        "--score",
+        "--label",
+        "--weight",
+        "--positive",
+        "--on-invalid",
+        "--format",
+        "--delimiter",
+        "--decimal",
+        "--null-value",
+    }
 )
 """Options with a value that calibrate takes for rows of the same form."""
 
@@ -68,5 +78,4 @@ def _calibration_set() -> str:
     """Return the words by which calibrate reads a file of the same form, with the typed options."""
     _, line, _ = current_line()
     typed = [word for pair in pairwise(split(line)) if pair[0] in _READING for word in pair]
-    is_csv = "--delimiter" in typed or "--decimal" in typed
-    return join([f"CALIBRATION.{'csv' if is_csv else 'parquet'}", *typed])
+    return join(["CALIBRATION.parquet", *typed])
