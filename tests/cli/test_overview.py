@@ -286,9 +286,9 @@ def test_the_first_look_advises_a_target_with_enough_alerts_and_says_why(uqcli, 
     label = (random.random(4000) < score).astype(int)
     pl.DataFrame({"score": score, "label": label}).write_csv("rows.csv")
     lines = uqcli("overview", "rows.csv").out.decode().splitlines()
-    assert lines[0].endswith("among 5 % of rows.")
-    assert lines[1] == "Target: the smallest usual share that flags 100 rows or more here."
-    assert any("boundary rows.csv --max-selected 5%" in line for line in lines)
+    assert lines[0].endswith("at precision 20 %.")
+    assert lines[1] == "Target: the highest usual precision that flags 100 rows or more here."
+    assert any("boundary rows.csv --precision 0.2" in line for line in lines)
     table = [line for line in lines if re.match(r"\d+%\s", line)]
     for line in table:
         flagged = int(line.split()[1].replace(",", ""))

@@ -95,8 +95,8 @@ class CalibrateRequest:
         "histogram (with an error bound), mist (isotonic per uncertainty bin), venn-abers (with "
         "intervals). Others: surface (logistic in score and uncertainty), heterogeneous (one map per "
         "part of the rows), prior (only --undersampled), identity (none). With --proba: temperature, "
-        "vector, matrix, isotonic, venn-abers, histogram. all ranks them by log loss and saves the best. (default: "
-        f"{defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
+        "vector, matrix, isotonic, venn-abers, histogram. all ranks them by log loss and saves the best. "
+        f"(default: {defaults.CALIBRATION_METHOD}, or prior with --undersampled)",
         metavar="NAME",
         common=True,
     )

@@ -30,15 +30,7 @@ from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interva
 from uqcli.estimates.score_metrics import REVERSED
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
-from uqcli.evaluate.report import (
-    HEADER,
-    OWN_DATA_CAUTION,
-    Evaluated,
-    apply_command,
-    rates_figure,
-    said_of,
-    test_command,
-)
+from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, Evaluated, apply_command, rates_figure, said_of
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -494,14 +486,12 @@ class EvaluateReport(Evaluated):
         return [] if self.difference is None else self._advice_for_two(self.difference)
 
     def _apply(self, name: str, rule: BoundaryArtifact) -> list[str]:
-        """Return the command that applies a rule, or tests it on other rows than those of its fit.
+        """Return the command that applies a rule.
 
-        There is none if it flags nothing, or the wrong end of a score.
+        There is none if it flags nothing, or the wrong end of a score, or if the rows of its fit tested it.
         """
-        if self._same_counts():
-            return [test_command(name)]
         is_of_use = self.results[0][2].confusion.selected and REVERSED not in rule.known_doubts
-        return [apply_command(name)] if is_of_use else []
+        return [apply_command(name)] if is_of_use and not self._same_counts() else []
 
     def _advice_for_reviews(self, difference: BoundaryDifference) -> list[str]:
         """State what the additional work of one of two rules with a review finds."""

@@ -586,11 +586,6 @@ class Evaluated:
         )
 
 
-def test_command(name: str) -> str:
-    """Return the command line that tests a rule file on rows that it was not fitted on."""
-    return f"uqcli evaluate {quote(name)} TEST.csv"
-
-
 def apply_command(name: str) -> str:
     """Return the command line that applies a rule file."""
     return f"uqcli apply {quote(name)} NEW.csv -o applied.csv"
