@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.counts import Ints
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import decimals_of_percent, percent, percents, probability
+from uqcli.base.wording import in_points, percent, percents, probability
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
@@ -144,17 +144,6 @@ def mean_error(part: ClassResult) -> tuple[float, str]:
     error = part.metrics["ece"]
     assert isinstance(error, float)  # always known
     return error, in_points(error)
-
-
-def in_points(error: float) -> str:
-    """Format an error of a score in points, with two digits.
-
-    Examples
-    --------
-    >>> in_points(0.0036), in_points(0.735), in_points(1.0)
-    ('0.36 points', '74 points', '100 points')
-    """
-    return f"{100 * error:.{decimals_of_percent(error)}f} points"
 
 
 def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
