@@ -53,8 +53,8 @@ class MeasuredValue:
         if value.low is not None and value.high is not None:
             ends = f"{_like(value.low, value.value)} to {_like(value.high, value.value)}"
             worth = f"{worth} (expected on as many new rows: {ends}, {100 * confidence:g} % range)"
-        of_all = "" if caught is None else f", which is {percent(caught)} of the gain from all positives"
-        return f"{worth}{of_all}."
+        held = "" if caught is None else f"; they hold {percent(caught)} of the gain from all positives"
+        return f"{worth}{held}."  # costs are in the value alone, so that the share is not one of it
 
     def key_number(self, confidence: float) -> KeyNumber:
         """Return the value as a number at the head of a page."""
