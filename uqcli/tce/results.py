@@ -161,7 +161,7 @@ def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     error, points = mean_error(part)
     wrong = f"he scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g})"
-    wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, which chance may explain"
+    wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, but all together are not"
     return f"{wrong}; on average, scores are off by {points} (ECE {probability(error)})."
 
 
