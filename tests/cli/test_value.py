@@ -9,6 +9,7 @@ import pytest
 
 from tests.oracles import value_range
 from tests.statistical.clustered import cluster_of_rows, labels, normals, uniforms
+from uqcli.base.wording import percent
 
 
 def rows(seed, size=3000):
@@ -64,7 +65,7 @@ def test_rules_state_the_value_that_their_decisions_have(uqcli, files, tmp_path,
     assert (measured["value"]["value"], measured["value_caught"]["value"]) == (value, caught)
     first = uqcli("evaluate", "r.json", "fit.csv").out.decode().splitlines()[0]
     assert first.startswith("The flagged rows are worth ")
-    assert first.endswith(" of the gain from all positives.")
+    assert first.endswith(f"; they hold {percent(caught)} of the gain from all positives.")
 
 
 def test_applying_needs_no_amounts(uqcli, files, tmp_path):

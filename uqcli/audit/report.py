@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, p_text, printable
+from uqcli.base.wording import count, in_points, p_text, printable
 from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Table, Verdict
 from uqcli.reports.figures import GREY, INK, RED, is_narrow, label_lines
 
@@ -162,8 +162,7 @@ class Audit:
         limit = self._median_detectable()
         power = " They have too few rows for any deviation to be found."
         if limit is not None:
-            points = f"{100 * limit:.2g} points"
-            power = f" In half of them, a deviation of {points} would have been found (80 % power)."
+            power = f" In half of them, a deviation of {in_points(limit)} would have been found (80 % power)."
         elif self.min_clusters:  # over clusters, what would be shown is not known
             power = ""
         return f"None of {_segments(number)} deviates significantly.{power}"
@@ -194,7 +193,7 @@ class Audit:
                 _percent(segment.observed / segment.rows),
                 _percent(segment.expected / segment.rows),
                 "< 0.0001" if segment.p_holm < 0.0001 else f"{segment.p_holm:.3g}",
-                "-" if segment.detectable is None else f"{segment.detectable:.2g}",
+                "-" if segment.detectable is None else in_points(segment.detectable),
             )
             for segment in segments
         ]

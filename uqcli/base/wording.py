@@ -130,6 +130,17 @@ def points(difference: float, low: float | None = None, high: float | None = Non
     return f"{texts[0]} points{f' [{texts[1]}, {texts[2]}]' if len(texts) == 3 else ''}"
 
 
+def in_points(error: float) -> str:
+    """Format an error or a deviation of rates in percentage points, with two digits.
+
+    Examples
+    --------
+    >>> in_points(0.0036), in_points(0.735), in_points(1.0)
+    ('0.36 points', '74 points', '100 points')
+    """
+    return f"{100 * error:.{decimals_of_percent(error)}f} points"
+
+
 def percent_in_range(value: float | None, low: float | None, high: float | None) -> str:
     """Format a rate with its range for a table; without it if there is none, "-" if undefined.
 

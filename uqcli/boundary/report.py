@@ -501,9 +501,8 @@ class BoundaryReport(OneResult):
             return []
         single = None if self._single is boundary else self._value_of(self._single)
         beside = "" if single is None else f" (one threshold: {rounded_money(single[0])})"
-        caught = (
-            "" if value[1] is None else f"; it captures {percent(value[1])} of the gain from all positives"
-        )
+        held = "" if value[1] is None else f"{percent(value[1])} of the gain from all positives"
+        caught = f"; the flagged rows hold {held}" if held else ""
         return [f"Net value on the calibration set: {rounded_money(value[0])}{beside}{caught}."]
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, printable, probability, told_apart
+from uqcli.base.wording import capitalised, count, percent, points, printable, probability, told_apart
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -37,7 +37,7 @@ _SHOWN: Final = (
         "tce",
         "calibration",
         "share of predictions that the test rejects, %",
-        "TCE %",
+        "TCE",
         "scores significantly wrong (TCE)",
     ),
 )
@@ -173,9 +173,11 @@ def _format(metric: MetricValue, name: str, *, interval: bool = False, sign: str
     value = value_of(metric)
     if value is None:
         return "-"
-    digits, sign = (2 if name == "tce" else 4), (sign if interval else "")
-    text = f"{value:{sign}.{digits}f}"
-    return text + (ends_of(metric, f"{sign}.{digits}f") if interval and isinstance(metric, Estimate) else "")
+    sign = sign if interval else ""
+    if name == "tce":  # as the report of tce has it
+        return points(value / 100) if sign else percent(value / 100)
+    text = f"{value:{sign}.4f}"
+    return text + (ends_of(metric, f"{sign}.4f") if interval and isinstance(metric, Estimate) else "")
 
 
 def verdict(compared: Comparison, where: str = "") -> str:
@@ -258,11 +260,11 @@ def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[Not
     tce, ece = (value_of(compared.after[name]) for name in ("tce", "ece"))
     if tce is None or ece is None or tce <= 100 * MANY_REJECTED:
         return []
-    error = f"{100 * ece:.2g}"
+    shown, error = percent(tce / 100), f"{100 * ece:.2g}"
     return [
         Notice(
             "remaining-error",
-            f"{tce:.1f} % of {whose} predictions are still significantly wrong; over all rows they are off "
+            f"{shown} of {whose} predictions are still significantly wrong; over all rows they are off "
             f"by {error} {'point' if error == '1' else 'points'} on average (ECE {ece:.2g}). If that is too "
             "much, try calibrate --method all.",
         )

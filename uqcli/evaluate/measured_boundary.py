@@ -51,16 +51,17 @@ class MeasuredValue:
         value, caught = self.value, self.value_caught.value
         worth = f"The flagged rows are worth {_rounded(value.value)}"
         if value.low is not None and value.high is not None:
-            ends = f"{_rounded(value.low)} to {_rounded(value.high)}"
+            ends = f"{_like(value.low, value.value)} to {_like(value.high, value.value)}"
             worth = f"{worth} (expected on as many new rows: {ends}, {100 * confidence:g} % range)"
-        of_all = "" if caught is None else f", which is {percent(caught)} of the gain from all positives"
-        return f"{worth}{of_all}."
+        held = "" if caught is None else f"; they hold {percent(caught)} of the gain from all positives"
+        return f"{worth}{held}."  # costs are in the value alone, so that the share is not one of it
 
     def key_number(self, confidence: float) -> KeyNumber:
         """Return the value as a number at the head of a page."""
         value, ends = self.value, ""
         if value.low is not None and value.high is not None:
-            ends = f"{_rounded(value.low)} to {_rounded(value.high)} ({100 * confidence:g} % range)"
+            low, high = _like(value.low, value.value), _like(value.high, value.value)
+            ends = f"{low} to {high} ({100 * confidence:g} % range)"
         return KeyNumber(label="net value of the flagged rows", value=_rounded(value.value), interval=ends)
 
     def cautions(self, name: str) -> list[Notice]:
@@ -84,6 +85,11 @@ class MeasuredValue:
             f"{_rounded(value.value, '+')}{'' if brief else ends_of(value, '+,.0f')}{_significance(value)}",
             points_cell(caught, brief=brief),
         )
+
+
+def _like(end: float, value: float | None) -> str:
+    """Format an end of a range with the decimals of its value."""
+    return f"{end:,.{_decimals(value or 0.0)}f}"
 
 
 def _rounded(value: float | None, sign: str = "") -> str:

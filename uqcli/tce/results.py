@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.counts import Ints
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import decimals_of_percent, percent, percents, probability
+from uqcli.base.wording import in_points, percent, percents, probability
 from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
 from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
@@ -146,17 +146,6 @@ def mean_error(part: ClassResult) -> tuple[float, str]:
     return error, in_points(error)
 
 
-def in_points(error: float) -> str:
-    """Format an error of a score in points, with two digits.
-
-    Examples
-    --------
-    >>> in_points(0.0036), in_points(0.735), in_points(1.0)
-    ('0.36 points', '74 points', '100 points')
-    """
-    return f"{100 * error:.{decimals_of_percent(error)}f} points"
-
-
 def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
     """State how many scores are significantly wrong by themselves, and by how much all are on average.
 
@@ -172,7 +161,7 @@ def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
     total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
     error, points = mean_error(part)
     wrong = f"he scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g})"
-    wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, which chance may explain"
+    wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, but all together are not"
     return f"{wrong}; on average, scores are off by {points} (ECE {probability(error)})."
 
 
