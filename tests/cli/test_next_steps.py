@@ -244,3 +244,13 @@ def test_a_rule_that_flags_no_row_is_not_rated(uqcli, kinds):
     outcome = uqcli("evaluate", "rule.json", "low.parquet")
     assert shown_lines(outcome)[0].startswith("No row is flagged; precision >= 90 % is not tested")
     assert not proposed(outcome)
+
+
+def test_a_certificate_that_fails_for_few_alerts_asks_for_more_rows(uqcli, kinds):
+    """With a better precision than the target among few tested alerts, more rows may well help."""
+    few = uqcli("boundary", "few.parquet", "--precision", "0.3", "--certify", "0.01")
+    assert few.code == 4
+    assert "of which it flags too few; use more labelled rows" in few.err
+    weak = uqcli("boundary", "shares.csv", "--precision", "0.95", "--certify", "0.01")
+    assert weak.code == 4
+    assert "more rows may not help" in weak.err
