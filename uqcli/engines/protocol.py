@@ -284,13 +284,16 @@ class CheckedBatches(Protocol):
     """Iterator over usable rows; rows of files are in order and have positions.
 
     All attributes are known after the iteration: the roles with expanded patterns (after the first batch),
-    the group index by text for each key column, and ``unnormalised`` (see ``ReadRows``).
+    ``levels``, and ``unnormalised`` (see ``ReadRows``).
     """
 
     roles: Roles
     dropped: int
-    levels: Mapping[str, Mapping[str, int]]
     unnormalised: float
+
+    @property
+    def levels(self) -> Mapping[str, Mapping[str, int]]:
+        """The group index by text for each key column."""
 
     @property
     def summary(self) -> SourceSummary:

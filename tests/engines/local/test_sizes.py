@@ -15,7 +15,8 @@ from uqcli.base.running import machine
 from uqcli.cli.app import run
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.local.arrow import frame_of
-from uqcli.engines.local.check.values import distinct_of, key_codes, texts_of
+from uqcli.engines.local.check.key_numbers import KeyColumn, KeyNumbers
+from uqcli.engines.local.check.values import distinct_of, texts_of
 from uqcli.engines.local.read import columnar, sizes
 from uqcli.engines.local.read.open import loads_of, open_sources
 from uqcli.engines.local.write import sinks
@@ -130,8 +131,9 @@ def test_texts_that_only_tell_rows_apart_stay_in_their_dictionary(tmp_path, smal
         (batch,) = opened.batches(["score", "group"])
     assert batch.frame["group"].dtype == pl.Categorical
     assert len(batch.frame) == ROWS
-    texts, codes = key_codes(batch.frame["group"], "group", None)
-    assert texts == [f"{LONG}a", "b"]
+    numbers = KeyNumbers()
+    codes = numbers.numbers(KeyColumn.of(batch.frame["group"], "group"))
+    assert list(numbers) == [f"{LONG}a", "b"]
     assert codes.tolist() == [-1 if row % 50 == 7 else row % 2 for row in range(ROWS)]
 
 
@@ -148,8 +150,9 @@ def test_texts_of_a_dictionary_are_those_of_its_rows(dtype):
     texts = ["b", " a ", None, "", "TRUE", "b", " a ", None]
     series = pl.Series("g", texts, dtype=pl.String).cast(dtype)
     assert texts_of(series, "g").to_list() == ["b", "a", None, None, "true", "b", "a", None]
-    assert key_codes(series, "g", None)[0] == ["b", "a", "true"]
-    assert key_codes(series, "g", None)[1].tolist() == [0, 1, -1, -1, 2, 0, 1, -1]
+    numbers = KeyNumbers()
+    assert numbers.numbers(KeyColumn.of(series, "g")).tolist() == [0, 1, -1, -1, 2, 0, 1, -1]
+    assert list(numbers) == ["b", "a", "true"]
     if dtype != pl.String:
         distinct, place = distinct_of(series)
         assert distinct.to_list() == ["b", " a ", None, "", "TRUE"]

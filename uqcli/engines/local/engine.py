@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -19,6 +19,7 @@ from uqcli.engines import refusals
 from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of
 from uqcli.engines.local.check.first_look import described, holds_dates, holds_keys
+from uqcli.engines.local.check.key_numbers import KeyNumbers
 from uqcli.engines.local.check.rows import CheckedRows
 from uqcli.engines.local.check.values import days_of, distinct_of, key_texts, whole_feature
 from uqcli.engines.local.count.cached import CachedRows
@@ -216,10 +217,9 @@ def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]
     return feature
 
 
-def _groups(codes: Ints, levels: Mapping[str, int]) -> tuple[tuple[str, ...], Ints]:
+def _groups(codes: Ints, levels: KeyNumbers) -> tuple[tuple[str, ...], Ints]:
     """Sort group names, drop those without usable rows, and renumber each row's group."""
-    used = np.bincount(codes, minlength=len(levels)) > 0
-    names = sorted(name for name, level in levels.items() if used[level])
+    names, numbers = levels.in_order(np.flatnonzero(np.bincount(codes, minlength=len(levels))))
     rank = np.zeros(len(levels), dtype=np.int64)
-    rank[[levels[name] for name in names]] = np.arange(len(names))
-    return tuple(names), rank[codes]
+    rank[numbers] = np.arange(len(numbers))
+    return tuple(names.to_list()), rank[codes]

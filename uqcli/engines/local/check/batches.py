@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
-from functools import reduce
-from typing import TypeAlias, TypeVar
+from functools import cached_property, reduce
+from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
 import polars as pl
@@ -18,9 +18,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from uqcli.base.choices import OnInvalid
-from uqcli.base.counts import Ints
+from uqcli.base.counts import Ints, distinct_numbers, row_starts
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import Turns, parallel_map
 from uqcli.base.running.messages import caution, leave_out, rows_read, suspect
@@ -28,6 +29,7 @@ from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns, require_id, require_no_label, resolved_roles
 from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
 from uqcli.engines.local.arrow import common_type, is_readable
+from uqcli.engines.local.check.key_numbers import KeyColumn, KeyNumbers
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
 from uqcli.engines.local.check.values import key_texts, number_kinds, whole_numbers
 from uqcli.engines.local.read.batch import Batch
@@ -39,6 +41,7 @@ from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
 from uqcli.engines.repeated_rows import MAX_POOLED, RepeatedPairs, SharedRows, WeightSummary
 from uqcli.engines.request import PREDICTED, DataRequest, LabelsFile, ReadOptions, Roles
+from uqcli.kernels.units import Numbering, UnitTable
 
 _ID, _ROW, _LABEL = "id", "row", "label"
 
@@ -198,7 +201,7 @@ class LocalBatches:
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
-        self.levels: Mapping[str, Mapping[str, int]] = {}
+        self.levels: Mapping[str, KeyNumbers] = {}
         self.unnormalised = 0.0
         self._key_types: Mapping[str, pa.DataType] = {}
 
@@ -225,8 +228,11 @@ class LocalBatches:
 
     def groups(self, column: str, only: Mapping[str, str]) -> tuple[str, ...]:
         """Return the sorted texts of a key column among the rows of positive weight of some groups."""
-        used = set(self._tally.counted_codes(column, self._codes(only)))
-        return tuple(sorted(text for text, code in self.levels[column].items() if code in used))
+        return tuple(self.ranked(column, only)[0].to_list())
+
+    def ranked(self, column: str, only: Mapping[str, str]) -> tuple[pl.Series, Ints]:
+        """Return the texts that ``groups`` has, and their numbers."""
+        return self.levels[column].in_order(self._tally.counted_codes(column, self._codes(only)))
 
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
@@ -262,7 +268,7 @@ class LocalBatches:
 
             def check(
                 source: OpenedInput, batch: Batch, own: RowChecker
-            ) -> tuple[RowChecker, tuple[int, int], pl.DataFrame | None, _Sign, R]:
+            ) -> tuple[RowChecker, tuple[int, int], GroupsOfRows, _Sign, R]:
                 with reading(source.origin):
                     usable = own.check(batch).usable()
                     key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
@@ -271,7 +277,7 @@ class LocalBatches:
                 rows = checked.rows
                 positives = 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
                 sign = signs.of(rows, usable.rows, key)
-                return own, (len(rows), positives), group_sizes(rows), sign, work(checked)
+                return own, (len(rows), positives), groups_of_rows(rows), sign, work(checked)
 
             rows_before = 0
             for input_index, batches in self._in_threads(
@@ -295,7 +301,9 @@ class LocalBatches:
         self.dropped, self._unlabelled = checker.invalid, checker.unlabelled
         self.levels, self.unnormalised = checker.levels, checker.unnormalised
         if self.roles.predicted:
-            self.levels = {**checker.levels, PREDICTED: levels_of(self.roles)}
+            predicted = KeyNumbers()
+            predicted.numbers(KeyColumn.of_texts(pl.Series(list(levels_of(self.roles)), dtype=pl.String)))
+            self.levels = {**checker.levels, PREDICTED: predicted}
         if isinstance(sources[0], LabelledInput):
             for sentence in sources[0].labels.cautions():
                 caution("unused-labels", sentence)
@@ -329,10 +337,9 @@ class LocalBatches:
 
     def remaining(self, start: int, work: Callable[[CheckedRows], R]) -> Iterator[R]:
         """Map a function over the rows from a position on, after all rows have been read and checked."""
-        levels = {column: dict(levels) for column, levels in self.levels.items()}
 
         def begin(batch: Batch) -> RowChecker:
-            return self._checker(OnInvalid.DROP, levels, batch.first_row)
+            return self._checker(OnInvalid.DROP, dict(self.levels), batch.first_row)
 
         def check(source: OpenedInput, batch: Batch, checker: RowChecker) -> tuple[R, int]:
             with reading(source.origin):
@@ -392,12 +399,12 @@ class LocalBatches:
         def read(load: Load | None) -> Iterable[tuple[Batch, RowChecker]]:
             pairs = [] if load is None else [(batch, begin(batch)) for batch in load()]
             for batch, checker in pairs:
-                checker.read_texts(batch)
+                checker.read_keys(batch)
             return pairs
 
         def number(pairs: Iterable[tuple[Batch, RowChecker]]) -> None:
-            for batch, checker in pairs:
-                checker.number_texts(batch)
+            for _, checker in pairs:
+                checker.number_keys()
 
         with closing(loads()) as items:
             yield from parallel_map(checked, enumerate(items))
@@ -435,7 +442,7 @@ class LocalBatches:
         return SharedRows(columns=columns, inputs=inputs)
 
     def _checker(
-        self, on_invalid: OnInvalid, levels: dict[str, dict[str, int]] | None = None, first_row: int = 0
+        self, on_invalid: OnInvalid, levels: dict[str, KeyNumbers] | None = None, first_row: int = 0
     ) -> RowChecker:
         return RowChecker(
             first_row=first_row,
@@ -531,59 +538,104 @@ def origins_of(request: DataRequest) -> tuple[Origin, ...]:
     return resolve_inputs(request.inputs, request.read)
 
 
-_COUNTS = ("rows", "positives", "counted")
-_KEY = "key."
-"""Prefix of key columns, which therefore differ from the counts."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GroupsOfRows:
+    """Groups of usable rows, and what of them is counted.
+
+    Attributes
+    ----------
+    codes : int64, by key column, each of shape (n,)
+        Group of each row.
+    kind : int64, shape (n,)
+        1 for a positive row, and 2 more for a row of weight 0.
+    """
+
+    codes: Mapping[str, Ints]
+    kind: Ints
 
 
-def group_sizes(rows: Rows) -> pl.DataFrame | None:
-    """Return the numbers of usable rows by the groups of all key columns together; None without such."""
-    if not rows.groups:
-        return None
-    one = np.ones(len(rows), dtype=np.int64)
-    batch = pl.DataFrame(
-        {
-            **{_KEY + column: codes for column, codes in rows.groups.items()},
-            "rows": one,
-            "positives": one * 0 if rows.positive is None else rows.positive.astype(np.int64),
-            "counted": one if rows.weight is None else (rows.weight > 0).astype(np.int64),
-        }
-    )
-    return batch.group_by([_KEY + column for column in rows.groups]).sum()
+_KINDS: Final = 4
+"""Kinds of rows that ``GroupsOfRows`` tells apart."""
+
+
+def groups_of_rows(rows: Rows) -> GroupsOfRows:
+    """Return the groups of usable rows by key column; no kinds without such."""
+    kind = np.zeros(len(rows) if rows.groups else 0, dtype=np.int64)
+    if rows.groups and rows.positive is not None:
+        kind += rows.positive
+    if rows.groups and rows.weight is not None:
+        kind += 2 * (rows.weight == 0)
+    return GroupsOfRows(codes=rows.groups, kind=kind)
 
 
 class GroupTally:
     """Numbers of usable rows by the groups of all key columns together."""
 
     def __init__(self) -> None:
-        self._counts: pl.DataFrame | None = None
+        self._columns: tuple[str, ...] = ()
+        self._combined: list[Numbering] = []
+        self._table = UnitTable()
         self._sizes: dict[tuple[str, ...], dict[tuple[int, ...], GroupSize]] = {}
 
-    def add(self, sizes: pl.DataFrame | None) -> None:
-        """Add the sizes of groups of further rows."""
-        if sizes is not None and self._counts is not None:
-            keys = [column for column in sizes.columns if column.startswith(_KEY)]
-            sizes = pl.concat([self._counts, sizes]).group_by(keys).sum()
-        self._counts, self._sizes = self._counts if sizes is None else sizes, {}
+    def add(self, groups: GroupsOfRows) -> None:
+        """Add the groups of further rows."""
+        if not len(groups.kind):
+            return
+        self._sizes = {}
+        self.__dict__.pop("_combinations", None)
+        self._columns = tuple(groups.codes)
+        self._combined = self._combined or [Numbering() for _ in self._columns[1:]]
+        unit, *others = groups.codes.values()
+        for numbering, codes in zip(self._combined, others, strict=True):
+            unit = numbering.of((unit << _BITS) | codes)[0].astype(np.int64)
+        self._table.add(unit, groups.kind, None)
 
     def of(self, codes: Mapping[str, int]) -> GroupSize:
         """Return the numbers of the rows with given group codes by key column."""
         columns = tuple(codes)
         if columns not in self._sizes:  # of all groups, since many ask one by one
-            sizes = (
-                self._chosen({}).group_by([_KEY + column for column in columns]).agg(pl.col(_COUNTS).sum())
-            )
-            self._sizes[columns] = {
-                tuple(group): GroupSize(rows=rows, positives=positives, counted=counted)
-                for *group, rows, positives, counted in sizes.iter_rows()
-            }
+            self._sizes[columns] = self._sizes_by(columns)
         return self._sizes[columns].get(tuple(codes.values()), GroupSize(rows=0, positives=0, counted=0))
 
-    def counted_codes(self, column: str, codes: Mapping[str, int]) -> list[int]:
-        """Return the group codes of a key column among rows of positive weight with given codes of others."""
-        chosen = self._chosen(codes).filter(pl.col("counted") > 0)
-        return chosen[_KEY + column].unique().to_list()
+    def counted_codes(self, column: str, codes: Mapping[str, int]) -> Ints:
+        """Return the group codes of a key column among rows of positive weight with given codes of others.
 
-    def _chosen(self, codes: Mapping[str, int]) -> pl.DataFrame:
-        assert self._counts is not None  # there are rows, and key columns
-        return self._counts.filter(pl.lit(True), **{_KEY + column: code for column, code in codes.items()})
+        They are in order.
+        """
+        code_of, counts = self._combinations
+        is_counted = counts[:, :2].sum(axis=1) > 0
+        for other, code in codes.items():
+            is_counted &= code_of[other] == code
+        return distinct_numbers(code_of[column][is_counted])
+
+    def _sizes_by(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], GroupSize]:
+        code_of, counts = self._combinations
+        order = np.lexsort([code_of[column] for column in reversed(columns)])
+        keys = [code_of[column][order] for column in columns]
+        starts = row_starts(keys, len(order))
+        sums = np.add.reduceat(counts[order], starts, axis=0)
+        groups = zip(*(key[starts].tolist() for key in keys), strict=True)
+        return {
+            group: GroupSize(
+                rows=sum(by_kind), positives=by_kind[1] + by_kind[3], counted=by_kind[0] + by_kind[1]
+            )
+            for group, by_kind in zip(groups, sums.tolist(), strict=True)
+        }
+
+    @cached_property
+    def _combinations(self) -> tuple[dict[str, Ints], Ints]:
+        """Codes by key column of each combination, and its rows by kind, of shape (combinations, 4)."""
+        present = np.flatnonzero(self._table.sums.any(axis=1))
+        counts = np.zeros((len(present), _KINDS), dtype=np.int64)
+        met = self._table.sums[present, :_KINDS]
+        counts[:, : met.shape[1]] = met
+        codes, unit = dict[str, Ints](), present
+        for column, numbering in zip(reversed(self._columns[1:]), reversed(self._combined), strict=True):
+            pair = numbering.values[unit]
+            unit, codes[column] = pair >> _BITS, pair & ((1 << _BITS) - 1)
+        codes[self._columns[0]] = unit
+        return codes, counts
+
+
+_BITS: Final = 32
+"""Bits of a group code, of which two make a number of 64."""

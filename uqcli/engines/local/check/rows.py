@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -20,13 +20,13 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.left_out import SHORT, LeftOut
 from uqcli.engines import refusals
+from uqcli.engines.local.check.key_numbers import MISSING, KeyColumn, KeyNumbers
 from uqcli.engines.local.check.values import (
     class_of_labels,
     dates_of_times,
     days_of,
     encoded,
     infinite_numbers,
-    key_codes,
     label_texts,
     labels_of,
     number_column,
@@ -38,6 +38,7 @@ from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class_advice, is_no_probability
 from uqcli.engines.refusals import FormError
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
+from uqcli.kernels.units import Numbers
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
@@ -103,7 +104,7 @@ class RowChecker:
         is_joined: bool = False,
         may_lack_positive: bool = False,
         key_types: Mapping[str, pa.DataType] = MappingProxyType({}),
-        levels: dict[str, dict[str, int]] | None = None,
+        levels: dict[str, KeyNumbers] | None = None,
     ) -> None:
         self.roles, self.on_invalid, self.positive_value = roles, on_invalid, positive_value
         self.first_row, self.narrow, self.is_joined, self.key_types = first_row, narrow, is_joined, key_types
@@ -117,21 +118,21 @@ class RowChecker:
         self.saw_positive = self._cut = False
         self._weight = 0
         self._amount: dict[str, float] = {}
-        self._texts: dict[str, tuple[list[str], Ints]] = {}
+        self._keys: dict[str, KeyColumn] = {}
+        self._numbered: dict[str, tuple[Numbers, pl.Series]] = {}
 
-    def read_texts(self, batch: Batch) -> None:
-        """Read the group texts of the batch that is checked next, to number them before it is checked."""
+    def read_keys(self, batch: Batch) -> None:
+        """Read the key columns of the batch that is checked next, to number them before it is checked."""
         for column in self.roles.keys:
-            if column not in {INPUT, PREDICTED}:
+            if column != PREDICTED:
                 with suppress(DataError):  # the check raises it, in its place
-                    self._texts[column] = self._texts_of(batch, column)
+                    self._keys[column] = self._key(batch, column)
 
-    def number_texts(self, batch: Batch) -> None:
-        """Number the group texts read, which must be done in the order of the rows."""
-        if INPUT in self.roles.keys:
-            self._codes(INPUT, [batch.origin.name])
-        for column, (texts, _) in self._texts.items():
-            self._codes(column, texts)
+    def number_keys(self) -> None:
+        """Number the key columns read, which must be done in the order of the rows."""
+        for column, key in self._keys.items():
+            self._number(column, key)
+        self._keys = {}
 
     def check(self, batch: Batch) -> CheckedRows:
         """Check one batch; an unreadable value (text, a label out of range, a bad weight) is refused."""
@@ -307,32 +308,32 @@ class RowChecker:
         return class_index
 
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
-        if column == INPUT:
-            return np.full(len(valid), self._codes(column, [batch.origin.name])[batch.origin.name])
-        read = self._texts.pop(column) if column in self._texts else self._texts_of(batch, column)
-        texts, index = read
+        if column not in self._numbered:
+            self._number(column, self._key(batch, column))
+        numbers, new = self._numbered.pop(column)
         if self.roles.days and column == self.roles.cluster:
-            refusals.require_days(texts, column)
-        null = index < 0
+            refusals.require_days(new, column)
+        null = numbers == MISSING
         if null.any():
             self._note(batch, column, "null, NaN or empty", null)
             valid &= ~null
-        numbers = self._codes(column, texts)
-        return np.array([*(numbers[text] for text in texts), -1], dtype=np.int64)[index]
+        return numbers.astype(np.int64)
 
-    def _codes(self, column: str, texts: Sequence[str]) -> dict[str, int]:
-        """Return the numbers of group texts; new ones are the next."""
-        levels = self.levels.setdefault(column, {})
-        numbers = {text: levels.setdefault(text, len(levels)) for text in texts}
+    def _number(self, column: str, key: KeyColumn) -> None:
+        """Number a key column, and keep its new texts."""
+        levels = self.levels.setdefault(column, KeyNumbers())
+        known = len(levels)
+        self._numbered[column] = levels.numbers(key), levels.texts[known:]
         if column == self.roles.by:
             refusals.require_few_groups(len(levels), column)
-        return numbers
 
-    def _texts_of(self, batch: Batch, column: str) -> tuple[list[str], Ints]:
-        """Return the group texts of a key column by first occurrence, and the index of each row's text."""
+    def _key(self, batch: Batch, column: str) -> KeyColumn:
+        """Read a key column; ``INPUT`` is the name of the file."""
+        if column == INPUT:
+            return KeyColumn.repeated(batch.origin.name, batch.frame.height)
         is_day = self.roles.days and column == self.roles.cluster
         convert = days_of if is_day else dates_of_times if column == self.roles.per else None
-        return key_codes(batch.column(column), column, self.key_types.get(column), convert)
+        return KeyColumn.of(batch.column(column), column, self.key_types.get(column), convert)
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():

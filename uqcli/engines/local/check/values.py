@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -22,6 +22,7 @@ from uqcli.engines.notation import HUNDREDFOLD, NULLS, PERCENT
 from uqcli.engines.probabilities import class_spellings, positive_spellings
 from uqcli.engines.refusals import FormError
 from uqcli.engines.request import FeatureRequest, Roles
+from uqcli.kernels.units import first_rows
 
 _TEXT_TYPES = (pl.String, pl.Categorical, pl.Enum)
 _MAX_TEXTS: Final = 1000
@@ -221,35 +222,11 @@ def texts_of(series: pl.Series, name: str) -> pl.Series:
 
 def distinct_of(series: pl.Series) -> tuple[pl.Series, Ints]:
     """Return the distinct values of a dictionary by their first rows, and the place of each row's value."""
-    codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    return series.gather(first[order]), place[inverse]
-
-
-def key_codes(
-    series: pl.Series,
-    name: str,
-    kind: pa.DataType | None,
-    convert: Callable[[pl.Series], pl.Series] | None = None,
-) -> tuple[list[str], Ints]:
-    """Return the distinct texts of a key column by their first rows, and the index of each row's; -1 if null.
-
-    See key_texts; of each text only what it is converted to counts. Texts of a dictionary are converted and
-    compared once each, since they may be long.
-    """
-    place = None
-    if isinstance(series.dtype, pl.Categorical | pl.Enum):
-        distinct, place = distinct_of(series)
-        series = distinct.cast(pl.String)
-    text = key_texts(series, name, kind)
-    text = text if convert is None else convert(text)
-    texts = text.unique(maintain_order=True).drop_nulls().to_list()
-    index = {text: number for number, text in enumerate(texts)}
-    codes: Ints = text.replace_strict(index, default=-1, return_dtype=pl.Int64).to_numpy()
-    return texts, codes if place is None else codes[place]
+    codes = series.to_physical().cast(pl.Int64).fill_null(-1).to_numpy() + 1
+    number = np.empty(int(codes.max(initial=0)) + 1, dtype=np.int32)
+    first = first_rows(codes, number)
+    number[codes[first]] = np.arange(len(first))
+    return series.gather(first), number[codes].astype(np.int64)
 
 
 def key_texts(series: pl.Series, name: str, kind: pa.DataType | None = None) -> pl.Series:

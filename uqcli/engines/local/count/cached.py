@@ -95,8 +95,11 @@ class CachedRows(CountedRows):
 
     @property
     def keeps_uncertainty(self) -> bool:
-        """Whether the uncertainty cannot be read again; otherwise, dropping it saves memory."""
-        return not self.read().repeatable
+        """Whether the uncertainty cannot be read again, or rows are counted by cluster, too.
+
+        Otherwise, dropping it saves memory.
+        """
+        return self.request.roles.cluster is not None or not self.read().repeatable
 
     def column(self, role: str) -> ColumnSummary:
         """Return the summary of a column's values."""

@@ -123,10 +123,10 @@ class CountedRows(ABC):
         batches = self.read()
         ranks: dict[str | None, tuple[Ints, int]] = {}
         for column in by.groups:
-            names = self.groups(column)
+            _, numbers = batches.ranked(column, self.only)
             rank = np.zeros(len(batches.levels[column]), dtype=np.int64)
-            rank[[batches.levels[column][name] for name in names]] = np.arange(len(names))
-            ranks[column] = rank, len(names)
+            rank[numbers] = np.arange(len(numbers))
+            ranks[column] = rank, len(numbers)
         if by.classes:
             ranks[None] = np.arange(len(batches.roles.classes)), len(batches.roles.classes)
         edges = by.edges

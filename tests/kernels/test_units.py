@@ -1,0 +1,94 @@
+"""Tests of numbers by first occurrence and of sums by unit: as Python, as array functions and compiled."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from uqcli.kernels.units import Numbering, UnitTable, count_columns, first_rows, number_values
+
+RUNS = pytest.mark.parametrize("form", ["python", "arrays", "compiled"])
+FAR = st.sampled_from([-(2**63), -1, 0, 1, 2**40, 2**63 - 1])
+BATCHES = st.lists(st.lists(FAR | st.integers(-5, 5), max_size=20), max_size=4)
+
+
+@RUNS
+@given(
+    values=st.lists(st.integers(-9, 9), max_size=30),
+    slots=st.sampled_from([64, 128]),
+    start=st.integers(0, 3),
+)
+def test_values_are_numbered_by_first_occurrence(form, values, slots, start):
+    value = np.array(values, dtype=np.int64)
+    table, numbers = np.zeros(slots, dtype=np.int64), np.full(slots, -1, dtype=np.int32)
+    number, row = np.zeros(len(value), dtype=np.int32), np.zeros(len(value), dtype=np.int64)
+    slot = value % 3 + slots - 3  # few, so that values meet, and the last, after which the first comes
+    new = getattr(number_values, form)(value, slot, table, numbers, number, row, start)
+    distinct = list(dict.fromkeys(values))
+    assert new == len(distinct)
+    assert number.tolist() == [start + distinct.index(value) for value in values]
+    assert row[:new].tolist() == [values.index(value) for value in distinct]
+    assert table[numbers >= 0].tolist() == [distinct[index - start] for index in numbers[numbers >= 0]]
+
+
+@given(batches=BATCHES)
+def test_numbers_stay_from_batch_to_batch(batches):
+    numbering, known = Numbering(), {}
+    for batch in batches:
+        before = len(known)
+        expected = [known.setdefault(value, len(known)) for value in batch]
+        number, rows = numbering.of(np.array(batch, dtype=np.int64))
+        assert number.tolist() == expected
+        assert [batch[row] for row in rows] == list(known)[before:]
+    assert (len(numbering), numbering.values.tolist()) == (len(known), list(known))
+
+
+def test_a_table_grows_with_its_values():
+    numbering = Numbering()
+    value = np.arange(5000) * 2**50
+    for part in np.split(value, 50):
+        numbering.of(part)
+    assert numbering.values.tolist() == value.tolist()
+    assert numbering.of(value)[0].tolist() == list(range(5000))
+
+
+@given(places=st.lists(st.integers(0, 6), max_size=20))
+def test_first_rows_are_those_of_a_loop(places):
+    expected = [row for row, place in enumerate(places) if place not in places[:row]]
+    assert first_rows(np.array(places, dtype=np.int64), np.full(7, 9, dtype=np.int32)).tolist() == expected
+
+
+@RUNS
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@given(rows=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2)), min_size=1, max_size=30))
+def test_rows_are_counted_by_unit_and_column(form, dtype, rows):
+    unit, column = np.array(rows).T
+    sums = np.arange(15)
+    getattr(count_columns, form)(unit.astype(dtype), column, 3, sums)
+    assert sums.tolist() == [place + rows.count(divmod(place, 3)) for place in range(15)]
+
+
+@given(
+    batches=st.lists(
+        st.lists(st.tuples(st.integers(0, 9), st.integers(0, 5), st.integers(0, 2**61)), max_size=9)
+    )
+)
+def test_sums_by_unit_are_exact(batches):
+    counts, table, expected = UnitTable(), UnitTable(), np.zeros((10, 6), dtype=object)
+    for batch in batches:
+        unit, column, number = (
+            (np.array(values, dtype=np.int64) for values in zip(*batch, strict=True))
+            if (batch)
+            else (np.zeros(0, dtype=np.int64),) * 3
+        )
+        counts.add(unit, column, None)
+        table.add(unit, column, number)
+        for place, other, value in batch:
+            expected[place, other] += value
+    rows = np.zeros((10, 6), dtype=object)
+    for place, other, _ in (row for batch in batches for row in batch):
+        rows[place, other] += 1
+    for found, right in ((counts.sums, rows), (table.sums, expected)):
+        size = found.shape
+        assert found[:10, :6].tolist() == right[: size[0], : size[1]].tolist()
+        assert found.sum() == right.sum()
