@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 import msgspec
 import numpy as np
@@ -17,7 +16,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
-from uqcli.boundary.reference import DriftCells, SavedBetween, SavedEnds, SavedReference, widest
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, SavedReference, widest, with_between
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,
@@ -37,9 +36,6 @@ from uqcli.estimates.estimate import Estimate
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import SavedDependence, absent_if_none, given
 from uqcli.shift.rule import BinaryWeights
-
-_MAX_ROWS: Final = 10_000_000
-"""Rows up to which they are read once more; a cluster cannot send the distinct ones of many more."""
 
 
 def artifact_of(
@@ -170,20 +166,16 @@ def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact
     return msgspec.structs.replace(rule, reference=reference)
 
 
-def with_between(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
-    """Add the covariance between clusters to the reference of a rule, if its rows depend on each other."""
+def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact:
+    """Add the covariance between clusters to the reference of a rule, if it lacks rows of the inputs.
+
+    Otherwise the reference has it already, from the calibration rows.
+    """
     key, reference = data.roles.cluster, given(rule.reference)
-    if key is None or reference is None or rule.source.rows > _MAX_ROWS:
+    if key is None or reference is None or not rule.source.dropped or rule.source.rows > MAX_ROWS_BETWEEN:
         return rule
     request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
-    counted, edges = DriftCells(len(rule.thresholds)), np.array(rule.uncertainty_edges, dtype=np.float64)
-    for rows in open_engine(request.engine).batches(request):
-        places = reference.places(edges, rows.score, rows.uncertainty)
-        counted.add(rows.groups[key], places, rows.weights())
-    counts = counted.counts()
-    if counts.present < 2:
-        return rule
-    between = SavedBetween(
-        units=counts.present, effective=counts.effective, covariance=counts.covariance()[0, 0].tolist()
-    )
-    return msgspec.structs.replace(rule, reference=msgspec.structs.replace(reference, between=between))
+    edges = np.array(rule.uncertainty_edges, dtype=np.float64)
+    batches = open_engine(request.engine).batches(request)
+    rows = ((part.groups[key], part.score, part.uncertainty, part.weights()) for part in batches)
+    return msgspec.structs.replace(rule, reference=with_between(reference, edges, rows))

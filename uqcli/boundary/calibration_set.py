@@ -39,7 +39,13 @@ from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.clusters import ClusteredRows
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected, is_large
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.reference import SavedReference, ranges_for_reference, reference_of
+from uqcli.boundary.reference import (
+    MAX_ROWS_BETWEEN,
+    SavedReference,
+    ranges_for_reference,
+    reference_of,
+    with_between,
+)
 from uqcli.boundary.rule import BoundaryParameters
 from uqcli.boundary.search.algorithms import (
     ALGORITHMS,
@@ -352,14 +358,20 @@ class CalibrationRows:
     def reference(self, edges: Floats, *, uncertain: bool) -> SavedReference:
         """Count the rows to compare new rows with, in the bins of a rule that was found on these rows.
 
-        ``uncertain`` says that the rule uses the uncertainty.
+        ``uncertain`` says that the rule uses the uncertainty. If rows depend on each other, the counts vary
+        between their clusters, which is added unless rows were left out that the rule can decide about.
         """
         grids = self._counted_grids()
         ends = next((grid.axis.ends for grid in grids if grid.axis.ends), None)
         if uncertain and ends is None:
             ends = uncertainty_ends(self.table)
         first = next(grid for grid in grids if len(edges) == 0 or grid.has_bins(edges))
-        return reference_of(first.parts, len(edges) + 1, ends if uncertain else None)
+        reference = reference_of(first.parts, len(edges) + 1, ends if uncertain else None)
+        rows, source = self.clusters, self.source
+        if rows is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
+            return reference
+        columns = rows.cluster, rows.score, rows.uncertainty, np.ones(len(rows.cluster), dtype=np.int64)
+        return with_between(reference, edges, [columns])
 
     @cached_property
     def _scores(self) -> Cells:

@@ -7,8 +7,8 @@ Days or clusters of new rows are compared by a few cells of these bins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Final
 
 import msgspec
 import numpy as np
@@ -23,6 +23,9 @@ from uqcli.shift.mixture import UnitCounts
 
 SCORE_BINS = 10
 """Score bins of each uncertainty bin."""
+
+MAX_ROWS_BETWEEN: Final = 10_000_000
+"""Rows up to which clusters are compared: Spark cannot send the distinct ones of many more."""
 
 
 class SavedEnds(msgspec.Struct, frozen=True, kw_only=True):
@@ -192,6 +195,26 @@ def _positions(cumulative: Ints) -> Ints:
     """Return the ranges with the rows at which score bins begin; empty without rows."""
     rows = int(cumulative[-1])
     return np.searchsorted(cumulative, equal_ranks(rows, SCORE_BINS) if rows else [], side="right")
+
+
+def with_between(
+    reference: SavedReference, edges: Floats, rows: Iterable[tuple[Ints, Floats, Floats | None, Ints]]
+) -> SavedReference:
+    """Add the covariance between clusters, if there are two.
+
+    Rows are the index of their cluster, score, uncertainty and weight, in parts of shape (n,) each; ``edges``
+    are those of the rule's uncertainty bins.
+    """
+    counted = DriftCells(len(edges) + 1)
+    for cluster, score, uncertainty, weight in rows:
+        counted.add(cluster, reference.places(edges, score, uncertainty), weight)
+    counts = counted.counts()
+    if counts.present < 2:
+        return reference
+    between = SavedBetween(
+        units=counts.present, effective=counts.effective, covariance=counts.covariance()[0, 0].tolist()
+    )
+    return msgspec.structs.replace(reference, between=between)
 
 
 class DriftCells:

@@ -19,7 +19,7 @@ from uqcli.base.counts import Cells, Ints
 from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.base.running.messages import doubt
 from uqcli.bin.rule import GridArtifact
-from uqcli.boundary.artifact import artifact_of, with_all_rows, with_between
+from uqcli.boundary.artifact import artifact_of, between_clusters, with_all_rows
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
 from uqcli.boundary.candidates import (
     best_of,
@@ -80,7 +80,7 @@ def run(
         result = _with_all_rows(_run(request, rows), request)
         if result.artifact is None or result.artifact.region is not None:  # of other rows than the inputs
             return result
-        return replace(result, artifact=with_between(result.artifact, request.data))
+        return replace(result, artifact=between_clusters(result.artifact, request.data))
 
 
 @contextmanager
