@@ -5,7 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.kernels.units import Numbering, UnitTable, count_columns, first_rows, number_values
+from uqcli.kernels.units import (
+    Numbering,
+    UnitTable,
+    count_columns,
+    count_places,
+    find_extremes,
+    first_rows,
+    number_values,
+    signed_range,
+    sort_in_units,
+    sorted_in_units,
+)
 
 RUNS = pytest.mark.parametrize("form", ["python", "arrays", "compiled"])
 FAR = st.sampled_from([-(2**63), -1, 0, 1, 2**40, 2**63 - 1])
@@ -92,3 +103,84 @@ def test_sums_by_unit_are_exact(batches):
         size = found.shape
         assert found[:10, :6].tolist() == right[: size[0], : size[1]].tolist()
         assert found.sum() == right.sum()
+
+
+PLACED = st.lists(
+    st.tuples(st.integers(-9, 9), st.integers(-2, 2), st.integers(0, 3), st.integers(1, 4)),
+    min_size=1,
+    max_size=30,
+)
+
+
+@RUNS
+@pytest.mark.parametrize("is_weighted", [False, True])
+@given(rows=PLACED, edges=st.lists(st.integers(-9, 9), min_size=6, max_size=6), shift=st.integers(0, 6))
+def test_rows_are_counted_by_place(form, is_weighted, rows, edges, shift):
+    score, uncertainty, code, weight = (np.array(column) for column in zip(*rows, strict=True))
+    ends, unit, negatives = np.array([0]), np.array([1, 0, 1, 2]), len(rows) // 2
+    by_bin, column = np.sort(np.array(edges).reshape(2, 3)), np.array([0, 1, 2, 1, 4, 3, 2, 0])
+    low = int(by_bin.min())
+    first = low + (np.arange(4) << shift)
+    starts = np.stack([np.searchsorted(of_bin, first, side="right") for of_bin in by_bin])
+    starts[:, 0] = 0
+    weight = weight if is_weighted else np.ones(1, dtype=np.int64)
+    sums = np.zeros(3 * 5 * 2, dtype=np.int64)
+    getattr(count_places, form)(
+        score,
+        uncertainty,
+        code.astype(np.int32),
+        unit,
+        ends,
+        by_bin.ravel(),
+        starts.ravel(),
+        low,
+        shift,
+        column,
+        5,
+        negatives,
+        weight,
+        sums,
+    )
+    expected = np.zeros((3, 5, 2), dtype=np.int64)
+    for number, (value, other, own, times) in enumerate(rows):
+        place = column[4 * (other >= 0) + sum(value >= edge for edge in by_bin[int(other >= 0)])]
+        expected[unit[own], place, int(number >= negatives)] += times if is_weighted else 1
+    assert sums.tolist() == expected.ravel().tolist()
+
+
+@RUNS
+@given(rows=st.lists(st.tuples(st.integers(0, 3), st.integers(-9, 9)), max_size=40))
+def test_rows_of_small_units_are_sorted(form, rows):
+    unit, key = (np.array([row[place] for row in rows], dtype=np.int64) for place in (0, 1))
+    starts = np.searchsorted(np.sort(unit), np.arange(5))
+    ordered = np.zeros(len(rows), dtype=np.int64)
+    getattr(sort_in_units, form)(unit, key, starts, starts[:-1].copy(), 40, ordered)
+    assert ordered.tolist() == [value for _, value in sorted(rows)]
+
+
+@pytest.mark.parametrize("sizes", [(3, 0, 64, 65), (500, 1)])
+def test_large_units_are_sorted_too(sizes):
+    random = np.random.default_rng(sum(sizes))
+    unit = random.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    key = random.integers(0, 50, len(unit))
+    ordered, starts = sorted_in_units(unit, len(sizes), key)
+    assert np.diff(starts).tolist() == list(sizes)
+    assert ordered.tolist() == [value for _, value in sorted(zip(unit.tolist(), key.tolist(), strict=True))]
+
+
+@RUNS
+@given(
+    rows=st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 2), st.booleans()), min_size=1, max_size=20),
+    sign=st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=3),
+)
+def test_ranges_of_signed_sums_are_those_of_a_loop(form, rows, sign):
+    residual, unit = np.array([row[0] for row in rows]), np.array([row[1] for row in rows], dtype=np.int32)
+    ends = np.array([*(place for place, row in enumerate(rows[:-1]) if row[2]), len(rows) - 1])
+    total, sums = 0.0, [0.0]
+    for place, (value, own, _) in enumerate(rows):
+        total += value * sign[own]
+        sums += [total] if place in ends else []
+    extremes = np.zeros(2)
+    getattr(find_extremes, form)(residual, unit, np.array(sign), ends, extremes)
+    assert extremes.tolist() == [min(sums), max(sums)]
+    assert signed_range(residual, unit, np.array(sign), ends) == max(sums) - min(sums)

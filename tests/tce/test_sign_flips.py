@@ -17,6 +17,7 @@ ROWS = st.lists(st.tuples(st.integers(0, 20), st.booleans(), st.integers(0, 9)),
 
 def signed_of(rows):
     """Return the columns of rows, and their signed errors."""
+    rows = sorted(rows, key=lambda row: (row[2], row[0], row[1]))  # as ClusteredScores has them
     score, positive, cluster = map(np.array, zip(*rows, strict=True))
     counts = pool(score / 20, positive)
     edges = {

@@ -73,8 +73,8 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
 
 def text_keys(texts: Sequence[str]) -> Ints:
     """Compute a key of each text, at least 0, by which clusters are drawn whatever other texts there are."""
-    digests = (blake2b(text.encode(), digest_size=8).digest() for text in texts)
-    return np.array([int.from_bytes(key, "little") >> 1 for key in digests], dtype=np.int64)
+    digests = b"".join([blake2b(text.encode(), digest_size=8).digest() for text in texts])
+    return (np.frombuffer(digests, dtype="<u8") >> np.uint64(1)).astype(np.int64)
 
 
 def dealt(keys: Ints, parts: int, *hash_key: int) -> Ints:
@@ -83,7 +83,11 @@ def dealt(keys: Ints, parts: int, *hash_key: int) -> Ints:
     The sizes of the parts differ by at most one.
     """
     part = np.empty(len(keys), dtype=np.int64)
-    part[np.lexsort((keys, hashes([keys], *hash_key)))] = np.arange(len(keys)) % parts
+    hashed = hashes([keys], *hash_key)
+    order = np.argsort(hashed)
+    if (np.diff(hashed[order]) == 0).any():
+        order = np.lexsort((keys, hashed))
+    part[order] = np.arange(len(keys)) % parts
     return part
 
 

@@ -16,7 +16,14 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, SavedReference, widest, with_between
+from uqcli.boundary.reference import (
+    MAX_ROWS_BETWEEN,
+    DriftCells,
+    SavedEnds,
+    SavedReference,
+    widest,
+    with_between,
+)
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,
@@ -177,5 +184,7 @@ def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtif
     request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     batches = open_engine(request.engine).batches(request)
-    rows = ((part.groups[key], part.score, part.uncertainty, part.weights()) for part in batches)
-    return msgspec.structs.replace(rule, reference=with_between(reference, edges, rows))
+    counted = DriftCells(len(rule.thresholds))
+    for rows in batches:
+        counted.add(rows.groups[key], reference.places(edges, rows.score, rows.uncertainty), rows.weights())
+    return msgspec.structs.replace(rule, reference=with_between(reference, counted.counts()))

@@ -22,7 +22,7 @@ from uqcli.base.counts import (
     mask_for_all_rows,
 )
 from uqcli.base.defaults import SCORE_BINS, SHARED_UNCERTAINTY_BINS
-from uqcli.base.draws import Purpose, text_keys
+from uqcli.base.draws import Purpose
 from uqcli.base.records import dataclass
 from uqcli.base.single_precision import near_thresholds
 from uqcli.bin.grid import (
@@ -36,12 +36,13 @@ from uqcli.bin.grid import (
     uncertainty_ends,
 )
 from uqcli.bin.rule import GridArtifact
-from uqcli.boundary.clusters import ClusteredRows
+from uqcli.boundary.clusters import ClusteredRows, CountedClusters, clusters_of
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected, is_large
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.reference import (
     MAX_ROWS_BETWEEN,
     SavedReference,
+    counts_of_units,
     ranges_for_reference,
     reference_of,
     with_between,
@@ -109,8 +110,7 @@ class CalibrationRows:
     The constraint is the one on these rows, and the binning of the request is theirs. ``uncertain`` says that
     they have an uncertainty, of which there are at least ``min_bins`` bins if their number is chosen. If only
     smoothed boundaries on shared grids are searched under the constraint (``smoothed_only``), counts must be
-    exact near their thresholds only. ``cluster`` is the key column of dependent rows; None if rows are
-    independent.
+    exact near their thresholds only. ``clusters`` are those of dependent rows; None if rows are independent.
     """
 
     constraint: Constraint
@@ -119,7 +119,7 @@ class CalibrationRows:
     request: BoundaryRequest
     min_bins: int = 1
     smoothed_only: bool = False
-    cluster: str | None = None
+    clusters: CountedClusters | None = None
     _counted: dict[GridSpec, CountedGrid] = field(default_factory=dict)
     _tried: dict[tuple[GridSpec, str], tuple[BinsTried, ...]] = field(default_factory=dict)
     _lowest_edges: dict[GridSpec, list[list[float]]] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class CalibrationRows:
             table=table,
             uncertain=uncertain,
             request=request,
-            cluster=request.data.roles.cluster,
+            clusters=clusters_of(table, request.data.roles.cluster),
             smoothed_only=algorithms == (Algorithm.SMOOTH,)
             and request.curve is None
             and request.limit is None
@@ -193,7 +193,16 @@ class CalibrationRows:
     def only(self, by: str, name: str) -> CalibrationRows:
         """Return the rows of one group of a key column."""
         table = self.table.only(by, name)
-        return replace(self, table=table, _counted={}, _tried={}, _lowest_edges={}, _samples={}, _clusters={})
+        return replace(
+            self,
+            table=table,
+            clusters=clusters_of(table, self.request.data.roles.cluster),
+            _counted={},
+            _tried={},
+            _lowest_edges={},
+            _samples={},
+            _clusters={},
+        )
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""
@@ -228,7 +237,7 @@ class CalibrationRows:
     def expected(self, algorithm: Algorithm) -> Expected | None:
         """Compute the expected results on new data; None if not estimated, and of dependent rows."""
         entry = ALGORITHMS[algorithm]
-        if entry.works_on is WorksOn.RAISED_SCORES or self.cluster is not None:
+        if entry.works_on is WorksOn.RAISED_SCORES or self.clusters is not None:
             return None
         cells = self.cells(algorithm) if entry.works_on is WorksOn.GRID else self.one_row
         return expected(cells, algorithm, self.constraint, self.seed, self._samples_of(cells))
@@ -263,14 +272,14 @@ class CalibrationRows:
         return self.one_row if bins < len(cells.rows) else cells
 
     @property
-    def clusters(self) -> ClusteredRows | None:
+    def clustered_rows(self) -> ClusteredRows | None:
         """Single rows by cluster, read once for all bounds; None if rows are independent."""
-        if self.cluster is None:
+        if self.clusters is None:
             return None
         roles = tuple(self.constraint.amounts)
         if roles not in self._clusters:
             rows = self.table.rows()
-            key = text_keys(self.table.groups(self.cluster))[rows.groups[self.cluster]]
+            key = self.clusters.key_of_group[rows.groups[self.clusters.column]]
             uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
             amounts = [units(rows.numbers[role]) for role in roles]
             self._clusters[roles] = ClusteredRows.from_rows(
@@ -308,7 +317,7 @@ class CalibrationRows:
         """
         spec = replace(self.request.spec(Algorithm.SMOOTH), binning=Binning.SHARED)
         auto = self.request.is_auto(Algorithm.SMOOTH)
-        chosen = self.bins if self.cluster is None else _CLUSTERED_BINS
+        chosen = self.bins if self.clusters is None else _CLUSTERED_BINS
         bins = max(chosen if auto else spec.uncertainty_bins, 2)
         counted_grid = self._count(spec if auto else replace(spec, uncertainty_bins=bins))
         return counted_grid.cells(bins, self.request.cells_per_bin or SCORE_BINS)
@@ -367,11 +376,11 @@ class CalibrationRows:
             ends = uncertainty_ends(self.table)
         first = next(grid for grid in grids if len(edges) == 0 or grid.has_bins(edges))
         reference = reference_of(first.parts, len(edges) + 1, ends if uncertain else None)
-        rows, source = self.clusters, self.source
-        if rows is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
+        clusters, source = self.clusters, self.source
+        if clusters is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
             return reference
-        columns = rows.cluster, rows.score, rows.uncertainty, np.ones(len(rows.cluster), dtype=np.int64)
-        return with_between(reference, edges, [columns])
+        counts = clusters.by_place(reference.drift_places(edges)).sum(axis=2)
+        return with_between(reference, counts_of_units(counts))
 
     @cached_property
     def _scores(self) -> Cells:
@@ -482,7 +491,7 @@ class CalibrationGrid:
     artifact: GridArtifact
     auto: bool
     seed: int = 0
-    cluster: None = None
+    clusters: None = None
 
     @classmethod
     def from_grid(

@@ -113,7 +113,7 @@ def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     boundary = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint).boundary
     if boundary is not None:
         expected_results = None
-        if calibration_set.cluster is None:
+        if calibration_set.clusters is None:
             constraint, seed = calibration_set.constraint, calibration_set.seed
             expected_results = expected(cells, Algorithm.SMOOTH, constraint, seed)
         return Candidate(algorithm=Algorithm.SMOOTH, boundary=boundary, expected=expected_results)
@@ -226,8 +226,8 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     Counts are split by drawing. Amounts belong to single rows, which are split by hashes.
     """
     cells, constraint = rows.compared_cells, rows.constraint
-    if rows.clusters is not None:
-        single = rows.clusters
+    single = rows.clustered_rows
+    if single is not None:
         if len(single.key) < FEW_CLUSTERS:
             raise DataError(f"{len(single.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
         values = None
@@ -274,7 +274,7 @@ def other_direction(
         return _worthwhile(calibration_set.source, hits / other.positives)
     if (
         ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID
-        or calibration_set.cluster is not None
+        or calibration_set.clusters is not None
         or calibration_set.constraint.amounts
         or not _has_ties(calibration_set, best.algorithm)
     ):

@@ -47,7 +47,7 @@ from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, reference_of, with_between
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, DriftCells, SavedReference, reference_of, with_between
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
@@ -113,7 +113,9 @@ def certified(
     edges, source = rule.boundary.uncertainty_edges, report.source
     reference = _reference(rows, edges)
     if cluster is not None and not source.dropped and source.rows <= MAX_ROWS_BETWEEN:
-        reference = with_between(reference, edges, [(index, rows.score, rows.uncertainty, rows.weights())])
+        counted = DriftCells(len(edges) + 1)
+        counted.add(index, reference.places(edges, rows.score, rows.uncertainty), rows.weights())
+        reference = with_between(reference, counted.counts())
     artifact = artifact_of(report, rule.nested, reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 

@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.base.choices import ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.base.defaults import FOLDS
-from uqcli.base.draws import Purpose, dealt
+from uqcli.base.draws import Purpose, dealt, text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
@@ -25,6 +25,7 @@ from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmou
 from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.constraint import PROMISED
 from uqcli.boundary.search.thresholds import FittedBoundary, decide
+from uqcli.engines.protocol import Places, Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.estimate import Estimate
@@ -129,6 +130,75 @@ class ClusteredRows:
         return exchanged_rows(steps, self._sizes, self._starts, donor)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CountedClusters:
+    """Clusters of the rows of a table, by counts of these rows; they are in the order of their keys."""
+
+    table: Table
+    column: str
+
+    @cached_property
+    def key_of_group(self) -> Ints:
+        """Key of each group of the column, in the order of their texts; int64, shape (C,)."""
+        return text_keys(self.table.groups(self.column))
+
+    @cached_property
+    def key(self) -> Ints:
+        """Ascending keys of the clusters; int64, shape (C,)."""
+        return self.key_of_group[self._order]
+
+    @cached_property
+    def _order(self) -> Ints:
+        return np.argsort(self.key_of_group)
+
+    def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
+        """Count the rows and positive rows of each fold and cell (see ``ClusteredRows.counts``)."""
+        edges, bins = cells.rows[0].lower[1:], len(cells.rows)
+        places = Places(
+            uncertainty_edges=cells.uncertainty_edges,
+            score_edges=np.tile(edges, (bins, 1)),
+            column=np.arange(bins * (len(edges) + 1)).reshape(bins, -1),
+        )
+        counts = np.zeros((FOLDS, _length(cells), 2), dtype=np.int64)
+        counted = self.table.counted(self.column, dealt(self.key_of_group, FOLDS, seed, purpose), places)
+        counts[: len(counted)] = counted
+        return counts.sum(axis=2), counts[:, :, 1]
+
+    def flagged(self, boundary: FittedBoundary) -> Confusion[Ints]:
+        """Count the rows of each cluster that a boundary flags (see ``counts_by_cluster``)."""
+
+        def taken(thresholds: Sequence[float | None]) -> Ints:
+            edges = [[np.inf if threshold is None else threshold] for threshold in thresholds]
+            return self.by_place(
+                Places(
+                    uncertainty_edges=np.asarray(boundary.uncertainty_edges, dtype=np.float64),
+                    score_edges=np.array(edges, dtype=np.float64),
+                    column=np.tile([0, 1], (len(edges), 1)),
+                )
+            )
+
+        counts, zones = taken(boundary.thresholds), None
+        rows, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
+        selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1]
+        if boundary.review_thresholds is not None:
+            handled = taken(boundary.review_thresholds)[:, 1]
+            zones = handled.sum(axis=1) - selected, handled[:, 1]
+        return Confusion(
+            rows=rows, positives=positives, selected=selected, true_positives=true_positives, zones=zones
+        )
+
+    def by_place(self, places: Places) -> Ints:
+        """Count the rows of each cluster by column and label; int64, shape (C, columns, 2)."""
+        rank = np.empty(len(self._order), dtype=np.int64)
+        rank[self._order] = np.arange(len(rank))
+        return self.table.counted(self.column, rank, places)
+
+
+def clusters_of(table: Table, column: str | None) -> CountedClusters | None:
+    """Return the clusters of a table by their column; None if rows are independent."""
+    return None if column is None else CountedClusters(table=table, column=column)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ClusteredGrid(CrossValidatedGrid):
     """Cross-validated grid whose folds, samples and permutations are of whole clusters.
@@ -205,14 +275,6 @@ def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tupl
     both = np.bincount(2 * index + positive, weights=times, minlength=2 * size).astype(np.int64)
     negatives, positives = both.reshape(FOLDS, -1, 2).transpose(2, 0, 1)
     return negatives + positives, positives
-
-
-def counts_of_clusters(boundary: FittedBoundary, clusters: ClusteredRows) -> Confusion[Ints]:
-    """Count the rows of each cluster that a boundary flags (see ``counts_by_cluster``)."""
-    rows = Rows(
-        numbers={"score": clusters.score, "uncertainty": clusters.uncertainty}, positive=clusters.positive
-    )
-    return counts_by_cluster(boundary, rows, clusters.cluster)
 
 
 def placed(counts: Confusion[Ints], place: Ints, clusters: int) -> Confusion[Ints]:

@@ -25,13 +25,7 @@ from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.certificate_rows import open_pilot
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
-from uqcli.boundary.clusters import (
-    ClusteredRows,
-    counts_of_clusters,
-    expected_over_clusters,
-    placed,
-    saved_dependence,
-)
+from uqcli.boundary.clusters import CountedClusters, expected_over_clusters, placed, saved_dependence
 from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.expected import BootstrapSamples, Expected, expected_of, expected_share, is_large
 from uqcli.boundary.groups_report import GroupRules
@@ -247,7 +241,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
 
 
 def _by_cluster(
-    clusters: ClusteredRows,
+    clusters: CountedClusters,
     parts: Mapping[str, CalibrationRows],
     boundaries: Mapping[str, FittedBoundary],
     pooled: FittedBoundary,
@@ -260,14 +254,14 @@ def _by_cluster(
     size = len(clusters.key)
     nothing = np.zeros(size, dtype=np.int64)
     in_groups = Confusion(rows=nothing, positives=nothing, selected=nothing, true_positives=nothing)
-    rest, promising = counts_of_clusters(pooled, clusters), {}
+    rest, promising = clusters.flagged(pooled), {}
     for name, boundary in boundaries.items():
         own = parts[name].clusters
         assert own is not None  # as all rows have clusters
         place = np.searchsorted(clusters.key, own.key)
-        counts = counts_of_clusters(boundary, own)
+        counts = own.flagged(boundary)
         in_groups += placed(counts, place, size)
-        rest -= placed(counts_of_clusters(pooled, own), place, size)
+        rest -= placed(own.flagged(pooled), place, size)
         if request.bound is GroupBound.EACH:
             promising[name] = counts
     return in_groups + rest, promising, in_groups

@@ -7,7 +7,7 @@ Days or clusters of new rows are compared by a few cells of these bins.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -17,6 +17,7 @@ from msgspec import Meta
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, bin_of, mask_for_all_rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.single_precision import highest_alike, lowered, lowest_alike, near_edges
+from uqcli.engines.protocol import Places
 from uqcli.estimates.binning import equal_ranks, outer_ranks
 from uqcli.rules.saved import Count, given
 from uqcli.shift.mixture import UnitCounts
@@ -101,6 +102,11 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
             inside = row == index
             column[inside] = bin_of(score[inside], np.array(score_edges, dtype=np.float64))
         return row, column
+
+    def drift_places(self, edges: Floats) -> Places:
+        """Return the columns of the rows by ``drift_cells``; ``edges`` are those of uncertainty bins."""
+        score_edges = np.array(self.score_edges, dtype=np.float64)
+        return Places(uncertainty_edges=edges, score_edges=score_edges, column=drift_cells(len(score_edges)))
 
     def contradicts(self, bins: int, rows: int, *, uncertain: bool) -> bool:
         """Whether it is not about a rule with ``bins`` uncertainty bins and its calibration rows."""
@@ -197,18 +203,8 @@ def _positions(cumulative: Ints) -> Ints:
     return np.searchsorted(cumulative, equal_ranks(rows, SCORE_BINS) if rows else [], side="right")
 
 
-def with_between(
-    reference: SavedReference, edges: Floats, rows: Iterable[tuple[Ints, Floats, Floats | None, Ints]]
-) -> SavedReference:
-    """Add the covariance between clusters, if there are two.
-
-    Rows are the index of their cluster, score, uncertainty and weight, in parts of shape (n,) each; ``edges``
-    are those of the rule's uncertainty bins.
-    """
-    counted = DriftCells(len(edges) + 1)
-    for cluster, score, uncertainty, weight in rows:
-        counted.add(cluster, reference.places(edges, score, uncertainty), weight)
-    counts = counted.counts()
+def with_between(reference: SavedReference, counts: UnitCounts) -> SavedReference:
+    """Add the covariance between clusters, if there are two, from their rows by ``drift_cells``."""
     if counts.present < 2:
         return reference
     between = SavedBetween(
@@ -236,11 +232,16 @@ class DriftCells:
 
         ``unit_of`` has another number for each unit, such as its day; int64, shape (units,).
         """
-        unit, cell = np.nonzero(self._count)
-        return UnitCounts(
-            unit=unit if unit_of is None else unit_of[unit],
-            class_index=np.zeros(len(unit), dtype=np.int64),
-            cell=cell,
-            count=self._count[unit, cell],
-            shape=(len(self._count), 1, self._count.shape[1]),
-        )
+        return counts_of_units(self._count, unit_of)
+
+
+def counts_of_units(count: Ints, unit_of: Ints | None = None) -> UnitCounts:
+    """Return the rows of a single class by unit and cell from their table, of shape (units, cells)."""
+    unit, cell = np.nonzero(count)
+    return UnitCounts(
+        unit=unit if unit_of is None else unit_of[unit],
+        class_index=np.zeros(len(unit), dtype=np.int64),
+        cell=cell,
+        count=count[unit, cell],
+        shape=(len(count), 1, count.shape[1]),
+    )

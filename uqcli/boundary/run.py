@@ -32,7 +32,7 @@ from uqcli.boundary.candidates import (
 )
 from uqcli.boundary.certificate_rows import refuse_beyond_region, was_sampled
 from uqcli.boundary.certify import certified
-from uqcli.boundary.clusters import counts_of_clusters, expected_over_clusters, saved_dependence
+from uqcli.boundary.clusters import expected_over_clusters, saved_dependence
 from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
 from uqcli.boundary.dependent_columns import AlikeRows, alike_rows
@@ -279,7 +279,7 @@ def _over_clusters(
         return best, None
     if calibration_set.clusters is None:
         return best, None
-    counts = counts_of_clusters(best.boundary, calibration_set.clusters)
+    counts = calibration_set.clusters.flagged(best.boundary)
     expected = calibration_set.expected_of_rule(best.algorithm, len(best.boundary.thresholds))
     if expected is None:
         return best, counts

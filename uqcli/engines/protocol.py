@@ -14,7 +14,7 @@ from typing import Final, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, containing_ranks
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, RangeCounts, ValueCounts, bin_of, containing_ranks
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -223,6 +223,41 @@ ALL_ROWS: Final = Partition()
 """All rows in one part."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Places:
+    """Columns of counts, by the uncertainty bin of a row and its score bin there.
+
+    Attributes
+    ----------
+    uncertainty_edges : float64, shape (K-1,)
+        Edges of the uncertainty bins: a row with uncertainty v is in bin ``#{edges <= v}``.
+    score_edges : float64, shape (K, L-1)
+        Ascending edges of the score bins of each, infinite for those that no score reaches.
+    column : int64, shape (K, L)
+        Column of each uncertainty bin and score bin.
+    """
+
+    uncertainty_edges: Floats
+    score_edges: Matrix
+    column: Ints
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return int(self.column.max()) + 1
+
+    def of(self, rows: Rows) -> Ints:
+        """Return the column of each row; int64, shape (n,)."""
+        uncertainty_bin = np.zeros(len(rows), dtype=np.int64)
+        if len(self.uncertainty_edges) and rows.uncertainty is not None:
+            uncertainty_bin = bin_of(rows.uncertainty, self.uncertainty_edges)
+        column = np.empty(len(rows), dtype=np.int64)
+        for index, edges in enumerate(self.score_edges):
+            inside = uncertainty_bin == index
+            column[inside] = self.column[index, bin_of(rows.score[inside], edges)]
+        return column
+
+
 class Table(Protocol):
     """Counts of a request's rows, for any number of queries.
 
@@ -275,6 +310,21 @@ class Table(Protocol):
 
         Each block is at its first score.
         """
+
+    def counted(self, column: str, unit: Ints, places: Places) -> Ints:
+        """Count the rows, by weight, by unit, column of places, and label; int64, (units, columns, 2).
+
+        ``unit`` has that of each group of the key column of dependent rows, numbered as in ``groups``.
+        """
+        rows = self._single
+        sums = np.zeros((int(unit.max(initial=-1)) + 1, places.columns, 2), dtype=np.int64)
+        index = unit[rows.groups[column]], places.of(rows), rows.labels.astype(np.int64)
+        np.add.at(sums, index, rows.weights())
+        return sums
+
+    @cached_property
+    def _single(self) -> Rows:
+        return self.rows()
 
     def rows(self) -> Rows:
         """Return all rows of positive weight, in any order, for methods that counts do not suffice for."""

@@ -8,7 +8,6 @@ net benefits, and values of amounts.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
@@ -22,6 +21,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.wording import count, rows_of
 from uqcli.estimates.confusion import Confusion, Number, Rate
+from uqcli.estimates.distinct_units import DistinctUnits
 from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.proportion import (
     BoundedRate,
@@ -593,13 +593,11 @@ class ClusteredRows(Design):
 
     def _correlation(self, parts: Sequence[tuple[Chooses, bool]]) -> Matrix | None:
         """See Design; what clusters show, shape (parts, parts)."""
-        weight = self._scaled(every, None)
-        total = math.fsum(weight.tolist())
-        residuals = []
-        for chosen, label in parts:
-            inside = self._scaled(chosen, label)
-            residuals.append(inside - math.fsum(inside.tolist()) / total * weight)
-        products = [[math.fsum((one * other).tolist()) for other in residuals] for one in residuals]
+        units = DistinctUnits.of(self._scaled(every, None), *(self._scaled(*part) for part in parts))
+        weight, *insides = units.columns
+        total = units.sum(weight)
+        residuals = [inside - units.sum(inside) / total * weight for inside in insides]
+        products = [[units.sum(one * other) for other in residuals] for one in residuals]
         deviations = np.sqrt(np.diag(products))
         scale = np.outer(deviations, deviations)
         correlation: Matrix = np.divide(products, scale, out=np.zeros(scale.shape), where=scale > 0)

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,9 @@ from uqcli.base.sampling_weights import UNITS, WeightSums, as_counts, refuse_unu
 from uqcli.base.wording import count
 from uqcli.engines import refusals
 from uqcli.engines.request import DataRequest
+from uqcli.estimates.distinct_units import DistinctUnits, Sums
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
-
-Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
-"""A sum for each cluster, shape (C,): rows by weight, or sums of sampling weights."""
 
 
 class RowOutcomes(NamedTuple):
@@ -172,18 +170,17 @@ def proportion_interval(
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.27, 0.73)
     """
-    successes, trials = successes[trials > 0], trials[trials > 0]
-    clusters = len(trials)
-    each_is_a_row = rows is None and clusters == _total(trials)
-    if not clusters or (each_is_a_row and clusters >= MIN_CLUSTERS):
-        return proportion_estimate(round(_total(successes)), clusters, confidence)
-    effective = effective_units(trials)
-    alike = _alike(successes, trials - successes, rows)
-    few = _are_few(trials)
-    outcomes = _outcomes(successes, trials, rows)
+    clusters = _with_trials(successes, trials)
+    inside, sizes = clusters.columns
+    number, total = clusters.number, clusters.sum(sizes)
+    each_is_a_row = rows is None and number == total
+    if not number or (each_is_a_row and number >= MIN_CLUSTERS):
+        return proportion_estimate(round(clusters.sum(inside)), number, confidence)
+    outcomes, alike = _outcomes(clusters, rows), _alike(clusters, rows)
+    few = _are_few(clusters)
     low, high = (None, None) if few else weighted_interval(*outcomes, confidence, alike)
-    reason = _unequal(clusters, effective, units, "size")
-    return Estimate(value=_total(successes) / _total(trials), low=low, high=high, reason=reason)
+    reason = _unequal(number, clusters.effective(sizes), units, "size")
+    return Estimate(value=clusters.sum(inside) / total, low=low, high=high, reason=reason)
 
 
 def limit_of_clusters(successes: Sums, trials: Sums, rows: RowOutcomes | None = None) -> Limit | None:
@@ -191,10 +188,10 @@ def limit_of_clusters(successes: Sums, trials: Sums, rows: RowOutcomes | None = 
 
     Parameters are those of ``proportion_interval``.
     """
-    successes, trials = successes[trials > 0], trials[trials > 0]
-    if _are_few(trials) or not successes.any():
+    clusters = _with_trials(successes, trials)
+    if _are_few(clusters) or not clusters.columns[0].any():
         return None
-    return _limit(*_outcomes(successes, trials, rows), _alike(successes, trials - successes, rows))
+    return _limit(*_outcomes(clusters, rows), _alike(clusters, rows))
 
 
 def tail_of_clusters(
@@ -207,7 +204,7 @@ def tail_of_clusters(
     """
     limit = limit_of_clusters(successes, trials, rows)
     if limit is None:
-        return None if _are_few(trials[trials > 0]) else 1.0
+        return None if _are_few(_with_trials(successes, trials)) else 1.0
     return _tail(limit, rate)
 
 
@@ -227,41 +224,57 @@ def effective_units(sums: Sums) -> float:
     >>> effective_units(np.array([5, 5])), effective_units(np.array([1, 7]))
     (2.0, 1.28)
     """
-    squares = _squares(sums)
-    return _total(sums) ** 2 / squares if squares else 0.0
+    units = DistinctUnits.of(sums)
+    return units.effective(units.columns[0])
 
 
-def _are_few(trials: Sums) -> bool:
-    return len(trials) < MIN_CLUSTERS or _total(trials) ** 2 < MIN_EFFECTIVE * _squares(trials)
+def _with_trials(successes: Sums, trials: Sums) -> DistinctUnits:
+    """Return the clusters with trials, by successes and trials."""
+    has_trials = trials > 0
+    if has_trials.all():
+        return DistinctUnits.of(successes, trials)
+    return DistinctUnits.of(successes[has_trials], trials[has_trials])
 
 
-def _outcomes(successes: Sums, trials: Sums, rows: RowOutcomes | None) -> tuple[Outcome, Outcome]:
+def _are_few(clusters: DistinctUnits) -> bool:
+    _, trials = clusters.columns
+    return clusters.number < MIN_CLUSTERS or clusters.sum(trials) ** 2 < MIN_EFFECTIVE * clusters.squares(
+        trials
+    )
+
+
+def _outcomes(clusters: DistinctUnits, rows: RowOutcomes | None) -> tuple[Outcome, Outcome]:
     """Sum up the successes and the failures of clusters; any cluster could have a further one.
 
     If no cluster has both, as where labels are those of customers, clusters count as single weighted rows do.
     """
-    mixed = ((successes > 0) & (successes < trials)).any() or not 0 < _total(successes) < _total(trials)
-    further = [_mean_size(trials, 1 if mixed else 2)] * 2
+    successes, trials = clusters.columns
+    failures = trials - successes
+    totals = clusters.sum(successes), clusters.sum(failures)
+    mixed = ((successes > 0) & (failures > 0)).any() or not 0 < totals[0] < clusters.sum(trials)
+    further = [_mean_size(clusters, 1 if mixed else 2)] * 2
     if rows is not None:  # a cluster with a further one weighs at least as much as its row
         further = [max(further[0], weight / UNITS) for weight in rows.further()]
     return (
-        Outcome(_total(successes), _squares(successes), further[0]),
-        Outcome(_total(trials - successes), _squares(trials - successes), further[1]),
+        Outcome(totals[0], clusters.squares(successes), further[0]),
+        Outcome(totals[1], clusters.squares(failures), further[1]),
     )
 
 
-def _alike(successes: Sums, failures: Sums, rows: RowOutcomes | None) -> float:
+def _alike(clusters: DistinctUnits, rows: RowOutcomes | None) -> float:
     """Return how many independent rows a cluster counts as, at least 1 and at most its rows.
 
     It is what successes and failures would vary by if they were independent, over what their ratio varies by.
     The latter is at least the variance of independent rows. Without that bound, clusters whose successes and
     failures are in one proportion would be known exactly.
     """
-    total, other = _total(successes), _total(failures)
+    successes, trials = clusters.columns
+    failures = trials - successes
+    total, other = clusters.sum(successes), clusters.sum(failures)
     if not total or not other:
         return 1.0
-    apart = _squares(successes) / total**2 + _squares(failures) / other**2
-    together = _squares(successes / total - failures / other)
+    apart = clusters.squares(successes) / total**2 + clusters.squares(failures) / other**2
+    together = clusters.squares(successes / total - failures / other)
     alone = 1 / total + 1 / other
     if rows is not None:
         squares = (rows.successes.squares / UNITS**2, rows.failures.squares / UNITS**2)
@@ -321,7 +334,9 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
     clusters decide it. There is no interval for fewer than ``FEW_CLUSTERS`` clusters, for clusters that count
     as fewer than ``MIN_COMPARED`` of equal size, or for fewer than ``MIN_DIFFERING`` that differ.
     """
-    totals = [(_total(numerator), _total(denominator)) for numerator, denominator in (first, second)]
+    units = DistinctUnits.of(*first, *second)
+    first, second = ((units.columns[i], units.columns[i + 1]) for i in (0, 2))
+    totals = [(units.sum(numerator), units.sum(denominator)) for numerator, denominator in (first, second)]
     if any(denominator == 0 for _, denominator in totals):
         return Estimate(value=None)
     ratios = [numerator / denominator for numerator, denominator in totals]
@@ -330,17 +345,17 @@ def ratio_difference(first: tuple[Sums, Sums], second: tuple[Sums, Sums], confid
         (sums[0] - ratio * sums[1]) / total
         for sums, ratio, (_, total) in zip((first, second), ratios, totals, strict=True)
     ]
-    clusters = int(np.count_nonzero((first[1] > 0) | (second[1] > 0)))
-    differing = int(np.count_nonzero((first[0] != second[0]) | (first[1] != second[1])))
-    effective = min(effective_units(denominator) for _, denominator in (first, second))
+    clusters = units.count((first[1] > 0) | (second[1] > 0))
+    differing = units.count((first[0] != second[0]) | (first[1] != second[1]))
+    effective = min(units.effective(denominator) for _, denominator in (first, second))
     if clusters < FEW_CLUSTERS or effective < MIN_COMPARED or differing < MIN_DIFFERING:
         return Estimate(value=value)
     residual = residuals[1] - residuals[0]
-    error = math.sqrt(clusters / (clusters - 1) * _squares(residual))
+    error = math.sqrt(clusters / (clusters - 1) * units.squares(residual))
     if error == 0:
         return Estimate(value=value)
     squares = np.square(residual / np.abs(residual).max())
-    freedom = min(differing - 1, effective_units(squares))
+    freedom = min(differing - 1, units.effective(squares))
     difference = _linearised(value, error, freedom, confidence)
     assert difference.low is not None  # it always has an interval
     assert difference.high is not None
@@ -377,20 +392,10 @@ def _linearised(value: float, error: float, freedom: float, confidence: float) -
     return Estimate(value=value, low=value - half, high=value + half, p_value=p_value)
 
 
-def _mean_size(trials: Sums, power: int) -> float:
-    """Return the mean size of clusters, each by a power of its size."""
-    sizes = trials.astype(np.float64)
-    return math.fsum((sizes ** (power + 1)).tolist()) / math.fsum((sizes**power).tolist())
-
-
-def _squares(values: NDArray[Any]) -> float:
-    """Add up the squares, in any order."""
-    return math.fsum(np.square(values.astype(np.float64)).tolist())
-
-
-def _total(sums: Sums) -> float:
-    """Add up exactly, so that the order of clusters does not matter."""
-    return float(sums.sum()) if sums.dtype.kind == "i" else math.fsum(sums.tolist())
+def _mean_size(clusters: DistinctUnits, power: int) -> float:
+    """Return the mean size of clusters, each by a power of its trials."""
+    sizes = clusters.columns[1].astype(np.float64)
+    return clusters.sum(sizes ** (power + 1)) / clusters.sum(sizes**power)
 
 
 def few_clusters(subject: str, clusters: int, whose: str, unit: str = "clusters") -> list[Notice]:

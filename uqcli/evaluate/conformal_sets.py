@@ -39,9 +39,10 @@ from uqcli.evaluate.conformal_sets_report import (
     SetDifference,
     SetMetrics,
 )
-from uqcli.evaluate.decisions import DecisionTally, Table, Units
+from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.labelled import ClassReader, labelled_request
 from uqcli.rules.saved import Source, given
 from uqcli.shift.rule import ShiftArtifact, coverage_draws, percentiles
@@ -81,7 +82,7 @@ def evaluate(
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
     decisions = DecisionTally(len(rules), Units(request.by, request.cluster))
-    group_sizes, share = Table(), 1.0
+    group_sizes, share = UnitTable(), 1.0
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
         joint = decisions if paired or request.by is not None else None
@@ -202,7 +203,7 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 def _counted(
     batch: Sequence[tuple[ConformalArtifact, DataRequest]],
     decisions: DecisionTally | None,
-    group_sizes: Table,
+    group_sizes: UnitTable,
 ) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]

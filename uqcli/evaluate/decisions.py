@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Final, TypeVar
 
 import numpy as np
 
 from uqcli.base.amounts import units as amount_units
-from uqcli.base.counts import Bools, Ints
+from uqcli.base.counts import Ints, run_starts
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.sampling_weights import units as weight_units
-from uqcli.base.whole_numbers import fitting, largest, product
+from uqcli.base.whole_numbers import product
 from uqcli.boundary.rule import groups_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.design import (
@@ -27,9 +29,15 @@ from uqcli.estimates.design import (
 from uqcli.estimates.survey import SAMPLING_WEIGHT, check_weights
 from uqcli.estimates.value import Amounts, ClusterAmounts, Moments, RowAmounts
 from uqcli.kernels.pooling import count_rows
+from uqcli.kernels.units import Numbering, UnitTable
 from uqcli.reports.document import in_order
 
+S = TypeVar("S")
+
 _ZONES = CLEARED + 1
+_CLUSTER_BITS: Final = 32
+"""Bits of the number of a cluster beside that of a group, which is -1 for rows of no group."""
+
 _MOST_CODES = 100_000
 """Numbers of decisions up to which they are looked up in a table."""
 
@@ -68,7 +76,7 @@ class Units:
 
     def __init__(self, by: str | None, cluster: str | None) -> None:
         self.by, self.cluster = by, cluster
-        self._pairs: dict[tuple[int, int], int] = {}
+        self._pairs = Numbering()
 
     def of(self, rows: Rows) -> Ints | None:
         """Return the number of the unit of each row, shape (n,); None if there is only one."""
@@ -77,11 +85,8 @@ class Units:
         group = groups_of(rows, self.by)
         if self.cluster is None:
             return group
-        distinct, unit = np.unique(np.stack([group, rows.groups[self.cluster]]), axis=1, return_inverse=True)
-        pairs = zip(*distinct.tolist(), strict=True)
-        numbers = np.array([self._pairs.setdefault(pair, len(self._pairs)) for pair in pairs], dtype=np.int64)
-        result: Ints = numbers[unit.reshape(-1)]
-        return result
+        unit, _ = self._pairs.of((group << _CLUSTER_BITS) + rows.groups[self.cluster])
+        return unit.astype(np.int64)
 
     def group_and_cluster(self, size: int) -> tuple[Ints, Ints]:
         """Return the group and the cluster of the first units, shape (size,) each."""
@@ -90,44 +95,8 @@ class Units:
             return nothing, number
         if self.cluster is None:
             return number, nothing
-        pairs = np.array(list(self._pairs), dtype=np.int64).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1]
-
-
-class Table:
-    """Sums of whole numbers by unit and column; it grows as both are met.
-
-    They are int64, and Python's integers (``object``) once all that was added might exceed 64 bits.
-    """
-
-    def __init__(self) -> None:
-        self.sums: Ints = np.zeros((1, 1), dtype=np.int64)
-        self._most = 0
-
-    def add(self, unit: Ints | None, column: Ints, number: Ints | None) -> None:
-        """Add a number of each row, or 1, to a unit and a column; arrays of shape (n,)."""
-        if not len(column):
-            return
-        if unit is None and number is None:
-            counts = np.bincount(column)
-            self._reach(0, len(counts) - 1)
-            self.sums[0, : len(counts)] += counts
-            return
-        unit = np.zeros(len(column), dtype=np.int64) if unit is None else unit
-        self._reach(int(unit.max()), int(column.max()))
-        self._most += len(column) * (1 if number is None else largest(number))
-        self.sums = self.sums.astype(fitting(self._most), copy=False)
-        place = unit * self.sums.shape[1] + column
-        np.add.at(self.sums.reshape(-1), place, 1 if number is None else number)
-
-    def _reach(self, unit: int, column: int) -> None:
-        """Make room, twice as much as there is if there is not enough."""
-        missing = [
-            max(0, last + 1 - size) and max(last + 1 - size, size)
-            for last, size in zip((unit, column), self.sums.shape, strict=True)
-        ]
-        if any(missing):
-            self.sums = np.ascontiguousarray(np.pad(self.sums, [(0, more) for more in missing]))
+        pairs = self._pairs.values
+        return pairs >> _CLUSTER_BITS, pairs & ((1 << _CLUSTER_BITS) - 1)
 
 
 def _times(number: Ints, count: Ints | None) -> Ints:
@@ -145,9 +114,9 @@ class DecisionTally:
     ) -> None:
         self._rules, self._units, self._utility, self._is_weighted = rules, units, utility, is_weighted
         self._columns: dict[int, int] = {}
-        self._counts = Table()
-        self._weights, self._sums = Table(), dict[tuple[int, int], WeightSums]()
-        self._worth, self._moments = Table(), dict[tuple[int, int], Moments]()
+        self._counts = UnitTable()
+        self._weights, self._sums = UnitTable(), dict[tuple[int, int], WeightSums]()
+        self._worth, self._moments = UnitTable(), dict[tuple[int, int], Moments]()
 
     @property
     def by(self) -> str | None:
@@ -179,10 +148,15 @@ class DecisionTally:
         ):
             # decisions and labels alone need no column of each row
             codes, counts = np.unique(code, return_counts=True) if self._has_many_codes else _counted(code)
-            return lambda: self._counts.add(None, self._numbers(codes), counts)
+            return lambda: self._add_counts(codes, counts)
         return lambda: self._add(rows, code)
 
+    def _add_counts(self, codes: Ints, counts: Ints) -> None:
+        self.__dict__.pop("_ordered", None)
+        self._counts.add(None, self._numbers(codes), counts)
+
     def _add(self, rows: Rows, code: Ints) -> None:
+        self.__dict__.pop("_ordered", None)
         unit = self._units.of(rows)
         column = self._column(code)
         self._counts.add(unit, column, rows.weight)
@@ -246,16 +220,11 @@ class DecisionTally:
 
     def of_all(self, confidence: float, units: str) -> Design:
         """Return the design of all rows; ``units`` is what clusters are called."""
-        group, cluster = self._units.group_and_cluster(len(self._counts.sums))
-        return self._design(None, group >= 0, cluster, confidence, units)
+        return self._design(None, confidence, units)
 
     def by_group(self, levels: Mapping[str, int], confidence: float, units: str) -> dict[str, Design]:
         """Return the designs of groups with rows, by their names in order."""
-        group, cluster = self._units.group_and_cluster(len(self._counts.sums))
-        designs = {
-            name: self._design(index, group == index, cluster, confidence, units)
-            for name, index in levels.items()
-        }
+        designs = {name: self._design(index, confidence, units) for name, index in levels.items()}
         return {name: designs[name] for name in in_order(designs) if designs[name].rows()}
 
     def amounts(self, confidence: float, index: int | None = None) -> Amounts | None:
@@ -265,51 +234,77 @@ class DecisionTally:
         unit = self._utility.unit / (UNITS if self._is_weighted else 1)
         if self._units.cluster is None:
             parts: dict[Key, Moments] = {}
-            for (group, column), moments in self._moments.items():
-                if index in (None, group):
-                    key = self._key(column)
-                    parts[key] = parts.get(key, Moments()) + moments
+            for key, moments in self._of_group(self._moments, index):
+                parts[key] = parts.get(key, Moments()) + moments
             return RowAmounts(confidence=confidence, unit=unit, parts=parts)
-        group_of, cluster = self._units.group_and_cluster(len(self._counts.sums))
-        inside = group_of >= 0 if index is None else group_of == index
         return ClusterAmounts(
             confidence=confidence,
             unit=unit,
-            sums=self._arrays(self._worth, inside, cluster),
-            counts=self._arrays(self._counts, inside, cluster),
+            sums=self._arrays(self._worth, index),
+            counts=self._arrays(self._counts, index),
         )
 
-    def _design(
-        self, index: int | None, inside: Bools, cluster: Ints, confidence: float, units: str
-    ) -> Design:
+    def _design(self, index: int | None, confidence: float, units: str) -> Design:
         sums: dict[Key, WeightSums] = {}
-        for (group, column), more in self._sums.items():
-            if index in (None, group):
-                key = self._key(column)
-                sums[key] = sums.get(key, WeightSums()) + more
+        for key, more in self._of_group(self._sums, index):
+            sums[key] = sums.get(key, WeightSums()) + more
         if self._units.cluster is not None:
             return ClusteredRows(
                 confidence=confidence,
-                counts=self._arrays(self._counts, inside, cluster),
-                weights=self._arrays(self._weights, inside, cluster) if self._is_weighted else None,
+                counts=self._arrays(self._counts, index),
+                weights=self._arrays(self._weights, index) if self._is_weighted else None,
                 sums=sums,
                 units=units,
             )
         if self._is_weighted:
             return WeightedRows(confidence=confidence, sums=sums)
-        counts = self._counts.sums[inside].sum(axis=0).tolist()
+        places, _ = self._places(index)
+        counts = self._counts.sums[places].sum(axis=0).tolist()
         return IndependentRows(
             confidence=confidence, counts={self._key(column): counts[column] for column in self._present()}
         )
 
-    def _arrays(self, table: Table, inside: Bools, cluster: Ints) -> dict[Key, Ints]:
+    def _of_group(self, sums: Mapping[tuple[int, int], S], index: int | None) -> Iterator[tuple[Key, S]]:
+        """Yield the sums of a group, or of all, with their decisions and label."""
+        if index is None:
+            yield from ((self._key(column), more) for (_, column), more in sums.items())
+            return
+        for column in self._present():
+            if (index, column) in sums:
+                yield self._key(column), sums[index, column]
+
+    @cached_property
+    def _ordered(self) -> tuple[Ints, Ints, Ints]:
+        """Units with rows of a group, by group and cluster; and the group and the cluster of each."""
+        group, cluster = self._units.group_and_cluster(len(self._counts.sums))
+        has_rows = self._counts.sums[: len(group)].any(axis=1)
+        places = np.flatnonzero(has_rows & (group >= 0))
+        if self._units.by is not None and self._units.cluster is not None:
+            places = places[np.argsort((group << _CLUSTER_BITS)[places] + cluster[places])]
+        return places, group[places], cluster[places]
+
+    def _places(self, index: int | None) -> tuple[Ints, Ints]:
+        """Return the units with rows of a group, or of all, and the cluster of each, ascending in a group."""
+        places, group, cluster = self._ordered
+        if index is None:
+            return places, cluster
+        first, last = np.searchsorted(group, [index, index + 1])
+        return places[first:last], cluster[first:last]
+
+    def _arrays(self, table: UnitTable, index: int | None) -> dict[Key, Ints]:
         """Return the sums of the clusters with rows, by decisions and label; shape (C,) each."""
-        sums = table.sums[: len(inside)]
-        inside = inside & (self._counts.sums[: len(inside)].sum(axis=1) > 0)
-        present, number = np.unique(cluster[inside], return_inverse=True)
-        added = np.zeros((len(present), sums.shape[1]), dtype=sums.dtype)
-        np.add.at(added, number, sums[inside])
-        return {self._key(column): added[:, column] for column in self._present() if column < added.shape[1]}
+        places, cluster = self._places(index)
+        if index is None and self._units.by is not None:  # clusters may have rows in several groups
+            order = np.argsort(cluster, kind="stable")
+            starts = run_starts(cluster[order])
+            columns = np.add.reduceat(table.sums[places[order]], starts, axis=0).T
+        else:
+            columns = table.sums[places].T
+        return {
+            self._key(column): np.ascontiguousarray(columns[column])
+            for column in self._present()
+            if column < len(columns)
+        }
 
     def _present(self) -> range:
         return range(len(self._columns))

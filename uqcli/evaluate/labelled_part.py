@@ -31,7 +31,8 @@ from uqcli.estimates.design import Chooses, ClusteredRows, Decisions, Design, Ke
 from uqcli.estimates.model_assisted import Clusters, ModelAssisted
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import SAMPLING_WEIGHT
-from uqcli.evaluate.decisions import Table, Units, code_of, decisions_of
+from uqcli.evaluate.decisions import Units, code_of, decisions_of
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.columns import NewColumns
 
 
@@ -53,7 +54,7 @@ class LabelledPart:
         varying = [cells[place] for place, p_value in adjusted.items() if p_value < CHANGE_LEVEL]
         self._varying = self._decisions_of(number for number, _ in varying)
         self._halving = self._decisions_of(number for number, cell in varying if cell.halves_differ)
-        self._tallies = {number: Table() for number in self._cells}
+        self._tallies = {number: UnitTable() for number in self._cells}
         for rows in open_engine(data.engine).batches(data):
             code, unit = code_of([rule.zones(rows) for rule in rules]), units.of(rows)
             for number in sorted(set(np.unique(code).tolist()) & set(self._cells)):
@@ -419,7 +420,7 @@ class AssistedRows:
     ) -> None:
         self._rule, self._by, self._cluster = rule, units.by, units.cluster
         rates, units = _rates(every, calibrator), Units(units.by, units.cluster)  # numbered by all rows
-        self._sums, self._counts = Table(), Table()
+        self._sums, self._counts = UnitTable(), UnitTable()
         batches = open_engine(every.engine).batches(every)
         for rows in batches:
             unit, zone = units.of(rows), rule.zones(rows)

@@ -7,10 +7,11 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Ints
+from uqcli.base.counts import Floats, Ints
 from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.base.whole_numbers import fitting, largest
 from uqcli.kernels.compile import kernel_beside
+from uqcli.kernels.pooling import Keys
 
 Numbers = NDArray[np.int32]
 
@@ -168,3 +169,152 @@ def count_columns(unit: NDArray[Any], column: NDArray[Any], columns: int, sums: 
     """Add 1 for each row to the column of its unit; the sums have so many columns, and the shape (n,)."""
     for row in range(len(unit)):
         sums[unit[row] * columns + column[row]] += 1
+
+
+def _places_arrays(
+    score: Keys,
+    uncertainty: Keys,
+    code: Numbers,
+    unit: Ints,
+    ends: Ints,
+    edges: Ints,
+    _starts: Ints,
+    _low: int,
+    _shift: int,
+    column: Ints,
+    columns: int,
+    negatives: int,
+    weight: Ints,
+    sums: NDArray[Any],
+) -> None:
+    uncertainty_bin = np.searchsorted(ends, uncertainty, side="right")
+    score_bin = np.empty(len(score), dtype=np.int64)
+    for number, edges_of_bin in enumerate(np.split(edges, len(ends) + 1)):
+        inside = uncertainty_bin == number
+        score_bin[inside] = np.searchsorted(edges_of_bin, score[inside], side="right")
+    place = column[uncertainty_bin * (len(column) // (len(ends) + 1)) + score_bin]
+    index = 2 * (unit[code] * columns + place) + (np.arange(len(score)) >= negatives)
+    np.add.at(sums, index, (weight if len(weight) == len(score) else weight[:1]).astype(sums.dtype))
+
+
+@kernel_beside(_places_arrays)
+def count_places(
+    score: Keys,
+    uncertainty: Keys,
+    code: Numbers,
+    unit: Ints,
+    ends: Ints,
+    edges: Ints,
+    starts: Ints,
+    low: int,
+    shift: int,
+    column: Ints,
+    columns: int,
+    negatives: int,
+    weight: Ints,
+    sums: NDArray[Any],
+) -> None:
+    """Add the weight of each row to its unit, its column and its label; negative rows come first.
+
+    A row has the unit of its code, and the column of its uncertainty bin (the number of ``ends`` at or below
+    its uncertainty) and its score bin there. Each uncertainty bin has as many score edges, and one more
+    column. Its edges are looked for from a start on that depends on the score only: on how often
+    ``2 ** shift`` fits between ``low`` and the score. The last start is that of all higher scores. ``weight``
+    has a weight of each row, or a single one of all rows.
+    """
+    per_bin = len(edges) // (len(ends) + 1)
+    buckets = len(starts) // (len(ends) + 1)
+    last = np.uint64(buckets - 1)
+    for row in range(len(score)):
+        uncertainty_bin = 0
+        for index in range(len(ends)):
+            uncertainty_bin += uncertainty[row] >= ends[index]
+        bucket = min(np.uint64(max(score[row], low) - low) >> np.uint64(shift), last)
+        place = starts[uncertainty_bin * buckets + np.int64(bucket)]
+        while place < per_bin and edges[uncertainty_bin * per_bin + place] <= score[row]:
+            place += 1
+        place = column[uncertainty_bin * (per_bin + 1) + place]
+        sums[2 * (unit[code[row]] * columns + place) + (row >= negatives)] += weight[
+            min(row, len(weight) - 1)
+        ]
+
+
+_FEW_ROWS: Final = 64
+"""Rows of a unit up to which they are sorted by insertion."""
+
+
+def _sort_arrays(unit: Ints, key: Ints, _starts: Ints, _next_place: Ints, _few: int, ordered: Ints) -> None:
+    ordered[:] = key[np.lexsort((key, unit))]
+
+
+@kernel_beside(_sort_arrays)
+def sort_in_units(unit: Ints, key: Ints, starts: Ints, next_place: Ints, few: int, ordered: Ints) -> None:
+    """Fill in the keys of rows by unit, ascending in each unit that has at most ``few`` rows.
+
+    ``starts`` are the first places of the units, and their end; ``next_place`` is a copy that is changed.
+    """
+    for row in range(len(unit)):
+        place = next_place[unit[row]]
+        ordered[place] = key[row]
+        next_place[unit[row]] = place + 1
+    for index in range(len(starts) - 1):
+        first = starts[index]
+        if starts[index + 1] - first <= few:
+            for row in range(first + 1, starts[index + 1]):
+                value = ordered[row]
+                place = row
+                while place > first and ordered[place - 1] > value:
+                    ordered[place] = ordered[place - 1]
+                    place -= 1
+                ordered[place] = value
+
+
+def sorted_in_units(unit: Ints, units: int, key: Ints) -> tuple[Ints, Ints]:
+    """Return the keys of rows by unit, ascending in each, and the first places of the units and their end.
+
+    Examples
+    --------
+    >>> ordered, starts = sorted_in_units(np.array([1, 0, 1]), 2, np.array([5, 7, 3]))
+    >>> ordered.tolist(), starts.tolist()
+    ([7, 3, 5], [0, 1, 3])
+    """
+    starts = np.zeros(units + 1, dtype=np.int64)
+    np.cumsum(np.bincount(unit, minlength=units), out=starts[1:])
+    ordered = np.empty(len(unit), dtype=np.int64)
+    sort_in_units.run(len(unit), unit, key, starts, starts[:-1].copy(), _FEW_ROWS, ordered)
+    for index in np.flatnonzero(np.diff(starts) > _FEW_ROWS).tolist():
+        ordered[starts[index] : starts[index + 1]].sort()
+    return ordered, starts
+
+
+def signed_range(residual: Floats, unit: Numbers, sign: Floats, ends: Ints) -> float:
+    """Return the range of the running sum of residuals, each times the sign of its unit, and 0.
+
+    Only the sums after the rows of ``ends``, ascending, count.
+
+    Examples
+    --------
+    >>> signed_range(np.array([0.5, 0.25]), np.array([0, 1]), np.array([1.0, -1.0]), np.array([0, 1]))
+    0.5
+    """
+    extremes = np.zeros(2)
+    find_extremes.run(len(residual) // ROWS_PER_STEP, residual, unit, sign, ends, extremes)
+    return float(extremes[1]) - float(extremes[0])
+
+
+def _extreme_arrays(residual: Floats, unit: Numbers, sign: Floats, ends: Ints, extremes: Floats) -> None:
+    cumulative = np.cumsum(residual * sign[unit])[ends]
+    extremes[:] = min(0.0, float(cumulative.min())), max(0.0, float(cumulative.max()))
+
+
+@kernel_beside(_extreme_arrays)
+def find_extremes(residual: Floats, unit: Numbers, sign: Floats, ends: Ints, extremes: Floats) -> None:
+    """Fill in the lowest and the highest running sum (see ``signed_range``)."""
+    total = 0.0
+    place = 0
+    for row in range(len(residual)):
+        total += residual[row] * sign[unit[row]]
+        if row == ends[place]:
+            extremes[0] = min(extremes[0], total)
+            extremes[1] = max(extremes[1], total)
+            place = min(place + 1, len(ends) - 1)

@@ -14,12 +14,13 @@ The same distance tests whether both files have the same cell shares.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, Matrix, bin_of
+from uqcli.base.counts import Floats, Ints, Matrix, bin_of, run_starts
 from uqcli.base.records import dataclass
 from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning import equal_ranks
@@ -106,18 +107,28 @@ class UnitCounts:
             shape=(units, classes, int(cell_of.max()) + 1),
         )
 
+    @cached_property
+    def _by_unit(self) -> tuple[Ints, Ints]:
+        """Entries in the order of their units, and the first entry of each unit."""
+        order = np.argsort(self.unit, kind="stable")
+        return order, run_starts(self.unit[order])
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        """Rows of each unit."""
+        order, starts = self._by_unit
+        sizes: Ints = np.add.reduceat(self.count[order], starts)
+        return sizes
+
     @property
     def present(self) -> int:
         """Number of units that have rows."""
-        return len(np.unique(self.unit[self.count > 0]))
+        return int(np.count_nonzero(self._sizes))
 
     @property
     def effective(self) -> float:
         """Number of units of equal size that these count as: ``n**2 / sum of n_d**2`` over their sizes."""
-        _, unit = np.unique(self.unit, return_inverse=True)
-        sizes = np.zeros(int(unit.max()) + 1, dtype=np.int64)
-        np.add.at(sizes, unit, self.count)
-        return effective_units(sizes)
+        return effective_units(self._sizes)
 
     def covariance(self) -> Tensor:
         """Compute the covariance between units of the cell shares of the classes; shape (C, C, M, M).
@@ -141,11 +152,10 @@ class UnitCounts:
     def _products(self) -> Matrix:
         """Sum over units the products of the counts of two classes and cells; shape (C M, C M)."""
         _, classes, cells = self.shape
-        _, unit = np.unique(self.unit, return_inverse=True)
-        place = self.class_index * cells + self.cell
+        order, starts = self._by_unit
+        unit = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+        place, count = (self.class_index * cells + self.cell)[order], self.count[order]
         total = np.zeros((classes * cells, classes * cells), dtype=np.int64)
-        order = np.argsort(unit, kind="stable")
-        unit, place, count = unit[order], place[order], self.count[order]
         for first in range(0, int(unit[-1]) + 1, _UNITS_PER_BLOCK):
             start, stop = np.searchsorted(unit, [first, first + _UNITS_PER_BLOCK])
             block = np.zeros((_UNITS_PER_BLOCK, classes * cells), dtype=np.int64)

@@ -8,13 +8,14 @@ then changes neither their mean nor their covariance. Bins stay as they are.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, bin_of, pool, run_starts
-from uqcli.base.draws import Purpose, generator, hashes
+from uqcli.base.draws import Purpose, generator, hashes, text_keys
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
@@ -23,9 +24,10 @@ from uqcli.engines.open import ISOTONIC_PAIRS, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BINNING_RULES
-from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
+from uqcli.estimates.paired import ClusteredPairs
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
 from uqcli.estimates.survey import effective_units
+from uqcli.kernels.units import Numbers, signed_range, sorted_in_units
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import (
@@ -108,29 +110,43 @@ class ClusteredScores:
         require_memory(data, ISOTONIC_PAIRS)
         read, source = read_labelled(data)
         require_probabilities(read.rows.score, source.columns["score"])
-        rows, column = keyed_by_cluster(read, data.roles.cluster), data.roles.cluster or ""
-        order = np.lexsort((rows.labels, rows.score, rows.groups[column]))
-        order = np.repeat(order, rows.weights()[order])
+        column = data.roles.cluster or ""
+        keys, unit = np.unique(text_keys(read.group_names[column]), return_inverse=True)
+        unit, rows = unit[read.rows.groups[column]], read.rows
+        # scores are not negative, so that their bits have their order; the last bit is the label
+        row_key = (rows.score.view(np.int64) << 1) | rows.labels
+        if rows.weight is not None:
+            unit, row_key = (np.repeat(values, rows.weight) for values in (unit, row_key))
+        ordered, starts = sorted_in_units(unit, len(keys), row_key)
         return cls(
-            cluster=rows.groups[column][order],
-            score=rows.score[order],
-            positive=rows.labels[order],
+            cluster=np.repeat(keys, np.diff(starts)),
+            score=(ordered >> 1).view(np.float64),
+            positive=(ordered & 1).astype(np.bool_),
             source=source,
         )
 
-    @property
+    @cached_property
     def counts(self) -> ValueCounts:
         """Counts of all rows."""
         return pool(self.score, self.positive, None)
 
-    def clusters_with(self, *, positive: bool) -> float:
-        """Return how many clusters of equally many positive, or negative, rows these rows count as."""
-        _, rows = np.unique(self.cluster[self.positive == positive], return_counts=True)
-        return effective_units(rows)
+    @cached_property
+    def starts(self) -> Ints:
+        """First row of each cluster."""
+        return run_starts(self.cluster)
+
+    def rows_with(self, *, positive: bool) -> Ints:
+        """Return the number of positive, or negative, rows of each cluster that has some."""
+        cluster = self.cluster[self.positive == positive]
+        return np.diff(run_starts(cluster), append=len(cluster))
 
     def drawn(self, seed: int) -> ValueCounts:
         """Draw one row of each cluster, keyed by the text of the cluster."""
-        key, start, size = np.unique(self.cluster, return_index=True, return_counts=True)
+        key, start, size = (
+            self.cluster[self.starts],
+            self.starts,
+            np.diff(self.starts, append=len(self.score)),
+        )
         share = hashes([key], seed, Purpose.LABELS) >> np.uint64(11)
         place = (share.astype(np.float64) * 2.0**-53 * size).astype(np.int64)
         row = start + np.minimum(place, size - 1)
@@ -159,7 +175,7 @@ def errors_of_clusters(
     of_all = measure(counts, replace(options, n_min=None, n_max=None))
     values = {**of_all.metrics, **{name: of_drawn.metrics[name] for name in _OF_DRAWN_ROWS}}
     clusters = drawn.rows
-    classes = [scores.clusters_with(positive=label) for label in (True, False)]
+    classes = [effective_units(scores.rows_with(positive=label)) for label in (True, False)]
     signed = clusters >= _MIN_CLUSTERS and min(classes) >= _MIN_CLASS_CLUSTERS
     notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
     chance = None
@@ -185,7 +201,7 @@ def tested_clusters(
 
     None with too few rows.
     """
-    with_label = [len(np.unique(scores.cluster[scores.positive == label])) for label in (True, False)]
+    with_label = [len(scores.rows_with(positive=label)) for label in (True, False)]
     if min(with_label) < _MIN_TESTED:
         return calibration_p_values({0: drawn}, {0: key}, seed).get(0)
     found = Statistics.of(scores.counts)
@@ -278,7 +294,7 @@ class SignedErrors:
     ----------
     residual : float64, shape (n,)
         ``label - score``.
-    cluster : int64, shape (n,)
+    cluster : int32, shape (n,)
         Index of each row's cluster.
     bins : int64, shape (n,), by metric
         Bin of each row for the mean absolute error of bins.
@@ -289,7 +305,7 @@ class SignedErrors:
     """
 
     residual: Floats
-    cluster: Ints
+    cluster: Numbers
     bins: dict[str, Ints]
     ends: Ints
     clusters: int
@@ -298,16 +314,17 @@ class SignedErrors:
     def from_rows(
         cls, score: Floats, positive: Bools, cluster: Ints, edges: dict[str, Floats]
     ) -> SignedErrors:
-        """Sort rows; arrays of shape (n,), and the edges of bins by metric."""
-        keys, index = np.unique(cluster, return_inverse=True)
-        order = np.lexsort((positive, index, score))
+        """Sort rows in the order of ``ClusteredScores``, of shape (n,), with edges of bins by metric."""
+        starts = run_starts(cluster)
+        index = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(starts, append=len(cluster)))
+        order = np.argsort(score, kind="stable")  # equal scores stay in the order of clusters and labels
         ordered = score[order]
         return cls(
             residual=positive[order] - ordered,
             cluster=index[order],
             bins={name: bin_of(ordered, edge) for name, edge in edges.items()},
             ends=np.append(run_starts(ordered)[1:], len(ordered)) - 1,
-            clusters=len(keys),
+            clusters=len(starts),
         )
 
     def signs(self, random: np.random.Generator) -> Floats:
@@ -316,15 +333,13 @@ class SignedErrors:
 
     def errors(self, random: np.random.Generator | None = None) -> dict[str, float]:
         """Compute the errors with a random sign of each cluster, or as they are; ``ecce`` needs no bins."""
-        residual = self.residual
-        if random is not None:
-            signs = self.signs(random)
-            residual = residual * signs[self.cluster]
-        rows = len(residual)
-        errors = {
-            name: float(np.abs(np.bincount(index, weights=residual)).sum()) / rows
-            for name, index in self.bins.items()
-        }
-        cumulative = np.cumsum(residual)[self.ends]
-        spread = max(0.0, float(cumulative.max())) - min(0.0, float(cumulative.min()))
-        return {**errors, "ecce": spread / rows}
+        signs = np.ones(self.clusters) if random is None else self.signs(random)
+        rows = len(self.residual)
+        errors = {}
+        if self.bins:
+            residual = self.residual * signs[self.cluster]
+            errors = {
+                name: float(np.abs(np.bincount(index, weights=residual)).sum()) / rows
+                for name, index in self.bins.items()
+            }
+        return {**errors, "ecce": signed_range(self.residual, self.cluster, signs, self.ends) / rows}

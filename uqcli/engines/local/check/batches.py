@@ -627,7 +627,8 @@ class GroupTally:
         """Codes by key column of each combination, and its rows by kind, of shape (combinations, 4)."""
         present = np.flatnonzero(self._table.sums.any(axis=1))
         counts = np.zeros((len(present), _KINDS), dtype=np.int64)
-        counts[:, : self._table.sums.shape[1]] = self._table.sums[present]
+        met = self._table.sums[present, :_KINDS]
+        counts[:, : met.shape[1]] = met
         codes, unit = dict[str, Ints](), present
         for column, numbering in zip(reversed(self._columns[1:]), reversed(self._combined), strict=True):
             pair = numbering.values[unit]

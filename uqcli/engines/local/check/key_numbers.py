@@ -104,6 +104,7 @@ class KeyNumbers(Mapping[str, int]):
         self._chunks: list[pl.Series] = []
         self._whole: dict[pl.DataType, _WholeNumbers] = {}
         self._by_text: dict[str, int] = {}
+        self._rank: Ints = np.zeros(0, dtype=np.int64)
 
     def numbers(self, column: KeyColumn) -> Numbers:
         """Return the number of each row, ``MISSING`` without a text; new texts have the next numbers."""
@@ -145,9 +146,11 @@ class KeyNumbers(Mapping[str, int]):
 
     def in_order(self, numbers: Ints) -> tuple[pl.Series, Ints]:
         """Sort the texts of some numbers; return them and their numbers."""
-        texts = self.texts.gather(numbers)
-        order = texts.arg_sort().to_numpy()
-        return texts.gather(order), numbers[order]
+        if len(self._rank) != len(self):
+            self._rank = np.empty(len(self), dtype=np.int64)
+            self._rank[self.texts.arg_sort().to_numpy()] = np.arange(len(self))
+        ordered = numbers[np.argsort(self._rank[numbers])]
+        return self.texts.gather(ordered), ordered
 
     def __len__(self) -> int:
         """Return how many texts there are."""

@@ -32,7 +32,8 @@ from uqcli.engines.local.count.pooling import (
 )
 from uqcli.engines.local.count.ranges import count_ranges
 from uqcli.engines.local.count.rows import CountedRows
-from uqcli.engines.protocol import ALL_ROWS, Partition, RangeQuery, SourceSummary, Table
+from uqcli.engines.local.count.unit_counts import counted_by_unit
+from uqcli.engines.protocol import ALL_ROWS, Partition, Places, RangeQuery, SourceSummary, Table
 from uqcli.kernels.pava import isotonic_sums
 
 _SORTED_ROWS_READ_AGAIN = 3 * SORTED_ROWS
@@ -202,6 +203,10 @@ class LocalTable(Table):
     def isotonic(self, by: Partition) -> tuple[ValueCounts, ...]:
         """Return the isotonic blocks of the scores in each group, then of all rows."""
         return isotonic_by(self._rows, "score", by)
+
+    def counted(self, column: str, unit: Ints, places: Places) -> Ints:
+        """Count the rows by unit, column of places, and label (see ``Table``)."""
+        return counted_by_unit(self._rows, column, unit, places)
 
     def rows(self) -> Rows:
         """Return all rows of positive weight, in any order."""

@@ -1,0 +1,87 @@
+"""Sums over units (clusters, days) that do not depend on their order, with equal units added up together."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from uqcli.base.counts import Ints
+from uqcli.base.records import dataclass
+
+Sums: TypeAlias = "NDArray[np.int64] | NDArray[np.float64]"
+"""A sum for each unit, shape (U,): rows by weight, or sums of sampling weights."""
+
+_MIN_UNITS: Final = 1000
+"""Units below which equal ones are not pooled, which would take longer than to add them up."""
+
+_CELLS_PER_UNIT: Final = 8
+_MOST_CELLS: Final = 1 << 20
+"""Possible units beyond which few are equal, or their table leaves the CPU cache."""
+
+_SPLIT: Final = 2.0**27 + 1
+"""Factor by which a double is split into two of 26 bits (Dekker, 1971)."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DistinctUnits:
+    """Units that differ in a column, and how many there are of each.
+
+    Attributes
+    ----------
+    columns : each of shape (D,)
+        Sums of each distinct unit.
+    times : int64, shape (D,)
+        Number of equal units; an array of ones if they are not pooled.
+    """
+
+    columns: tuple[Sums, ...]
+    times: Ints
+    is_pooled: bool
+
+    @classmethod
+    def of(cls, *columns: Sums) -> DistinctUnits:
+        """Pool units that are equal in all columns, if these are few whole numbers; shape (U,) each."""
+        sizes = list[int]()
+        if len(columns[0]) >= _MIN_UNITS and all(column.dtype == np.int64 for column in columns):
+            sizes = [int(column.max()) + 1 if column.min() >= 0 else _MOST_CELLS + 1 for column in columns]
+        most = min(_MOST_CELLS, _CELLS_PER_UNIT * len(columns[0]))
+        if len(sizes) < len(columns) or math.prod(sizes) > most:
+            return cls(columns=columns, times=np.ones(len(columns[0]), dtype=np.int64), is_pooled=False)
+        code = columns[0].astype(np.int64, copy=False)
+        for column, size in zip(columns[1:], sizes[1:], strict=True):
+            code = code * size + column.astype(np.int64, copy=False)
+        times = np.bincount(code)
+        codes = np.flatnonzero(times)
+        values = tuple(np.unravel_index(codes, sizes))
+        return cls(columns=values, times=times[codes], is_pooled=True)
+
+    @property
+    def number(self) -> int:
+        """Number of units."""
+        return int(self.times.sum())
+
+    def count(self, mask: NDArray[np.bool_]) -> int:
+        """Return the number of units of some distinct ones, by mask."""
+        return int(self.times[mask].sum())
+
+    def sum(self, values: NDArray[Any]) -> float:
+        """Add up a value of each unit, given those of the distinct ones; rounded once, whatever the order."""
+        if values.dtype.kind == "i":
+            return float((values * self.times).sum())
+        if not self.is_pooled:
+            return math.fsum(values.tolist())
+        scaled = _SPLIT * values
+        high = scaled - (scaled - values)  # half of the digits, whose product with a number of units is exact
+        return math.fsum([*(high * self.times).tolist(), *((values - high) * self.times).tolist()])
+
+    def squares(self, values: NDArray[Any]) -> float:
+        """Add up the squares of a value of each unit, as floating-point numbers."""
+        return self.sum(np.square(values.astype(np.float64)))
+
+    def effective(self, values: NDArray[Any]) -> float:
+        """Return how many units of equal size as many of these sizes count as; 0 for none."""
+        squares = self.squares(values)
+        return self.sum(values) ** 2 / squares if squares else 0.0
