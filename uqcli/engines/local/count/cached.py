@@ -95,7 +95,7 @@ class CachedRows(CountedRows):
 
     @property
     def keeps_uncertainty(self) -> bool:
-        """Whether the uncertainty cannot be read again, or rows are counted by cluster, too.
+        """Whether the uncertainty cannot be read again, or rows are also counted by cluster.
 
         Otherwise, dropping it saves memory.
         """
