@@ -20,7 +20,9 @@ def test_units_are_counted_as_often_as_they_occur(units, columns, most):
     distinct = DistinctUnits.of(*given_columns)
     found = Counter()
     for times, *values in zip(
-        distinct.times.tolist(), *(part.tolist() for part in distinct.columns), strict=True
+        np.broadcast_to(distinct.times, len(distinct.columns[0])).tolist(),
+        *(part.tolist() for part in distinct.columns),
+        strict=True,
     ):
         found[tuple(values)] += times
     assert found == Counter(zip(*(column.tolist() for column in given_columns), strict=True))
@@ -42,13 +44,14 @@ def test_only_numbers_of_rows_are_pooled(change):
     is_pooled=st.booleans(),
 )
 def test_sums_are_rounded_once(values, times, is_pooled):
-    number = np.array(times[: len(values)]) if is_pooled else np.ones(len(values), dtype=np.int64)
+    number = np.array(times[: len(values)]) if is_pooled else np.ones(1, dtype=np.int64)
     column = np.array(values)
     units = DistinctUnits(columns=(column,), times=number, is_pooled=is_pooled)
-    exact = sum(Fraction(value) * time for value, time in zip(values, number.tolist(), strict=True))
+    each = np.broadcast_to(number, len(values)).tolist()
+    exact = sum(Fraction(value) * time for value, time in zip(values, each, strict=True))
     assert units.sum(column) == float(exact)
     squares = np.square(column)
-    exact = sum(Fraction(value) * time for value, time in zip(squares.tolist(), number.tolist(), strict=True))
+    exact = sum(Fraction(value) * time for value, time in zip(squares.tolist(), each, strict=True))
     assert units.squares(column) == float(exact)
 
 

@@ -13,7 +13,7 @@ from uqcli.kernels.units import (
     find_extremes,
     first_rows,
     number_values,
-    signed_range,
+    signed_ranges,
     sort_in_units,
     sorted_in_units,
 )
@@ -171,16 +171,20 @@ def test_large_units_are_sorted_too(sizes):
 @RUNS
 @given(
     rows=st.lists(st.tuples(st.floats(-1, 1), st.integers(0, 2), st.booleans()), min_size=1, max_size=20),
-    sign=st.lists(st.sampled_from([-1.0, 1.0]), min_size=3, max_size=3),
+    signs=st.lists(st.lists(st.sampled_from([-1, 1]), min_size=3, max_size=3), min_size=1, max_size=3),
 )
-def test_ranges_of_signed_sums_are_those_of_a_loop(form, rows, sign):
+def test_ranges_of_signed_sums_are_those_of_a_loop(form, rows, signs):
     residual, unit = np.array([row[0] for row in rows]), np.array([row[1] for row in rows], dtype=np.int32)
     ends = np.array([*(place for place, row in enumerate(rows[:-1]) if row[2]), len(rows) - 1])
-    total, sums = 0.0, [0.0]
-    for place, (value, own, _) in enumerate(rows):
-        total += value * sign[own]
-        sums += [total] if place in ends else []
-    extremes = np.zeros(2)
-    getattr(find_extremes, form)(residual, unit, np.array(sign), ends, extremes)
-    assert extremes.tolist() == [min(sums), max(sums)]
-    assert signed_range(residual, unit, np.array(sign), ends) == max(sums) - min(sums)
+    expected = []
+    for sign in signs:
+        total, sums = 0.0, [0.0]
+        for place, (value, own, _) in enumerate(rows):
+            total += value * sign[own]
+            sums += [total] if place in ends else []
+        expected.append((min(sums), max(sums)))
+    by_unit = np.array(signs, dtype=np.int8).T.copy()
+    total, low, high = np.zeros((3, len(signs)))
+    getattr(find_extremes, form)(residual, unit, by_unit.ravel(), ends, total, low, high)
+    assert list(zip(low.tolist(), high.tolist(), strict=True)) == expected
+    assert signed_ranges(residual, unit, by_unit, ends).tolist() == [high - low for low, high in expected]

@@ -12,7 +12,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.choices import Algorithm, Binning, ReviewKind
-from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts
+from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, distinct_numbers
 from uqcli.base.defaults import SCORE_BINS
 from uqcli.base.draws import Purpose, hashes, text_keys
 from uqcli.base.errors import InfeasibleError
@@ -304,7 +304,7 @@ def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest
     if cluster is None:
         return certifier
     drawn = _drawn(test, certifier, cluster, request.seed)
-    pilot_clusters = len(np.unique(pilot.groups[cluster])) if has_own_pilot else 0
+    pilot_clusters = len(distinct_numbers(pilot.groups[cluster])) if has_own_pilot else 0
     return replace(certifier, tested=drawn, size=int(drawn.rows[0]) + pilot_clusters)
 
 

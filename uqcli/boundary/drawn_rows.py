@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Ints
+from uqcli.base.counts import Bools, Ints, distinct_numbers
 from uqcli.base.draws import digest, hashes
 from uqcli.base.rows import Rows
 from uqcli.engines.repeated_rows import are_copies
@@ -80,7 +80,7 @@ def drawn_rows(
     np.add.at(selected, position[is_first], 1)
     return Confusion(
         rows=np.full(boundaries, len(clusters)),
-        positives=np.full(boundaries, len(np.unique(cluster[positive]))),
+        positives=np.full(boundaries, len(distinct_numbers(cluster[positive]))),
         selected=np.cumsum(selected),
         true_positives=np.cumsum(hits),
     )

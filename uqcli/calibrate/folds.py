@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, ValueCounts, merge
+from uqcli.base.counts import Floats, Ints, ValueCounts, distinct_numbers, merge
 from uqcli.base.defaults import FEW_SCORES, FOLDS, MEASURED_ROWS
 from uqcli.base.draws import Purpose, dealt, digest, generator
 from uqcli.base.records import dataclass
@@ -72,7 +72,7 @@ def weights_of_folds(rows: Rows, seed: int, cluster: str | None) -> Ints:
 
 def units_of(rows: Rows, cluster: str | None) -> int:
     """Return the number of rows that can be split, or of clusters."""
-    return rows.size if cluster is None else len(np.unique(rows.groups[cluster]))
+    return rows.size if cluster is None else len(distinct_numbers(rows.groups[cluster]))
 
 
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str | None = None) -> Ints:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Final, assert_never
 
 import numpy as np
@@ -632,6 +633,13 @@ class ClusteredRows(Design):
         return self._added(self.counts if self.weights is None else self.weights, chosen, positive)
 
     def _added(self, parts: Mapping[Key, Ints], chosen: Chooses, positive: bool | None) -> Ints:
-        size = len(next(iter(parts.values()))) if parts else 0
-        keys = chosen_keys(parts, chosen, positive)
-        return sum((parts[key] for key in keys), np.zeros(size, dtype=np.int64))
+        keys = parts is self.counts, tuple(chosen_keys(parts, chosen, positive))
+        if keys not in self._known:  # several measures need the same
+            size = len(next(iter(parts.values()))) if parts else 0
+            self._known[keys] = sum((parts[key] for key in keys[1]), np.zeros(size, dtype=np.int64))
+        return self._known[keys]
+
+    @cached_property
+    def _known(self) -> dict[tuple[bool, tuple[Key, ...]], Ints]:
+        """Sums by cluster so far, of counts or of weights, by the decisions and labels that they are of."""
+        return {}

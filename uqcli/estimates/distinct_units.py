@@ -21,6 +21,8 @@ _CELLS_PER_UNIT: Final = 8
 _MOST_CELLS: Final = 1 << 20
 """Possible units beyond which few are equal, or their table leaves the CPU cache."""
 
+_ONCE: Final[Ints] = np.ones(1, dtype=np.int64)
+
 _SPLIT: Final = 2.0**27 + 1
 """Factor by which a double is split into two of 26 bits (Dekker, 1971)."""
 
@@ -34,7 +36,7 @@ class DistinctUnits:
     columns : each of shape (D,)
         Sums of each distinct unit.
     times : int64, shape (D,)
-        Number of equal units; an array of ones if they are not pooled.
+        Number of equal units; a single 1 if they are not pooled.
     """
 
     columns: tuple[Sums, ...]
@@ -49,7 +51,7 @@ class DistinctUnits:
             sizes = [int(column.max()) + 1 if column.min() >= 0 else _MOST_CELLS + 1 for column in columns]
         most = min(_MOST_CELLS, _CELLS_PER_UNIT * len(columns[0]))
         if len(sizes) < len(columns) or math.prod(sizes) > most:
-            return cls(columns=columns, times=np.ones(len(columns[0]), dtype=np.int64), is_pooled=False)
+            return cls(columns=columns, times=_ONCE, is_pooled=False)
         code = columns[0].astype(np.int64, copy=False)
         for column, size in zip(columns[1:], sizes[1:], strict=True):
             code = code * size + column.astype(np.int64, copy=False)
@@ -61,16 +63,16 @@ class DistinctUnits:
     @property
     def number(self) -> int:
         """Number of units."""
-        return int(self.times.sum())
+        return int(self.times.sum()) if self.is_pooled else len(self.columns[0])
 
     def count(self, mask: NDArray[np.bool_]) -> int:
         """Return the number of units of some distinct ones, by mask."""
-        return int(self.times[mask].sum())
+        return int(self.times[mask].sum()) if self.is_pooled else int(np.count_nonzero(mask))
 
     def sum(self, values: NDArray[Any]) -> float:
         """Add up a value of each unit, given those of the distinct ones; rounded once, whatever the order."""
         if values.dtype.kind == "i":
-            return float((values * self.times).sum())
+            return float((values * self.times if self.is_pooled else values).sum())
         if not self.is_pooled:
             return math.fsum(values.tolist())
         scaled = _SPLIT * values

@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints, Matrix
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, distinct_numbers
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
 
@@ -130,7 +130,7 @@ class ModelAssisted:
         """Count labelled rows, or clusters with such a row."""
         if self.clusters is None:
             return int(self.count[part].sum())
-        return len(np.unique(self.clusters.of[part & (self.count > 0)]))
+        return len(distinct_numbers(self.clusters.of[part & (self.count > 0)]))
 
     def _of_clusters(self, rate: float, contribution: Floats, total: float, known: Floats) -> Estimate | None:
         """Return a rate with its interval over clusters, with contributions as in ``_estimate``.

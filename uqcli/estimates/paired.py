@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, run_starts
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, run_starts
 from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
@@ -419,7 +419,7 @@ class ClusteredPairs:
         """Number of clusters with rows of the rarest class; 0 if there are few clusters."""
         if np.count_nonzero(self.times) < FEW_CLUSTERS:
             return 0
-        return min(len(np.unique(self.cluster[self.label == label])) for label in self._labels)
+        return min(len(distinct_numbers(self.cluster[self.label == label])) for label in self._labels)
 
     @cached_property
     def _labels(self) -> range:
@@ -540,4 +540,4 @@ def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
 
 def clusters_in(rows: Rows, cluster: str | None) -> int | None:
     """Count the clusters of positive weight; None if rows are independent."""
-    return None if cluster is None else len(np.unique(rows.groups[cluster][rows.weights() > 0]))
+    return None if cluster is None else len(distinct_numbers(rows.groups[cluster][rows.weights() > 0]))

@@ -9,8 +9,9 @@ from typing import Final, TypeVar
 import numpy as np
 
 from uqcli.base.amounts import units as amount_units
-from uqcli.base.counts import Ints, run_starts
+from uqcli.base.counts import Bools, Ints, run_starts
 from uqcli.base.defaults import ROWS_PER_STEP
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.sampling_weights import units as weight_units
@@ -97,6 +98,32 @@ class Units:
             return number, nothing
         pairs = self._pairs.values
         return pairs >> _CLUSTER_BITS, pairs & ((1 << _CLUSTER_BITS) - 1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OrderedUnits:
+    """Units of groups, by group and cluster: their places, groups and clusters; int64, shape (U,) each."""
+
+    places: Ints
+    group: Ints
+    cluster: Ints
+
+    @classmethod
+    def of(cls, units: Units, present: Bools) -> OrderedUnits:
+        """Sort those of the first units that are present, of shape (size,), and in a group."""
+        group, cluster = units.group_and_cluster(len(present))
+        with_rows = np.flatnonzero(present[: len(group)])
+        places = with_rows[group[with_rows] >= 0]
+        if units.by is not None and units.cluster is not None:
+            places = places[np.argsort((group << _CLUSTER_BITS)[places] + cluster[places])]
+        return cls(places=places, group=group[places], cluster=cluster[places])
+
+    def of_group(self, index: int | None) -> tuple[Ints, Ints]:
+        """Return the places of the units of a group, None for all, and the cluster of each."""
+        if index is None:
+            return self.places, self.cluster
+        first, last = np.searchsorted(self.group, [index, index + 1])
+        return self.places[first:last], self.cluster[first:last]
 
 
 def _times(number: Ints, count: Ints | None) -> Ints:
@@ -258,7 +285,7 @@ class DecisionTally:
             )
         if self._is_weighted:
             return WeightedRows(confidence=confidence, sums=sums)
-        places, _ = self._places(index)
+        places, _ = self._ordered.of_group(index)
         counts = self._counts.sums[places].sum(axis=0).tolist()
         return IndependentRows(
             confidence=confidence, counts={self._key(column): counts[column] for column in self._present()}
@@ -274,26 +301,13 @@ class DecisionTally:
                 yield self._key(column), sums[index, column]
 
     @cached_property
-    def _ordered(self) -> tuple[Ints, Ints, Ints]:
-        """Units with rows of a group, by group and cluster; and the group and the cluster of each."""
-        group, cluster = self._units.group_and_cluster(len(self._counts.sums))
-        has_rows = self._counts.sums[: len(group)].any(axis=1)
-        places = np.flatnonzero(has_rows & (group >= 0))
-        if self._units.by is not None and self._units.cluster is not None:
-            places = places[np.argsort((group << _CLUSTER_BITS)[places] + cluster[places])]
-        return places, group[places], cluster[places]
-
-    def _places(self, index: int | None) -> tuple[Ints, Ints]:
-        """Return the units with rows of a group, or of all, and the cluster of each, ascending in a group."""
-        places, group, cluster = self._ordered
-        if index is None:
-            return places, cluster
-        first, last = np.searchsorted(group, [index, index + 1])
-        return places[first:last], cluster[first:last]
+    def _ordered(self) -> OrderedUnits:
+        """Units with rows."""
+        return OrderedUnits.of(self._units, self._counts.sums.sum(axis=1) > 0)
 
     def _arrays(self, table: UnitTable, index: int | None) -> dict[Key, Ints]:
         """Return the sums of the clusters with rows, by decisions and label; shape (C,) each."""
-        places, cluster = self._places(index)
+        places, cluster = self._ordered.of_group(index)
         if index is None and self._units.by is not None:  # clusters may have rows in several groups
             order = np.argsort(cluster, kind="stable")
             starts = run_starts(cluster[order])

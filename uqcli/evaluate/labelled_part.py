@@ -31,7 +31,7 @@ from uqcli.estimates.design import Chooses, ClusteredRows, Decisions, Design, Ke
 from uqcli.estimates.model_assisted import Clusters, ModelAssisted
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import SAMPLING_WEIGHT
-from uqcli.evaluate.decisions import Units, code_of, decisions_of
+from uqcli.evaluate.decisions import OrderedUnits, Units, code_of, decisions_of
 from uqcli.kernels.units import UnitTable
 from uqcli.rules.columns import NewColumns
 
@@ -87,31 +87,38 @@ class LabelledPart:
 
     def of_all(self, confidence: float, unlabelled: int, name: str) -> Design:
         """Return the design of all rows, some without a label; ``name`` is what clusters are called."""
-        return self._design(None, confidence, unlabelled, name)
+        return self._design(self._ordered().of_group(None), confidence, unlabelled, name)
 
     def by_group(
         self, levels: Mapping[str, int], confidence: float, unlabelled: int, name: str
     ) -> dict[str, Design]:
         """Return the designs of groups, by their names."""
-        return {group: self._design(index, confidence, unlabelled, name) for group, index in levels.items()}
+        ordered = self._ordered()
+        return {
+            group: self._design(ordered.of_group(index), confidence, unlabelled, name)
+            for group, index in levels.items()
+        }
 
-    def _design(self, index: int | None, confidence: float, unlabelled: int, name: str) -> Design:
+    def _ordered(self) -> OrderedUnits:
+        size = max((len(table.sums) for table in self._tallies.values()), default=1)
+        return OrderedUnits.of(self._units, np.ones(size, dtype=np.bool_))
+
+    def _design(self, units: tuple[Ints, Ints], confidence: float, unlabelled: int, name: str) -> Design:
         sums: dict[Key, WeightSums] = {}
         counts: dict[Key, Ints] = {}
         weights: dict[Key, Ints] = {}
-        size = max((len(table.sums) for table in self._tallies.values()), default=1)
-        group, cluster = self._units.group_and_cluster(size)
-        inside = group >= 0 if index is None else group == index
-        present, place = np.unique(cluster[inside], return_inverse=True)
+        places, cluster = units
+        present, place = np.unique(cluster, return_inverse=True)
         for number, of_code in self._cells.items():
-            table = np.zeros((len(inside), 2 * len(of_code)), dtype=np.int64)
-            counted = self._tallies[number].sums[: len(inside), : 2 * len(of_code)]
-            table[: len(counted), : counted.shape[1]] = counted
+            table = np.zeros((len(places), 2 * len(of_code)), dtype=np.int64)
+            counted = self._tallies[number].sums[:, : 2 * len(of_code)]
+            is_counted = places < len(counted)
+            table[is_counted, : counted.shape[1]] = counted[places[is_counted]]
             unit_weights = [_unit(cell) for cell in of_code]
             kind = fitting(max(unit_weights) * int(table.sum()))
             for label in (False, True):
                 key = decisions_of(number, self._rules), label
-                mine = table[inside][:, int(label) :: 2]
+                mine = table[:, int(label) :: 2]
                 sums[key] = sum(map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights), WeightSums())
                 if self._units.cluster is not None:
                     counts[key] = np.zeros(len(present), dtype=np.int64)

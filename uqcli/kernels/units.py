@@ -14,6 +14,7 @@ from uqcli.kernels.compile import kernel_beside
 from uqcli.kernels.pooling import Keys
 
 Numbers = NDArray[np.int32]
+Signs = NDArray[np.int8]
 
 _FIRST_SLOTS: Final = 1 << 10
 _FACTOR: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -287,34 +288,45 @@ def sorted_in_units(unit: Ints, units: int, key: Ints) -> tuple[Ints, Ints]:
     return ordered, starts
 
 
-def signed_range(residual: Floats, unit: Numbers, sign: Floats, ends: Ints) -> float:
-    """Return the range of the running sum of residuals, each times the sign of its unit, and 0.
+def signed_ranges(residual: Floats, unit: Numbers, signs: Signs, ends: Ints) -> Floats:
+    """Return the range of the running sum of residuals, each times a sign of its unit, and 0; shape (draws,).
 
-    Only the sums after the rows of ``ends``, ascending, count.
+    Signs have the shape (units, draws). Only the sums after the rows of ``ends``, ascending, count.
 
     Examples
     --------
-    >>> signed_range(np.array([0.5, 0.25]), np.array([0, 1]), np.array([1.0, -1.0]), np.array([0, 1]))
-    0.5
+    >>> signs = np.array([[1, 1], [-1, 1]], dtype=np.int8)
+    >>> signed_ranges(np.array([0.5, 0.25]), np.array([0, 1]), signs, np.array([0, 1])).tolist()
+    [0.5, 0.75]
     """
-    extremes = np.zeros(2)
-    find_extremes.run(len(residual) // ROWS_PER_STEP, residual, unit, sign, ends, extremes)
-    return float(extremes[1]) - float(extremes[0])
+    draws = signs.shape[1]
+    total, low, high = np.zeros(draws), np.zeros(draws), np.zeros(draws)
+    steps = len(residual) * draws // ROWS_PER_STEP
+    find_extremes.run(steps, residual, unit, np.ascontiguousarray(signs).ravel(), ends, total, low, high)
+    return high - low
 
 
-def _extreme_arrays(residual: Floats, unit: Numbers, sign: Floats, ends: Ints, extremes: Floats) -> None:
-    cumulative = np.cumsum(residual * sign[unit])[ends]
-    extremes[:] = min(0.0, float(cumulative.min())), max(0.0, float(cumulative.max()))
+def _extreme_arrays(
+    residual: Floats, unit: Numbers, signs: Signs, ends: Ints, total: Floats, low: Floats, high: Floats
+) -> None:
+    for draw, sign in enumerate(signs.reshape(-1, len(total)).T):
+        cumulative = np.cumsum(residual * sign[unit])[ends]
+        low[draw], high[draw] = min(0.0, float(cumulative.min())), max(0.0, float(cumulative.max()))
 
 
 @kernel_beside(_extreme_arrays)
-def find_extremes(residual: Floats, unit: Numbers, sign: Floats, ends: Ints, extremes: Floats) -> None:
-    """Fill in the lowest and the highest running sum (see ``signed_range``)."""
-    total = 0.0
+def find_extremes(
+    residual: Floats, unit: Numbers, signs: Signs, ends: Ints, total: Floats, low: Floats, high: Floats
+) -> None:
+    """Fill in the lowest and the highest running sum of each draw (see ``signed_ranges``)."""
+    draws = len(total)
     place = 0
     for row in range(len(residual)):
-        total += residual[row] * sign[unit[row]]
+        first = unit[row] * draws
+        for draw in range(draws):
+            total[draw] += residual[row] * signs[first + draw]
         if row == ends[place]:
-            extremes[0] = min(extremes[0], total)
-            extremes[1] = max(extremes[1], total)
+            for draw in range(draws):
+                low[draw] = min(low[draw], total[draw])
+                high[draw] = max(high[draw], total[draw])
             place = min(place + 1, len(ends) - 1)

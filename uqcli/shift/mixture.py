@@ -20,7 +20,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, Matrix, bin_of, run_starts
+from uqcli.base.counts import Floats, Ints, Matrix, bin_of, distinct_numbers, run_starts
 from uqcli.base.records import dataclass
 from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning import equal_ranks
@@ -518,7 +518,7 @@ class UnitRows:
             class_index=distinct // cells % classes,
             cell=distinct % cells,
             count=count,
-            shape=(len(np.unique(self.unit[present])), classes, cells),
+            shape=(len(distinct_numbers(self.unit[present])), classes, cells),
         )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from uqcli.base import defaults
-from uqcli.base.counts import Bools, Floats, Ints, PooledScores
+from uqcli.base.counts import Bools, Floats, Ints, PooledScores, distinct_numbers
 from uqcli.base.errors import UsageError
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
@@ -239,7 +239,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         np.add.at(count, places, weight)
         if request.day is not None:
             by_day.add(scored.groups[request.day], places, weight)
-            with_rows.update(np.unique(scored.groups[request.day]).tolist())
+            with_rows.update(distinct_numbers(scored.groups[request.day]).tolist())
         flagged = rule.zones(scored) == ZONES.index("flag")
         selected += int(weight[flagged].sum())
         if expectation is not None:

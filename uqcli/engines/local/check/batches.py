@@ -198,6 +198,7 @@ class LocalBatches:
         self._rows_by_input: list[int] = []
         self._used = self._positives = 0
         self._tally = GroupTally()
+        self._ranked: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[pl.Series, Ints]] = {}
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
@@ -231,8 +232,12 @@ class LocalBatches:
         return tuple(self.ranked(column, only)[0].to_list())
 
     def ranked(self, column: str, only: Mapping[str, str]) -> tuple[pl.Series, Ints]:
-        """Return the texts that ``groups`` has, and their numbers."""
-        return self.levels[column].in_order(self._tally.counted_codes(column, self._codes(only)))
+        """Return the texts that ``groups`` has, and their numbers; the last ones are kept."""
+        key = column, tuple(only.items())
+        if key not in self._ranked:
+            codes = self._tally.counted_codes(column, self._codes(only))
+            self._ranked = {key: self.levels[column].in_order(codes)}
+        return self._ranked[key]
 
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
