@@ -348,7 +348,10 @@ def test_a_fall_after_five_months_is_found_in_days(cell):
     found, expected = change_delay(*cell, runs), CHANGE_DELAYS[cell]
     assert found <= max(1.1 * expected, expected + 1) + 3 * expected / runs**0.5
     limit, before, after, correlation = cell
-    keep(f"watch/days/limit {limit}, fall from {before} to {after}/correlation {correlation}", found, runs)
+    if before == 0.5:
+        keep(
+            f"watch/days/limit {limit}, fall from {before} to {after}/correlation {correlation}", found, runs
+        )
 
 
 def test_a_large_fall_in_a_short_history_is_found_in_days():

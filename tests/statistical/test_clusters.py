@@ -62,11 +62,11 @@ def test_intervals_of_proportions_cover(clusters, sizes, correlation):
             low, high = clopper_pearson(int(hits.sum()), int(size_of.sum()), 0.95)
             independent += low <= rate <= high
         assert covered / REPETITIONS >= lowest(0.95, REPETITIONS), (rate, covered)
-        if correlation == 0.5 and clusters >= 40:
-            assert independent / REPETITIONS < 0.75, independent
         case = f"correlation {correlation}/{sizes} rows/{clusters} clusters/rate {rate}"
         keep(f"clusters/intervals cover/with/{case}", covered / REPETITIONS, REPETITIONS)
-        keep(f"clusters/intervals cover/without/{case}", independent / REPETITIONS, REPETITIONS)
+        if correlation == 0.5:
+            assert clusters < 40 or independent / REPETITIONS < 0.75, independent
+            keep(f"clusters/intervals cover/without/{case}", independent / REPETITIONS, REPETITIONS)
 
 
 @pytest.mark.parametrize("rate", [0.5, 0.95])
@@ -269,11 +269,11 @@ def test_guaranteed_coverage_is_rejected_at_its_level(calibration, tested, sizes
         p_value = coverage_p_value(int(covered.sum()), int(rows.sum()), len(fitted), alpha)
         independent += p_value <= 0.05
     assert rejected / REPETITIONS <= highest(0.055, REPETITIONS), rejected
-    if correlation == 0.5:
-        assert independent / REPETITIONS > 0.12, independent
     case = f"correlation {correlation}/{calibration} and {tested} clusters of {sizes} rows"
     keep(f"clusters/coverage rejected/with/{case}", rejected / REPETITIONS, REPETITIONS)
-    keep(f"clusters/coverage rejected/without/{case}", independent / REPETITIONS, REPETITIONS)
+    if correlation == 0.5:
+        assert independent / REPETITIONS > 0.12, independent
+        keep(f"clusters/coverage rejected/without/{case}", independent / REPETITIONS, REPETITIONS)
 
 
 @pytest.mark.parametrize("method", ["platt", "isotonic"])
@@ -297,8 +297,8 @@ def test_maps_of_true_scores_do_not_help(method, clusters, sizes, correlation):
     assert helped["customer"] / runs <= highest(0.03, runs), helped
     if correlation == 0.5 and clusters == 100 and method == "isotonic":
         assert helped[None] / runs > 0.5, helped
-    for column, number in helped.items():
-        case = f"{method}/correlation {correlation}/{clusters} clusters of {sizes} rows"
+    for column, number in helped.items() if method == "isotonic" else ():
+        case = f"correlation {correlation}/{clusters} clusters of {sizes} rows"
         keep(f"clusters/a map helps/{'without' if column is None else 'with'}/{case}", number / runs, runs)
 
 
@@ -392,10 +392,10 @@ def test_calibrated_scores_of_clusters_are_rejected_at_the_level(clusters, sizes
         null = chance_of_scores(counts, measure(counts, options).metrics, options, plan, (0,)).if_calibrated
         independent += null["ecce"].p_value <= 0.05
     assert max(rejected.values()) / runs <= highest(0.06, runs), rejected
-    if correlation == 0.5 and runs > 12:
-        assert independent / runs > 0.2, independent
-    case = f"correlation {correlation}/{clusters} clusters of {sizes} rows"
-    keep(f"clusters/true probabilities rejected/without/{case}", independent / runs, runs)
+    if correlation == 0.5:
+        assert runs <= 12 or independent / runs > 0.2, independent
+        name = f"clusters/true probabilities rejected/without/{clusters} clusters of {sizes} rows"
+        keep(name, independent / runs, runs)
 
 
 def test_a_watch_of_clusters_rarely_raises_a_false_alarm():

@@ -46,8 +46,8 @@ def test_expected_metrics_hold_on_new_data(name, algorithm):
         assert len(covered) == (0 if rate == "recall" and algorithm else len(measurements))
         if covered:
             assert np.mean(covered) >= lowest(0.85, len(covered)), np.mean(covered)
-            rule = algorithm or "default"
-            keep(f"expected/{rate} covered/{rule}/{name}", np.mean(covered), len(covered))
+            if not algorithm:
+                keep(f"expected/{rate} covered/{name}", np.mean(covered), len(covered))
     if name in WITH_RARE_POSITIVES:  # about 90 of 4,000
         measurements = estimated(measurements_of(name, {"algorithm": algorithm}, sizes=[4000]))
     for rate in ("precision", "recall"):
@@ -103,7 +103,7 @@ def assert_ranges_hold(name, population, size, seeds):
     for rate in ("precision", "recall"):
         covered = [measurement[f"{rate}_covered"] for measurement in measurements]
         assert np.mean(covered) >= lowest(0.88, len(covered)), (rate, np.mean(covered))
-        keep(f"expected/{rate} covered/default/{name}, {size} rows", np.mean(covered), len(covered))
+        keep(f"expected/{rate} covered/{name}, {size} rows", np.mean(covered), len(covered))
     keep(f"expected/a rule is found/{name}, {size} rows", len(measurements) / seeds, seeds)
 
 

@@ -75,7 +75,8 @@ def test_prediction_sets_seldom_raise_the_alarm_given_their_calibration_set(rows
     assert alarm_share(log_e_paths(*batches, bound), DELTA / 2) <= highest(DELTA, STREAMS)
     of_the_average = log_e_paths(*batches, 1 - alpha)
     assert alarm_share(of_the_average, DELTA) > 2 * float(DELTA)
-    keep(f"watch/sets/average coverage at 0.01/{rows} rows", alarm_share(of_the_average, SMALL), STREAMS)
+    if rows == 100:
+        keep("watch/sets/average coverage at 0.01", alarm_share(of_the_average, SMALL), STREAMS)
 
 
 def evidence_table(size, looks, bound):
@@ -174,7 +175,8 @@ def test_a_missed_target_raises_the_lifetime_alarm_in_time(precision, delta, mos
     gain = precision * np.log(precision / 0.9) + (1 - precision) * np.log((1 - precision) / 0.1)
     assert alerts <= min(most, 1.15 * np.log(1 / delta) / gain)
     keep(f"watch/alerts/precision {precision}/at {delta}", alerts, 500)
-    keep(f"watch/alerts/known precision {precision}/at {delta}", np.log(1 / delta) / gain, 1)
+    if (precision, delta) == (0.85, 0.01):
+        keep("watch/alerts/if the precision were known", np.log(1 / delta) / gain, 1)
 
 
 @pytest.mark.parametrize("delta", [0.05, 0.01])
