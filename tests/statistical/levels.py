@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 FOUND = Path(__file__).parents[2] / "build" / "levels"
-"""Folder of the shares that are kept, a file each."""
+"""Folder of the numbers that are kept, a file each, which ``make levels`` records in docs/levels.json."""
 _REPETITIONS = int(os.environ.get("STATISTICAL_REPETITIONS", "0"))
 _WHOLE = 1000
 _POWER = 0.9
@@ -54,12 +54,23 @@ def highest(level, runs):
     return 1 - _three_errors_below(1 - float(level), runs)
 
 
-def keep(name, share, runs):
-    """Keep a share that a page quotes by this name."""
+def keep(name, value, runs):
+    """Keep a number that a page may quote by this name, if the whole suite is asked for.
+
+    Parameters
+    ----------
+    name
+        Parts between slashes, such as ``watch/level/limit 0.02/correlation 0.2``.
+    value
+        A share, a median, or another number.
+    runs
+        Repetitions behind it; 1 for what is computed.
+    """
     if _REPETITIONS:
-        FOUND.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"share": round(float(share), 6), "runs": int(runs)})
-        (FOUND / f"{name}.json").write_text(text + "\n")
+        path = FOUND / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        found = {"value": float(f"{float(value):.5g}"), "runs": int(runs)}
+        path.write_text(json.dumps(found) + "\n")
 
 
 def _three_errors_below(level, runs):

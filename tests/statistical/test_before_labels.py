@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from uqcli import shift_weights
 from uqcli.base.counts import pool
 from uqcli.calibrate.folds import on_few_scores
@@ -77,6 +77,7 @@ def test_intervals_contain_what_labels_show(law, rows, precision):
     covered = covered_by(repeat(law, rows, precision))
     assert len(covered) > REPETITIONS / 3
     found = covered.mean(axis=0)
+    keep(f"before labels/covered/{law}, {rows} rows, precision {precision}", found.min(), REPETITIONS)
     assert (found >= lowest(CONFIDENCE, len(covered), nominal=CONFIDENCE)).all(), found
 
 
@@ -115,4 +116,5 @@ def test_intervals_cover_under_label_shift(estimator, rows, prior):
     covered = covered_by(repeat_shifted("calibrated scores", rows, prior, 0.5, estimator=estimator))
     assert len(covered) > REPETITIONS / 3
     found = covered.mean(axis=0)
+    keep(f"before labels/covered under shift/{estimator}, {rows} rows, {prior}", found.min(), REPETITIONS)
     assert (found >= lowest(CONFIDENCE, len(covered), nominal=CONFIDENCE)).all(), found

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from scipy.special import expit, logit
 
-from tests.statistical.levels import repetitions
+from tests.statistical.levels import keep, repetitions
 from uqcli.base.counts import pool
 from uqcli.tce.clusters import ClusteredScores, tested_clusters
 from uqcli.tce.part_tests import LEVEL, adjusted_p_values, calibration_p_values
@@ -75,6 +75,7 @@ def test_a_bad_group_of_ten_is_found(bend, power):
     random = np.random.default_rng(23)
     found = sum(least_p_values(random, "few positives", 10, 400, bend)[0] <= LEVEL for _ in range(RUNS))
     assert found >= power * RUNS
+    keep(f"tce/not calibrated/one group of ten {bend.__name__}", found / RUNS, RUNS)
 
 
 @pytest.mark.parametrize(("clusters", "size"), [(150, 4), (600, 5)])

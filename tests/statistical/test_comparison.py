@@ -1,12 +1,14 @@
 """Simulations of the permutation test: verdicts keep their level, and intervals cover the gain."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import uqcli
-from tests.statistical.levels import highest, lowest, repetitions
+from tests.statistical.levels import highest, keep, lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.choices import Binning
 from uqcli.base.counts import bin_of
@@ -18,6 +20,7 @@ from uqcli.boundary.search.constraint import constraint_from
 
 REPETITIONS = repetitions(12)
 TRUE_ROWS = 40_000
+CENSUS = Path(__file__).parents[2] / "sample_data" / "census_calibration.parquet"
 BOUND = constraint_from(precision="0.6")
 WORTH = constraint_from(gain="3", cost="2")
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=2, score_bins=500)
@@ -49,18 +52,21 @@ UNINFORMATIVE = {
     "a wave of the score": lambda score, random: np.sin(20 * score),
     "levels of the score": lambda score, random: np.floor(3 * score),
     "noise": lambda score, random: random.random(len(score)),
+    "noise, scores of 30 values": lambda score, random: random.random(len(score)),
     "noise, mostly one value": lambda score, random: np.maximum(random.random(len(score)), 0.9),
 }
 """Uncertainties without information beyond the score."""
 
 
 @pytest.mark.parametrize("name", UNINFORMATIVE)
-@pytest.mark.parametrize("size", [500, 3000])
+@pytest.mark.parametrize("size", [500, 1000])
 def test_verdicts_on_an_uninformative_uncertainty_keep_their_level(size, name):
     p_values, p_values_of_harm, helps, hurts = [], [], 0, 0
     for seed in range(REPETITIONS):
         random = np.random.default_rng(seed)
         score = random.beta(1, 2, size)
+        if "30 values" in name:
+            score = np.ceil(30 * score) / 31
         label = random.random(size) < score
         options = {"precision": "0.6", "compare": True, "seed": seed}
         comparison = uqcli.find_boundary(
@@ -73,6 +79,23 @@ def test_verdicts_on_an_uninformative_uncertainty_keep_their_level(size, name):
     assert max(helps, hurts) / REPETITIONS <= highest(0.05, REPETITIONS)
     for sample in (p_values, p_values_of_harm):
         assert np.mean(np.array(sample) <= 0.05) <= highest(0.05, REPETITIONS)
+    for verdict, sample in (("helps", p_values), ("hurts", p_values_of_harm)):
+        share = np.mean(np.array(sample) <= 0.05)
+        keep(f"compare/p at most 0.05 for {verdict}/{name}/{size} rows", share, REPETITIONS)
+
+
+@pytest.mark.parametrize(("size", "least"), [(1000, 0.5), (2000, 0.8), (5000, 0.9)])
+def test_an_informative_uncertainty_helps_on_the_census(size, least):
+    rows, helps = pl.read_parquet(CENSUS), 0
+    for seed in range(REPETITIONS):
+        drawn = rows[np.random.default_rng([3, seed]).integers(0, len(rows), size)]
+        score, label, uncertainty = (drawn[name].to_numpy() for name in ("score", "label", "uncertainty"))
+        options = {"precision": "0.7", "compare": True, "seed": seed}
+        helps += (
+            uqcli.find_boundary(score, label, uncertainty=uncertainty, **options).compared.verdict == "helps"
+        )
+    assert helps / REPETITIONS >= least - 3 * np.sqrt(0.25 / REPETITIONS)
+    keep(f"compare/helps on the census/{size} rows", helps / REPETITIONS, REPETITIONS)
 
 
 @pytest.mark.parametrize("bound", [BOUND, WORTH], ids=["precision", "utility"])

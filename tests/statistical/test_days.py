@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.run import run
 from uqcli.boundary.search.constraint import constraint_from
@@ -73,4 +73,8 @@ def test_expected_ranges_cover_other_days(days, rows, effect, move, design_effec
         truth = population.rates(rule.thresholds[0])
         covered += [one.low <= rate <= one.high for one, rate in zip(expected, truth, strict=True)]
     assert (covered / runs >= lowest(0.87, runs)).all(), covered / runs
+    for rate, share in zip(("precision", "recall"), covered / runs, strict=True):
+        (kind,) = bound
+        case = f"{kind} bound/{days} days of {rows} rows/effect {effect}, move {move}"
+        keep(f"expected/by day/{rate} covered/{case}", share, runs)
     assert design_effects[0] <= np.mean(effects) <= design_effects[1], np.mean(effects)

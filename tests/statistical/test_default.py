@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import uqcli
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from tests.statistical.populations import (
     POPULATIONS,
     Population,
@@ -46,11 +46,24 @@ def test_expected_metrics_hold_on_new_data(name, algorithm):
         assert len(covered) == (0 if rate == "recall" and algorithm else len(measurements))
         if covered:
             assert np.mean(covered) >= lowest(0.85, len(covered)), np.mean(covered)
+            if not algorithm:
+                keep(f"expected/{rate} covered/{name}", np.mean(covered), len(covered))
     if name in WITH_RARE_POSITIVES:  # about 90 of 4,000
         measurements = estimated(measurements_of(name, {"algorithm": algorithm}, sizes=[4000]))
     for rate in ("precision", "recall"):
         bias = np.array([measurement[f"{rate}_bias"] for measurement in measurements])
         assert abs(bias.mean()) <= 0.02 + 3 * bias.std() / np.sqrt(len(bias)), bias.mean()
+
+
+@pytest.mark.parametrize("name", POPULATIONS)
+def test_a_margin_makes_a_missed_bound_rarer(name):
+    kept = {}
+    for margin in (0, 1):
+        measured = measurements_of(name, {"margin": margin} if margin else {})
+        kept[margin] = np.mean([one["excess"] < 0 for one in measured])
+        keep(f"misses/margin {margin}/{name}", kept[margin], len(measured))
+    assert kept[1] <= 0.3 + 3 * np.sqrt(0.25 / max(1, len(measured)))
+    assert kept[1] <= kept[0]
 
 
 def of_the_score(draw, rate, bound):
@@ -83,32 +96,34 @@ FEW_POSITIVES = {
 }
 
 
-def assert_ranges_hold(population, size, seeds):
+def assert_ranges_hold(name, population, size, seeds):
     measurements = estimated(
         [measured for seed in range(seeds) if (measured := measure_boundary(population, size, seed))]
     )
     for rate in ("precision", "recall"):
         covered = [measurement[f"{rate}_covered"] for measurement in measurements]
         assert np.mean(covered) >= lowest(0.88, len(covered)), (rate, np.mean(covered))
+        keep(f"expected/{rate} covered/{name}, {size} rows", np.mean(covered), len(covered))
+    keep(f"expected/a rule is found/{name}, {size} rows", len(measurements) / seeds, seeds)
 
 
 @pytest.mark.parametrize("size", [60, 150])
 @pytest.mark.parametrize("name", ["a step", "evidence", "ties", "useless noise"])
 def test_ranges_hold_with_few_rows_and_alerts(name, size):
-    assert_ranges_hold(POPULATIONS[name], size, REPETITIONS)
+    assert_ranges_hold(name, POPULATIONS[name], size, REPETITIONS)
 
 
 @pytest.mark.filterwarnings("ignore:most rows repeat")
 @pytest.mark.parametrize("size", [60, 200, 1000])
 @pytest.mark.parametrize("name", FEW_VALUES)
 def test_ranges_hold_if_scores_have_few_values(name, size):
-    assert_ranges_hold(FEW_VALUES[name], size, 10 * REPETITIONS)
+    assert_ranges_hold(f"{name} values", FEW_VALUES[name], size, 10 * REPETITIONS)
 
 
 @pytest.mark.parametrize("name", FEW_POSITIVES)
 def test_ranges_hold_if_few_rows_are_positive(name):
     """Many of these calibration sets have no rule, and those that flag many rows are lucky."""
-    assert_ranges_hold(*FEW_POSITIVES[name], 20 * REPETITIONS)
+    assert_ranges_hold(f"few positives, {name}", *FEW_POSITIVES[name], 20 * REPETITIONS)
 
 
 NEAR_THE_BOUND = {  # many thresholds nearly meet the constraint

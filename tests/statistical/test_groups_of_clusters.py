@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from tests.statistical.clustered import cluster_of_rows, labels, uniforms
-from tests.statistical.levels import highest, lowest, repetitions
+from tests.statistical.levels import highest, keep, lowest, repetitions
 from uqcli.base.choices import GroupBound
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
@@ -75,6 +75,8 @@ def test_certificates_of_all_groups_together_break_as_rarely_as_stated():
     assert broken["customer"] / runs <= highest(delta, runs), broken
     assert certified_groups / runs > 1
     assert broken[None] > broken["customer"], broken
+    keep("clusters/certificates of three groups break/with", broken["customer"] / runs, runs)
+    keep("clusters/certificates of three groups break/without", broken[None] / runs, runs)
 
 
 @pytest.mark.parametrize("bound", GroupBound)
@@ -93,6 +95,9 @@ def test_expected_precision_of_groups_covers_new_clusters(clusters, sizes, corre
             inside[column] += expected.low <= precision <= expected.high
     assert inside["customer"] / runs >= lowest(0.87, runs), inside
     assert inside[None] < inside["customer"]
+    for column, number in inside.items():
+        case = f"{'without' if column is None else 'with'}/{bound.value}/{clusters} clusters"
+        keep(f"clusters/ranges of groups cover/{case}", number / runs, runs)
 
 
 @pytest.mark.parametrize("correlation", [0.2, 0.5])
@@ -125,3 +130,6 @@ def test_a_watch_of_groups_rarely_raises_a_false_alarm(correlation):
             alarms[name] += 1
     assert max(alarms["days"], alarms["customers"]) / REPETITIONS <= highest(delta, REPETITIONS), alarms
     assert alarms["independent"] / REPETITIONS > 0.1, alarms
+    for name, number in alarms.items():
+        share = number / REPETITIONS
+        keep(f"clusters/a watch of groups rings/{name}/correlation {correlation}", share, REPETITIONS)

@@ -3,6 +3,7 @@
 A run with all repetitions takes minutes; ``make statistical QUICK=1`` does a tenth of them.
 """
 
+import contextlib
 import itertools
 from pathlib import Path
 
@@ -12,13 +13,14 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import uqcli
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import bin_of
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.design import flags
+from uqcli.estimates.proportion import clopper_pearson
 from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.labelled_part import labelled_parts
 from uqcli.sample.sampling import RateCounter, labels_for, recall_design, steps
@@ -131,6 +133,58 @@ def test_rates_of_rows_kept_by_label_are_covered(threshold, positive_share, nega
         return rates(score, label, score >= threshold, 1 / share, taken)
 
     assert (coverage(draw, law(threshold)) >= LEAST).all()
+
+
+@pytest.mark.parametrize("bad", [0.0, 0.3, 0.6])
+@pytest.mark.parametrize("others", [200, 1000])
+def test_rare_rows_that_were_not_drawn_are_not_seen(others, bad):
+    """Of flagged rows, 20 were kept with a probability of .05 and all others; often none of them is drawn."""
+    random, heavy = np.random.default_rng([6, others, round(10 * bad)]), np.arange(2 * others + 40) < 20
+
+    def draw():
+        flagged = np.arange(len(heavy)) < others + 20
+        label = random.random(len(heavy)) < np.where(heavy, bad, np.where(flagged, 0.9, 0.02))
+        taken = ~heavy | (random.random(len(heavy)) < 0.05)
+        return rates(flagged * 1.0, label, flagged, np.where(heavy, 20.0, 1.0), taken)
+
+    precision = (20 * bad + 0.9 * others) / (others + 20)
+    wrong = (1 - precision) * (others + 20)
+    fpr = wrong / (wrong + 0.98 * (others + 20))
+    missed = 1 - coverage(draw, (precision, 0.0, fpr))[[0, 2]]
+    assert missed.max() < 0.5
+    for name, share in zip(("precision", "fpr"), missed, strict=True):
+        keep(f"sampling/20 rare rows/{name} missed/{others} others, {bad} positive", share, REPETITIONS)
+
+
+NO_COUNTS = {
+    "amounts": lambda random, size: np.maximum(1, np.rint(np.exp(random.normal(2, 0.5, size)))),
+    "one in ten kept": lambda random, size: np.where(random.random(size) < 0.5, 10, 1),
+    "copies": lambda random, size: np.full(size, 10),
+}
+"""Weights that are not numbers of independent rows."""
+
+
+@pytest.mark.filterwarnings("ignore:weights are")
+@pytest.mark.parametrize("weights", NO_COUNTS)
+def test_weights_that_are_no_counts_break_the_levels(weights):
+    """Why ``--weight`` is for counts: intervals are too narrow, and certificates break."""
+    covered, broken = 0, 0
+    for seed in range(REPETITIONS):
+        random = np.random.default_rng([7, seed])
+        weight = NO_COUNTS[weights](random, 400).astype(np.int64)
+        hit = random.random(400) < 0.8
+        low, high = clopper_pearson(int(weight[hit].sum()), int(weight.sum()), 0.95)
+        covered += low <= 0.8 <= high
+        score = random.random(2000)
+        label, weight = random.random(2000) < score**2, NO_COUNTS[weights](random, 2000).astype(np.int64)
+        options = {"weight": weight, "precision": "0.7", "certify": "0.1", "score_bins": 100, "seed": seed}
+        with contextlib.suppress(uqcli.InfeasibleError):
+            (threshold,) = uqcli.find_boundary(score, label, algorithm="st", **options).thresholds
+            broken += (1 - threshold**3) / 3 / (1 - threshold) < 0.7
+    assert covered / REPETITIONS < 0.8
+    assert broken / REPETITIONS > 0.1
+    keep(f"weights that are no counts/covered/{weights}", covered / REPETITIONS, REPETITIONS)
+    keep(f"weights that are no counts/certificates break/{weights}", broken / REPETITIONS, REPETITIONS)
 
 
 @pytest.mark.parametrize("labels", [100, 300, 1000])

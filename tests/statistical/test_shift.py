@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from scipy.special import softmax
 
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import InfeasibleError
@@ -353,3 +353,39 @@ def test_a_shift_between_days_is_found():
         for _ in range(RUNS)
     ]
     assert np.mean([p_value_between_days(*pair) < 0.05 for pair in pairs]) > 0.9
+
+
+def rows_of_customers(random, customers, correlation):
+    """Draw three classes at even priors for ten rows of each customer, and probabilities of them."""
+    likely = random.integers(0, 3, customers)
+    label = np.where(random.random((customers, 10)) < correlation**0.5, likely[:, None], 3)
+    label = np.where(label == 3, random.integers(0, 3, label.shape), label).ravel()
+    values = random.normal(size=(len(label), 3))
+    values[np.arange(len(label)), label] += 1.5
+    return softmax(1.5 * values, axis=1), label
+
+
+@pytest.mark.parametrize("correlation", [0, 0.5])
+def test_rows_of_customers_taken_as_independent_break_the_levels(correlation):
+    """Why customers must be named, or a row of each be kept."""
+    names, covered, rejected, runs = ("0", "1", "2"), 0, 0, max(60, RUNS // 2)
+    for seed in range(runs):
+        random = np.random.default_rng([15, round(10 * correlation), seed])
+        rows = rows_of_customers(random, 50, correlation)
+        new, _ = rows_of_customers(random, 50, correlation)
+        evidence = evidence_of("hard", rows, new, names)
+        estimate = evidence.estimate()
+        redrawn = [
+            evidence.redrawn(generator(seed, Purpose.BOOTSTRAP, number), estimate) for number in range(79)
+        ]
+        limits = np.array(intervals_of_weights([weights for weights, _ in redrawn], 0.95))
+        covered += ((limits[:, 0] <= 1) & (limits[:, 1] >= 1)).mean()
+        rejected += no_shift_p_value(evidence.joint.sum(axis=1), evidence.target) <= 0.05
+    if correlation:
+        assert covered / runs < 0.85
+        assert rejected / runs > 0.2
+        keep("shift/ten rows of a customer/covered", covered / runs, runs)
+        keep("shift/ten rows of a customer/no shift rejected", rejected / runs, runs)
+    else:
+        assert covered / runs >= lowest(0.93, runs)
+        assert rejected / runs <= 0.05 + 3 * np.sqrt(0.05 / runs)

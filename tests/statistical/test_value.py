@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.statistical.levels import lowest, repetitions
+from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.constraint import constraint_from
@@ -94,6 +94,9 @@ def test_the_caution_of_heavy_tails_is_rare_for_ordinary_amounts_and_usual_for_h
         return np.mean(found)
 
     error = 3 * np.sqrt(0.05 / REPETITIONS)
+    for deviation in (1, 2, 2.5) if 50 <= rows <= 1000 else (1,):
+        share = share_of(lambda random, size, spread=deviation: np.exp(random.normal(3, spread, size)))
+        keep(f"value/caution of heavy tails/log deviation {deviation}/{rows} rows", share, REPETITIONS)
     assert share_of(AMOUNTS["uniform"]) == 0
     assert share_of(AMOUNTS["log-normal"]) <= 0.05 + error
     assert share_of(AMOUNTS["Pareto"]) <= 0.05 + error
@@ -130,3 +133,40 @@ def test_ranges_cover_the_value_to_be_expected_from_few_gains_on(gaining, costin
             covered += limits[0] <= truth * 10_000 <= limits[1]
     assert known > 0.95 * runs
     assert covered / known >= lowest(0.94, known, drawn=runs), covered / known
+    keep(f"value/covered/{amounts}/{gaining} and {costing} rows", covered / known, known)
+
+
+def files_of_gains(amounts, gaining, costing, runs, rare=None):
+    """Yield the amounts of flagged rows that gain, and the number of false alarms that cost 15 each."""
+    (draw, _), random = MEANS[amounts], np.random.default_rng([6, gaining, costing])
+    for _ in range(runs):
+        gains = draw(random, random.poisson(gaining))
+        if rare:
+            share, amount = rare
+            gains = np.where(random.random(len(gains)) < share, amount, gains)
+        yield random, gains.round(4), random.poisson(costing)
+
+
+@pytest.mark.parametrize("amounts", ["uniform", "log-normal", "heavy log-normal"])
+def test_ranges_from_resampled_rows_would_be_too_short(amounts):
+    """Why the ranges are not those of a bootstrap."""
+    gaining, costing, runs, covered = 30, 30, max(100, REPETITIONS), 0
+    truth = gaining * MEANS[amounts][1] - costing * 15
+    for random, gains, false_alarms in files_of_gains(amounts, gaining, costing, runs):
+        net = np.append(gains, np.full(false_alarms, -15.0))
+        sums = net[random.integers(0, len(net), (400, len(net)))].sum(axis=1)
+        covered += np.quantile(sums, 0.025) <= truth <= np.quantile(sums, 0.975)
+    assert covered / runs < 0.97
+    keep(f"value/covered by resampled rows/{amounts}", covered / runs, runs)
+
+
+@pytest.mark.parametrize(("share", "amount"), [(0.02, 2000), (0.01, 5000), (0.02, 5000)])
+def test_a_rare_kind_of_large_amounts_is_known_to_no_range(share, amount):
+    gaining, costing, runs, covered = 50, 50, max(100, REPETITIONS), 0
+    truth = gaining * ((1 - share) * MEANS["uniform"][1] + share * amount) - costing * 15
+    for _, gains, false_alarms in files_of_gains("uniform", gaining, costing, runs, (share, amount)):
+        net = np.append(units(gains), np.full(false_alarms, -150_000))
+        low, high = Net.of(net, net).limits(0.95)
+        covered += low <= truth * 10_000 <= high
+    assert 0.3 < covered / runs < 0.95
+    keep(f"value/covered with a rare kind/{share} of {amount}", covered / runs, runs)

@@ -5,15 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.statistical.levels import highest, repetitions
+from tests.statistical.levels import highest, keep, repetitions
 from uqcli.conformal.coverage import rank_of
+from uqcli.estimates.proportion import clopper_pearson
 from uqcli.watch.evidence import is_alarm, log_change_evidence, log_e_values, rate_intervals
 from uqcli.watch.promises import coverage_bound
 
 REPETITIONS = repetitions(60)
 STREAMS = 10 * REPETITIONS
 LOOKS = 200
-DELTA = Fraction(1, 20)
+DELTA, SMALL = Fraction(1, 20), Fraction(1, 100)
 PRECISIONS = [Fraction(7, 10), Fraction(9, 10), Fraction(99, 100)]
 
 
@@ -47,6 +48,11 @@ def test_a_test_of_one_look_would_raise_it_often(bound):
     successes, trials = (np.cumsum(counts, axis=1) for counts in batches)
     p_values = binom.cdf(successes, trials, float(bound))
     assert np.mean(p_values.min(axis=1) <= float(DELTA)) > 3 * float(DELTA)
+    successes = np.cumsum(np.random.default_rng(9).binomial(10, float(bound), (STREAMS, LOOKS)), axis=1)
+    p_values = binom.cdf(successes, 10 * np.arange(1, LOOKS + 1), float(bound))
+    rings = np.mean(p_values.min(axis=1) <= float(DELTA))
+    assert rings > 3 * float(DELTA)
+    keep(f"watch/a test of one look/bound {float(bound)}", rings, STREAMS)
 
 
 def test_a_rate_that_stays_above_the_bound_may_change_as_it_likes():
@@ -67,7 +73,10 @@ def test_prediction_sets_seldom_raise_the_alarm_given_their_calibration_set(rows
     batches = batches_of(random, coverage[:, np.newaxis])
     bound = coverage_bound(kept, rows, DELTA)
     assert alarm_share(log_e_paths(*batches, bound), DELTA / 2) <= highest(DELTA, STREAMS)
-    assert alarm_share(log_e_paths(*batches, 1 - alpha), DELTA) > 2 * float(DELTA)
+    of_the_average = log_e_paths(*batches, 1 - alpha)
+    assert alarm_share(of_the_average, DELTA) > 2 * float(DELTA)
+    if rows == 100:
+        keep("watch/sets/average coverage at 0.01", alarm_share(of_the_average, SMALL), STREAMS)
 
 
 def evidence_table(size, looks, bound):
@@ -114,6 +123,8 @@ def test_false_alarms_of_a_change_are_a_run_length_apart(run_length, bound):
     assert time.mean() + 3 * time.std() / np.sqrt(streams) >= run_length
     for look in (run_length // 10, run_length // 4, run_length // 2):
         assert np.mean(time <= look) <= highest(look / run_length, streams)
+    if run_length == 200:
+        keep(f"watch/change alarm/a run length at the bound/{float(bound)}", np.mean(time <= 200), streams)
 
 
 @pytest.mark.parametrize("rate", [0.02, 0.5, 0.9, 0.99])
@@ -127,6 +138,16 @@ def test_confidence_sequences_cover_at_all_looks_together(rate):
     assert is_outside.any(axis=1).mean() <= highest(0.1, len(successes))
 
 
+@pytest.mark.parametrize("rate", [0.02, 0.5, 0.9, 0.999])
+def test_ranges_of_all_looks_are_less_than_twice_as_wide_as_those_of_one(rate):
+    hits = round(1000 * rate)
+    low, high = (float(end[0]) for end in rate_intervals(np.array([hits]), np.array([1000]), 0.95))
+    one_look = clopper_pearson(hits, 1000, 0.95)
+    ratio = (high - low) / (one_look[1] - one_look[0])
+    assert 1.3 < ratio < 2
+    keep(f"watch/width of the range/rate {rate}", ratio, 1)
+
+
 def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
     """At most 10 % of the cleared rows are positive. Labels of negatives take 20 days."""
     days, rows, wait, bound = 100, 40, 20, Fraction(9, 10)
@@ -135,10 +156,11 @@ def test_whole_matured_days_keep_the_level_and_early_positives_break_it():
     late_negatives[:, wait:] = negatives[:, :-wait]
     as_they_come = log_e_paths(late_negatives, late_negatives + rows - negatives, bound)
     assert alarm_share(as_they_come, DELTA) > 0.9
-    matured = negatives[:, :-wait]
-    assert alarm_share(log_e_paths(matured, np.full_like(matured, rows), bound), DELTA) <= highest(
-        DELTA, STREAMS
-    )
+    counted = negatives[:, :-wait]
+    matured = log_e_paths(counted, np.full_like(counted, rows), bound)
+    assert alarm_share(matured, DELTA) <= highest(DELTA, STREAMS)
+    keep("watch/late labels/as they come", alarm_share(as_they_come, SMALL), STREAMS)
+    keep("watch/late labels/matured", alarm_share(matured, SMALL), STREAMS)
 
 
 @pytest.mark.parametrize(
@@ -152,6 +174,29 @@ def test_a_missed_target_raises_the_lifetime_alarm_in_time(precision, delta, mos
     alerts = np.median(first_look(log_e >= np.log(1 / delta)))
     gain = precision * np.log(precision / 0.9) + (1 - precision) * np.log((1 - precision) / 0.1)
     assert alerts <= min(most, 1.15 * np.log(1 / delta) / gain)
+    keep(f"watch/alerts/precision {precision}/at {delta}", alerts, 500)
+    if (precision, delta) == (0.85, 0.01):
+        keep("watch/alerts/if the precision were known", np.log(1 / delta) / gain, 1)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.01])
+def test_a_target_met_exactly_seldom_rings_within_2000_alerts(delta):
+    streams = max(500, 10 * REPETITIONS)
+    hits = np.random.default_rng(10).binomial(1, 0.9, (streams, 2000))
+    rings = alarm_share(log_e_paths(hits, np.ones_like(hits), Fraction(9, 10)), Fraction(str(delta)))
+    assert rings <= highest(delta, streams)
+    keep(f"watch/alerts/false alarms/at {delta}", rings, streams)
+
+
+@pytest.mark.parametrize("delta", [0.05, 0.01])
+def test_a_fall_after_a_good_past_raises_the_lifetime_alarm_in_the_end(delta):
+    past, later = 2000, 3000
+    rate = np.where(np.arange(past + later) < past, 0.93, 0.80)
+    hits = np.random.default_rng(11).binomial(1, rate, (500, past + later))
+    log_e = log_e_paths(hits, np.ones_like(hits), Fraction(9, 10))[:, past:]
+    alerts = np.median(first_look(log_e >= np.log(1 / delta)))
+    assert alerts <= 1400
+    keep(f"watch/alerts/fall/at {delta}", alerts, 500)
 
 
 def test_a_change_after_a_good_past_raises_the_change_alarm_in_time():
@@ -162,4 +207,6 @@ def test_a_change_after_a_good_past_raises_the_change_alarm_in_time():
     assert np.isfinite(paths).all()
     is_alarmed = paths >= 1000
     assert is_alarmed[:, :past].any(axis=1).mean() <= highest(past / 1000, len(paths))
-    assert size * np.median(first_look(is_alarmed[:, past:])) <= 200
+    alerts = size * np.median(first_look(is_alarmed[:, past:]))
+    assert alerts <= 200
+    keep("watch/alerts/fall/change alarm", alerts, 500)
