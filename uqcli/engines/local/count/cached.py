@@ -95,7 +95,7 @@ class CachedRows(CountedRows):
 
     @property
     def keeps_uncertainty(self) -> bool:
-        """Whether the uncertainty cannot be read again, or rows are also counted by cluster.
+        """Whether the uncertainty cannot be read again, or clusters are also counted by it.
 
         Otherwise, dropping it saves memory.
         """
