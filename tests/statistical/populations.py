@@ -37,6 +37,8 @@ class Population:
         """Return precision, recall, and the gain in recall over the score alone at as many alerts."""
         score, uncertainty, rate = self.large_sample
         flagged = model.decide(score, uncertainty)
+        if not flagged.any():  # a threshold above all of these rows
+            flagged[np.argmax(score)] = True
         score_only_hits = rate[np.argsort(-score, kind="stable")][: int(flagged.sum())].sum()
         hits = rate[flagged].sum()
         return (

@@ -104,7 +104,8 @@ def assert_ranges_hold(name, population, size, seeds):
         covered = [measurement[f"{rate}_covered"] for measurement in measurements]
         assert np.mean(covered) >= lowest(0.88, len(covered)), (rate, np.mean(covered))
         keep(f"expected/{rate} covered/{name}, {size} rows", np.mean(covered), len(covered))
-    keep(f"expected/a rule is found/{name}, {size} rows", len(measurements) / seeds, seeds)
+    if "few positives" in name:
+        keep(f"expected/a rule is found/{name}, {size} rows", len(measurements) / seeds, seeds)
 
 
 @pytest.mark.parametrize("size", [60, 150])
