@@ -26,7 +26,7 @@ pl.DataFrame(columns).write_parquet('drawn.parquet')
 "
 uqcli uncertainty drawn.parquet --alpha1 alpha1 --alpha0 alpha0 -q -o scored.parquet
 uqcli boundary scored.parquet --precision 0.7 -q -o boundary.json
-uqcli show boundary.json | grep -q 'precision >= 0.7'
+uqcli show boundary.json | grep -q 'precision >= 70 %'
 uqcli apply boundary.json scored.parquet -q -o decided.csv
 head -n 1 decided.csv | grep -q ',decision$'
 uqcli schema boundary | grep -q 'json-schema.org'
