@@ -84,7 +84,7 @@ def _without_advice(path):
     if "could_be_uncertainty" not in report:
         return path.read_bytes()
     odd = [sentence for sentence in report["odd"] if "resemble each other" not in sentence]
-    return {**report, "odd": odd, "could_be_uncertainty": None}
+    return {**report, "odd": odd, "could_be_uncertainty": None, "form": None}
 
 
 def _same_rows(here, there):

@@ -24,7 +24,6 @@ HEADER = b"score,label,note\n"
         (HEADER + b"0.5,1\n", "each record as long as the header"),
         (HEADER + b"0.5,1,a\xff\n", "bytes that are not UTF-8"),
         (HEADER + b"0.5,1,a\n0.7,1,b\r\n", "line ends of two kinds"),
-        (HEADER + b"58.55%,1,a\n", "write 0.5 for 50%"),
     ],
 )
 def test_text_that_spark_reads_otherwise_is_refused(tmp_path, capsys, text, message):
@@ -36,6 +35,19 @@ def test_text_that_spark_reads_otherwise_is_refused(tmp_path, capsys, text, mess
     assert run(["apply", str(rule), str(rows), "-q", "-o", output, "--engine", "spark"]) == 3
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+def test_a_number_of_percent_is_a_hundredth_on_both_engines(tmp_path):
+    rows = tmp_path / "rows.csv"
+    shares = [0.07, 1, 12.5, 29, 58.55, 99.99, 100]
+    rows.write_text("score,label\n" + "".join(f"{share}%,{index % 2}\n" for index, share in enumerate(shares)))
+    results = []
+    for engine in ("polars", "spark"):
+        output = tmp_path / f"{engine}.json"
+        line = ["boundary", str(rows), "--precision", "0.5", "--algorithm", "st", "-q"]
+        assert run([*line, "--engine", engine, "-o", str(output)]) == 0
+        results.append(output.read_bytes())
+    assert results[0] == results[1]
 
 
 def test_files_with_other_columns_are_refused(tmp_path, capsys):

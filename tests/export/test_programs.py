@@ -13,7 +13,7 @@ from uqcli.base.choices import SqlDialect
 from uqcli.calibrate.maps import BetaMap, LogisticMap
 from uqcli.calibrate.maps.isotonic import interpolated
 from uqcli.calibrate.scale import Scale
-from uqcli.export.check import error_bound, made_rows
+from uqcli.export.check import _duckdb, error_bound, made_rows
 from uqcli.export.python import to_python
 from uqcli.export.sql import to_sql
 from uqcli.rules.expressions import Column, Constant, Formula, Output, Steps
@@ -103,3 +103,9 @@ def test_made_rows_are_at_and_beside_every_number():
     assert {0.25, math.nextafter(0.25, 0), math.nextafter(0.25, 1), 0.5, math.inf} <= values
     assert made_rows(formula)["score"].null_count() > 0
     assert made_rows(formula).equals(made_rows(formula))
+
+
+def test_a_slow_query_draws_nothing_into_a_report():
+    # a worker of pytest-xdist is a Python without a script file, for which DuckDB draws
+    with _duckdb() as connection:
+        assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

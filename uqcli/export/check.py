@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import polars as pl
@@ -26,6 +26,9 @@ from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.expressions import Column, Formula, Output, compared_numbers, compared_texts
 from uqcli.rules.result import stream
 from uqcli.rules.saved import Saved
+
+if TYPE_CHECKING:
+    import duckdb
 
 _ROWS_PER_BATCH: Final = 1 << 16
 _MADE_ROWS: Final = 20_000
@@ -226,13 +229,26 @@ def _query(program: bytes) -> str:
     return text if first.startswith(("SELECT", "WITH")) else f"SELECT {text} FROM {TABLE}"
 
 
+def _duckdb() -> duckdb.DuckDBPyConnection:
+    """Return a connection that never draws.
+
+    DuckDB takes a Python without a script file (``python -c``, a worker of another program) for a person's, and
+    draws the progress of a slow query on standard output, in the middle of a report.
+    """
+    import duckdb
+
+    connection = duckdb.connect()
+    connection.execute("SET enable_progress_bar = false")  # no option of the whole database: connect() refuses it
+    return connection
+
+
 def _in_duckdb(formula: Formula, program: bytes) -> Program:
     import duckdb
 
     query = _query(program)
 
     def run(batch: pl.DataFrame) -> Mapping[str, pl.Series]:
-        with duckdb.connect() as connection:
+        with _duckdb() as connection:
             connection.register(TABLE, batch.to_arrow())
             try:
                 result: Any = connection.sql(query).to_arrow_table()
@@ -271,7 +287,7 @@ def _duckdb_on_file(formula: Formula, program: bytes, file: InputFile, rows: int
         layout = f"header = true, all_varchar = true, delim = {delimiter}, quote = '\"', escape = '\"'"
         kind = "TABLE"  # a view would have the numbers that the program makes of its texts
         source = f"read_csv({name}, hive_partitioning = false, {layout})"
-    connection = duckdb.connect()
+    connection = _duckdb()
     columns = ", ".join(_quoted(column.name, '"') for column in formula.inputs)
     try:
         connection.execute(f"CREATE {kind} {TABLE} AS SELECT {columns} FROM {source}")
