@@ -111,7 +111,7 @@ faults: $(STAMP) ## break everything around the program: signals, disks, caches,
 fuzz: $(STAMP) ## run mutated inputs through every command: RUNS=20000 SEED=0
 	$(BIN)/python -m tests.fuzz.run --runs $(or $(RUNS),20000) --seed $(or $(SEED),0)
 
-mutants: $(STAMP) ## change the package in 200 places, one at a time, and list what no default test sees (an hour): SEED=0 TESTS=tests/watch
+mutants: $(STAMP) ## change the package in 200 places, one at a time, and list the test that sees each (an hour): SEED=0 TESTS=tests/watch
 	$(BIN)/python -m tests.mutants.run --seed $(or $(SEED),0) $(TESTS)
 
 statistical: $(STAMP) ## hold what is printed with a level against the truth, a thousand times (a night on two cores): QUICK=1 PART=4 REPETITIONS=1000 CHANGED=main

@@ -1,12 +1,13 @@
 """Change the package in one place at a time, and see whether a default test fails: ``make mutants``.
 
 First all default tests run once, to know which lines each runs and how long it takes. Then every mutation
-runs against the tests of its line, those of its own room first, until one fails. Survivors are listed: some
-have no effect, the others show what no test looks at.
+runs against the tests of its line, those of its own room first, until one fails. Each is listed with the test
+that fails. Of those that survive some have no effect, the others show what no test looks at.
 """
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -41,13 +42,10 @@ def main():
 
     def is_killed(mutation):
         tests = _ordered(tests_of[mutation.file][mutation.line], mutation.file, seconds)
-        killed = _fails(mutation, tests)
-        if not killed:
-            print(
-                f"survives: {mutation.file}:{mutation.line}: {mutation.before}  ->  {mutation.after}",
-                flush=True,
-            )
-        return killed
+        killer = _killer(mutation, tests)
+        place = f"{mutation.file}:{mutation.line}: {mutation.before}  ->  {mutation.after}"
+        print(f"killed by {killer}: {place}" if killer else f"survives: {place}", flush=True)
+        return killer is not None
 
     with ThreadPoolExecutor(options.jobs) as pool:
         killed = sum(pool.map(is_killed, mutations))
@@ -121,8 +119,8 @@ def _ordered(tests, file, seconds):
     return chosen
 
 
-def _fails(mutation, tests):
-    """Whether a test fails, or takes much longer, on a copy of the package with the mutation."""
+def _killer(mutation, tests):
+    """Return the test that fails, or takes much longer, on a copy of the package with the mutation, if any."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _copy(folder)
@@ -146,12 +144,14 @@ def _fails(mutation, tests):
                 cwd=folder,
                 env=environment,
                 capture_output=True,
+                text=True,
                 timeout=6 * MOST_SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return True
-        return done.returncode != 0
+            return "its time"
+        failed = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", done.stdout, re.MULTILINE)
+        return failed[1] if failed else f"exit {done.returncode}" if done.returncode else None
 
 
 if __name__ == "__main__":
