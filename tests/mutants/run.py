@@ -63,7 +63,11 @@ def _tests_run(tests):
     if not report.exists():
         shutil.rmtree(FOLDER, ignore_errors=True)
         _copy(folder)
-        options = ["-n", str(os.cpu_count()), "--cov=uqcli", "--cov-context=test", "--cov-report="]
+        settings = FOLDER / "settings"  # other rooms are not traced, which takes most of the time
+        rooms = "".join(f"\n    {folder}/uqcli/{pattern}" for pattern in ROOMS)
+        settings.write_text(f"[run]\ninclude ={rooms}\n")
+        options = ["-n", str(os.cpu_count()), "--cov", f"--cov-config={settings}"]
+        options += ["--cov-context=test", "--cov-report="]
         environment = {**os.environ, "PYTHONPATH": str(folder), "COVERAGE_FILE": str(data_file)}
         command = [sys.executable, "-m", "pytest", "-q", *options, f"--junitxml={report}", *tests]
         subprocess.run(command, cwd=folder, env=environment, check=False)
@@ -120,7 +124,7 @@ def _ordered(tests, file, seconds):
 
 
 def _killer(mutation, tests):
-    """Return the test that fails, or takes much longer, on a copy of the package with the mutation, if any."""
+    """Return the test that fails, or takes much longer, on a copy with the mutation, if any."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         _copy(folder)
