@@ -40,7 +40,9 @@ def test_text_that_spark_reads_otherwise_is_refused(tmp_path, capsys, text, mess
 def test_a_number_of_percent_is_a_hundredth_on_both_engines(tmp_path):
     rows = tmp_path / "rows.csv"
     shares = [0.07, 1, 12.5, 29, 58.55, 99.99, 100]
-    rows.write_text("score,label\n" + "".join(f"{share}%,{index % 2}\n" for index, share in enumerate(shares)))
+    rows.write_text(
+        "score,label\n" + "".join(f"{share}%,{index % 2}\n" for index, share in enumerate(shares))
+    )
     results = []
     for engine in ("polars", "spark"):
         output = tmp_path / f"{engine}.json"

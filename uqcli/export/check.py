@@ -238,7 +238,9 @@ def _duckdb() -> duckdb.DuckDBPyConnection:
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute("SET enable_progress_bar = false")  # no option of the whole database: connect() refuses it
+    connection.execute(
+        "SET enable_progress_bar = false"
+    )  # no option of the whole database: connect() refuses it
     return connection
 
 
