@@ -232,15 +232,14 @@ def _query(program: bytes) -> str:
 def _duckdb() -> duckdb.DuckDBPyConnection:
     """Return a connection that never draws.
 
-    DuckDB takes a Python without a script file (``python -c``, a worker of another program) for a person's, and
-    draws the progress of a slow query on standard output, in the middle of a report.
+    DuckDB takes a Python without a script file (``python -c``, a worker of another program) for a
+    person's, and draws the progress of a slow query on standard output, in the middle of a report.
     """
     import duckdb
 
     connection = duckdb.connect()
-    connection.execute(
-        "SET enable_progress_bar = false"
-    )  # no option of the whole database: connect() refuses it
+    # no option of the whole database: connect() refuses it
+    connection.execute("SET enable_progress_bar = false")
     return connection
 
 
