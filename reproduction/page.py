@@ -50,7 +50,8 @@ def results_page(
     parts = [HEAD, note] if note else [HEAD]
     parts.append(_summary(outcomes, not_reproduced))
     for study, outcome in outcomes:
-        parts.append(f"## {study.heading}\n")
+        if outcome.sheets:
+            parts.append(f"## {study.heading}\n")
         for sheet in outcome.sheets:
             parts.append(f"### {sheet.title}\n")
             parts += [text + "\n" for text in sheet.text]
@@ -96,7 +97,8 @@ def speed_page(outcomes: Sequence[tuple[Study, Outcome]], spent: Mapping[str, Ma
     parts = [SPEED_HEAD, markdown_table(["study", "commands", "seconds"], rows)]
     for study, outcome in outcomes:
         if outcome.times:
-            parts += [f"## {study.heading}\n", markdown_table(outcome.times[0], outcome.times[1:])]
+            text = [outcome.text_of_times + "\n"] if outcome.text_of_times else []
+            parts += [f"## {study.heading}\n", *text, markdown_table(outcome.times[0], outcome.times[1:])]
     return "\n".join(parts).rstrip() + "\n"
 
 

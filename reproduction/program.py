@@ -20,6 +20,19 @@ class ProgramError(Exception):
     """A command failed unexpectedly."""
 
 
+MEASURE = Path(__file__).with_name("measure.py")
+"""Starts a process and measures it from outside."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cost:
+    """What a process took: wall seconds, user CPU seconds and peak memory in MB."""
+
+    wall: float
+    user: float
+    memory: float
+
+
 @dataclass(kw_only=True)
 class Program:
     """Runs commands in one folder.
@@ -47,19 +60,37 @@ class Program:
             The command failed otherwise.
         """
         line = [sys.executable, "-m", "uqcli", *map(str, arguments), "--json", "--no-config"]
-        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
         start = time.perf_counter()
-        process = subprocess.run(
-            line, cwd=self.folder, capture_output=True, text=True, check=False, env=environment
-        )
+        process = self._process(line)
         self.last_seconds = time.perf_counter() - start
-        self.commands += 1
         if process.returncode not in allowed:
             raise ProgramError(
                 f"uqcli {' '.join(line[3:])}: exit {process.returncode}: {process.stderr.strip()}"
             )
         report: dict[str, Any] | None = json.loads(process.stdout) if process.stdout.strip() else None
         return report
+
+    def cost(self, module: str, *arguments: object) -> Cost:
+        """Run a module and return what the process took; its output is lost.
+
+        Raises
+        ------
+        ProgramError
+            The module failed.
+        """
+        line = [sys.executable, "-m", module, *map(str, arguments)]
+        process = self._process([sys.executable, str(MEASURE), *line])
+        if process.returncode:
+            raise ProgramError(f"{' '.join(line[2:])}: exit {process.returncode}: {process.stderr.strip()}")
+        wall, user, kibibytes = map(float, process.stdout.split())
+        return Cost(wall=wall, user=user, memory=kibibytes * 1024 / 1e6)
+
+    def _process(self, line: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+        self.commands += 1
+        return subprocess.run(
+            line, cwd=self.folder, capture_output=True, text=True, check=False, env=environment
+        )
 
     def read(self, name: str) -> str:
         """Read a file that a command wrote into the folder."""

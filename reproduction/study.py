@@ -84,10 +84,11 @@ QUICK = Scale(seeds=1, few_seeds=1, rows=50_000, grids=1, repetitions=10)
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """The sheets of a study on the page, and its times, which are on another page."""
+    """The sheets of a study on the page, and its times, which are on another page below their text."""
 
     sheets: list[Sheet]
     times: list[Row] = field(default_factory=list)
+    text_of_times: str = ""
 
     def content(self) -> dict[str, Any]:
         """Return the content of the JSON file."""
@@ -96,7 +97,7 @@ class Outcome:
     @classmethod
     def from_content(cls, content: dict[str, Any]) -> Outcome:
         """Read an outcome that ``content`` gave."""
-        return cls(sheets=[Sheet.from_content(sheet) for sheet in content["sheets"]], times=content["times"])
+        return cls(**{**content, "sheets": [Sheet.from_content(sheet) for sheet in content["sheets"]]})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reproduction.studies import (
     bias,
     bins,
+    dependent_rows,
     example,
     guarantees,
     heterogeneous,
@@ -41,4 +42,5 @@ STUDIES: tuple[Study, ...] = (
     guarantees.STUDY,
     peers.STUDY,
     uncertainties.STUDY,
+    dependent_rows.STUDY,
 )

@@ -5,7 +5,8 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
-from pathlib import Path
+
+from tests.documentation.reference import ROOT
 
 # otherwise a process compiles the modules that changed since they were last run, and the other tree does not
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -13,7 +14,7 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 PYTHON = sys.executable
 UQCLI = (PYTHON, "-m", "uqcli")
 CHAIN = (PYTHON, "-m", "tests.benchmarks.chain")
-MEASURE = Path(__file__).with_name("measure.py")
+MEASURE = ROOT / "reproduction" / "measure.py"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ def run(command):
     )
     if process.returncode:
         raise RuntimeError(f"{' '.join(map(str, command))}: {process.stderr}")
-    seconds, kibibytes = process.stdout.split()
+    seconds, _, kibibytes = process.stdout.split()
     return Process(seconds=float(seconds), memory=1024 * int(kibibytes))
 
 

@@ -42,7 +42,7 @@ def study():
             verdict="made",
             pictures=[Picture(name="a.svg", title="A", caption="Words.", svg="<svg/>")],
         )
-        return Outcome(sheets=[sheet], times=[["what", "s"], ["it", "1"]])
+        return Outcome(sheets=[sheet], times=[["what", "s"], ["it", "1"]], text_of_times="Seconds of it.")
 
     return Study(name="bins", heading="One study", run=run)
 
@@ -57,7 +57,10 @@ def test_pages_are_reproducible_and_use_kept_results(study, tmp_path, monkeypatc
     assert b"![A](images/a.svg)\n\n**A.** Words.\n" in first
     assert (tmp_path / "pages/images/a.svg").read_text() == "<svg/>"
     assert b"| calibration error | Table 13 | not yet run: " in first
-    assert "| it | 1 |" in (tmp_path / "pages/speed.md").read_text()
+    assert (
+        "Seconds of it.\n\n| what | s |\n| --- | --- |\n| it | 1 |"
+        in (tmp_path / "pages/speed.md").read_text()
+    )
     capsys.readouterr()
     runner.main(options)
     assert "bins: kept" in capsys.readouterr().out
