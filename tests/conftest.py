@@ -89,6 +89,9 @@ def pytest_collection_modifyitems(config, items):
         for item, _ in items_and_markers:
             if item not in covering and item.callspec.id not in also:
                 item.add_marker(marker.args[0])
+    for item in items:
+        if is_on_spark(item) and "engines" not in item.path.parts:
+            item.add_marker("thorough")  # make test compares the engines in tests/engines
     part = int(os.environ.get("TEST_PART", "1"))
     others = [item for item in items if zlib.crc32(f"{item.nodeid} {commit_of(part)}".encode()) % part]
     if IS_WINDOWS:
@@ -112,6 +115,12 @@ def commit_of(part):
     return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False).stdout
 
 
+def is_on_spark(item):
+    """Return whether a case of a test names Spark as its engine."""
+    engine = item.callspec.params.get("engine", "") if hasattr(item, "callspec") else ""
+    return "spark" in engine
+
+
 def _covering(items, strength):
     """Choose few cases of a test in which each value of each parameter occurs, in an order that mixes them.
 
@@ -121,7 +130,7 @@ def _covering(items, strength):
         2 for each pair of values.
     """
     chosen, covered = [], set()
-    for item in sorted(items, key=lambda item: zlib.crc32(item.name.encode())):
+    for item in sorted(items, key=lambda item: (is_on_spark(item), zlib.crc32(item.name.encode()))):
         values = sorted((name, id(value)) for name, value in item.callspec.params.items())
         combinations = set(itertools.combinations(values, min(strength, len(values))))
         if not combinations <= covered:

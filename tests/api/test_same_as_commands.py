@@ -290,7 +290,7 @@ def of_report(printed):
     return {key: value for key, value in printed.items() if key not in ("cautions", "notices", "gates")}
 
 
-@pytest.mark.covering("thorough", every=10)
+@pytest.mark.covering("thorough", every=20)
 @pytest.mark.parametrize(
     ("name", "arguments", "result_kind", "library"), CASES, ids=[case[0] for case in CASES]
 )

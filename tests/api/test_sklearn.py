@@ -32,6 +32,7 @@ def fast_calibrators(monkeypatch):
     )
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.usefixtures("fast_calibrators")
 @pytest.mark.parametrize(
     "estimator",
@@ -231,6 +232,7 @@ def test_a_wrapper_takes_data_frames_weights_and_an_uncertainty(features):
     assert list(wrapped.feature_names_in_) == list(frame.columns)
 
 
+@pytest.mark.thorough
 def test_a_search_reaches_the_classifier(features):
     table, label = features
     search = GridSearchCV(

@@ -105,7 +105,7 @@ def heavy_packages_after(lines, folder):
     return {line: HEAVY & set(modules) for line, _, modules in records}
 
 
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.covering("thorough", every=12)
 @pytest.mark.parametrize("setup", MAY_LOAD)
 def test_commands_load_no_more_than_they_need(setup, folder):
     allowed, lines = MAY_LOAD[setup]

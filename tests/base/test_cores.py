@@ -29,6 +29,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("number", [1, 16])
 def test_each_pool_has_as_many_workers_as_there_are_threads(number):
     words = [sys.executable, "-c", POOLS, str(number)]

@@ -146,6 +146,7 @@ def test_required_and_numbered_columns_are_written_by_pyarrow(uqcli, monkeypatch
     assert table.schema.equals(expected.schema, check_metadata=True)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "line",
     [

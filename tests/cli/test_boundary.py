@@ -176,7 +176,7 @@ EDGE_CASES = {
 }
 
 
-@pytest.mark.covering("thorough", strength=2)
+@pytest.mark.covering("thorough", strength=2, every=2)
 @pytest.mark.parametrize("edge_case", EDGE_CASES)
 @pytest.mark.parametrize("binning", GridBinning)
 @pytest.mark.parametrize(

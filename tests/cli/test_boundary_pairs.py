@@ -183,7 +183,7 @@ def test_a_margin_lowers_the_highest_recall_that_is_named(uqcli, files):
     assert highest() - 0.1 < highest("--margin", "1") < highest()
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     "more",
     [

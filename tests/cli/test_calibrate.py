@@ -267,6 +267,7 @@ def test_contradictory_rule_files_are_refused(uqcli, rows, broken):
     assert uqcli("apply", "c.json", "new.csv").code == 5
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("options", [("--method", method) for method in METHODS] + [HETEROGENEOUS["groups"]])
 def test_rule_files_keep_the_calibration_counts_by_score(uqcli, rows, options):
     if "--partition" in options:

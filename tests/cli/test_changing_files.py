@@ -128,6 +128,7 @@ def test_no_pass_reads_another_file_than_the_first(uqcli, tmp_path, monkeypatch,
     assert uqcli(*line).code == 0
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("suffix", FORMATS)
 @pytest.mark.parametrize("other", [".csv", ".parquet"])
 def test_no_rows_are_written_of_a_file_that_changes(uqcli, tmp_path, monkeypatch, suffix, other):
@@ -177,6 +178,7 @@ def test_links_to_a_folder_above_end(uqcli, folder):
     assert "leads back to a folder above it" in str(cautions)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("pattern", ["**/*.csv", "scores/**/part.csv", "scores/**", "sc*/**/**/*.csv"])
 def test_patterns_of_any_folders_end_at_links_to_a_folder_above(uqcli, folder, pattern):
     expected, _ = rows_of(uqcli, *(str(path) for path in sorted(folder.rglob("*.csv"))))
@@ -214,6 +216,7 @@ def spellings(folder):
     }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     "kind", ["again", "absolute", "dots", "link", "hard link", "linked folder", "folder", "pattern"]
 )

@@ -272,6 +272,7 @@ def test_what_is_no_file_in_place_of_a_configuration_stops_nothing(uqcli, tmp_pa
         file.rmdir() if os.path.isdir(file) else file.unlink()  # noqa: PTH112 - of any link
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("data")
 def test_what_is_set_for_all_commands_breaks_none(uqcli, tmp_path, artifact):
     rows = pl.read_parquet("data.parquet").with_columns(day=pl.lit("2026-01-01"), region=pl.lit("x"))

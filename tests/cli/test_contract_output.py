@@ -52,7 +52,7 @@ def test_tables_have_no_colour_codes_without_a_terminal(uqcli, case, data, artif
     assert len(outcome.out.splitlines()) > 3
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("case", JSON_CASES, ids=name_of)
 def test_report_files_have_their_formats(uqcli, case, data, artifact, tmp_path):
     report_paths = [tmp_path / f"report.{ending}" for ending in ("json", "md", "html")]
@@ -97,7 +97,7 @@ def test_a_passed_check_changes_nothing(uqcli, case, data, artifact):
     assert {**checked.json, "gates": []} == plain.json
 
 
-@pytest.mark.covering("thorough", every=3)
+@pytest.mark.covering("thorough", every=6)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_standard_input_gives_the_output_of_the_file(uqcli, case, data, data_csv, artifact, tmp_path, frame):
     frame.write_ipc(tmp_path / "data.arrow")

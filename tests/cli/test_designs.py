@@ -73,6 +73,7 @@ def near(estimate):
 DESIGNS = pytest.mark.parametrize("design", [CLUSTERS, WEIGHTS, (*CLUSTERS, *WEIGHTS)], ids=" ".join)
 
 
+@pytest.mark.covering("thorough", every=2)
 @DESIGNS
 @pytest.mark.parametrize("rule", ["rule.json", "zones.json"])
 def test_a_group_is_measured_as_if_it_were_the_file(evaluate, customers, tmp_path, design, rule):

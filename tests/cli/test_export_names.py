@@ -151,6 +151,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(("kind", "offset"), CASES)
 def test_a_program_decides_as_apply_does_whatever_the_names(uqcli, made, kind, offset):
     rule = made(kind, offset)

@@ -39,6 +39,7 @@ def require_failures(folder, command, code, message):
         assert f"Error (exit code {code}): " in (folder / f"r.{ending}").read_text()
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("case", JSON_CASES, ids=lambda case: case.name)
 @pytest.mark.parametrize(
     ("options", "code", "message"),

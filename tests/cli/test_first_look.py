@@ -72,6 +72,7 @@ def command_in(message):
     return shlex.split(message[message.index(READ_WITH) + len(READ_WITH) :])
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("form", FORMS[:: len(FORMS) // 24 + 1], ids="-".join)
 def test_the_command_that_an_error_shows_reads_the_file(uqcli, plain, form):
     delimiter, names, labels, decimal, percent, null, index = form

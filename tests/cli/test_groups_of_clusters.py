@@ -243,6 +243,7 @@ def test_a_column_of_customers_beside_predicted_classes_is_advised(uqcli, rows, 
         assert any("Add --cluster customer." in note for note in report.json["notes"])
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("options", [REGIONS, ("--precision", "0.7", "--compare")])
 def test_a_pipe_is_read_again_for_its_clusters(uqcli, inputs, tmp_path, options):
     command = ("--cluster", "customer", *options, "--json")

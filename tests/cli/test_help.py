@@ -124,6 +124,7 @@ def test_help_fits_the_screen_and_shows_no_python_types(words, max_lines, monkey
     assert not re.search("<bool>|<str>|list\\[|<=x<=", text)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_short_help_fits_a_screen_and_says_where_the_rest_is(command, uqcli, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")

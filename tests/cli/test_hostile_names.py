@@ -195,7 +195,7 @@ READERS = {
 }
 
 
-@pytest.mark.covering("thorough", every=4, also=["evaluate-0", "boundary-0"])
+@pytest.mark.covering("thorough", every=10, also=["evaluate-0", "boundary-0"])
 @pytest.mark.parametrize(
     ("command", "line"), [(name, line) for name, lines in LINES.items() for line in range(len(lines))]
 )

@@ -283,6 +283,7 @@ def test_results_to_a_closed_standard_output_are_an_error(single, command, descr
     assert errors.decode() == expected
 
 
+@pytest.mark.covering("faults", every=2)
 @pytest.mark.parametrize("options", [["-q"], ["--report", "r.md"]], ids=["nothing", "a report"])
 def test_a_closed_standard_output_is_no_error_if_nothing_has_to_go_there(single, options):
     process = start("evaluate", single, "fit.csv", *options, preexec_fn=closing(1))

@@ -97,6 +97,7 @@ def test_every_command_with_groups_or_classes_has_a_case():
         assert ("--proba" in options) == (name in CLASSES or name in FROM_RULES)
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize(("name", "option"), LIMITED)
 def test_so_many_groups_pass_and_one_more_is_refused(uqcli, monkeypatch, name, option):

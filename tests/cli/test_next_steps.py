@@ -51,6 +51,7 @@ def test_a_map_that_hurts_is_not_advised(uqcli, rows, tmp_path):
     assert "uqcli apply" not in again
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize(
     "line",
     [
@@ -94,6 +95,7 @@ def kinds(rows):
     turned.with_columns(pl.col("score") * 100).write_csv("turned_percentages.csv")
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize(
     "name", ["calibrated.csv", "reversed.csv", "shares.csv", "few.parquet", "turned_percentages.csv"]
 )

@@ -47,6 +47,7 @@ LINES = [
 ]
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("line", LINES)
 def test_one_threshold_is_found_and_the_report_says_why(uqcli, line):
     found = uqcli("boundary", "rows.csv", *line.split(), "-o", "found.json")

@@ -105,6 +105,7 @@ def test_ranking_is_that_of_the_rows(uqcli):
     assert (metrics["lowest"], metrics["highest"]) == (rows["score"].min(), rows["score"].max())
 
 
+@pytest.mark.thorough
 def test_named_uncertainties_are_compared_as_boundary_does(uqcli):
     found = uqcli("overview", "rows.csv", "--uncertainty", "spread,region_code", "--json")
     assert found.code == 3

@@ -210,6 +210,7 @@ def test_several_rules_read_one_fifo(uqcli, data, data_csv, tmp_path):
     assert outcome.out == uqcli("evaluate", "c0.json", "c1.json", data, "--json").out
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("case", READ_DATA, ids=name_of)
 def test_parquet_on_standard_input_is_recognised(uqcli, case, data, artifact):
     options = ["--json"] if case.json else ["-q"]

@@ -53,6 +53,7 @@ def test_pages_contain_the_figure(uqcli, case, data, artifact, tmp_path):
     assert "data:image" not in beside  # code hosts take it out
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize("case", PLOTTING_CASES, ids=name_of)
 def test_without_matplotlib_the_extra_is_named_before_any_work(
     uqcli, case, data, artifact, tmp_path, monkeypatch
@@ -221,6 +222,7 @@ def test_the_page_draws_no_rate_that_is_unknown_and_no_interval_that_is_not_ther
     assert "A target (red) outside its" not in page
 
 
+@pytest.mark.thorough
 def test_every_target_is_marked_however_it_is_typed(uqcli, data, tmp_path):
     for number, typed in enumerate(("0.5,0.6,0.7", "0.5,.60,70%")):
         line = ("boundary", data, "--precision", typed, "-q", "--plot", tmp_path / f"{number}.svg")

@@ -38,6 +38,7 @@ def passes(monkeypatch, tmp_path):
     return found
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
 @pytest.mark.parametrize(
     "options",

@@ -81,7 +81,7 @@ def output(uqcli, line, name, *options):
 
 
 @pytest.mark.usefixtures("forms")
-@pytest.mark.covering("thorough", every=6)
+@pytest.mark.covering("thorough", every=12)
 @pytest.mark.parametrize("read_in", READ_IN)
 @pytest.mark.parametrize("name", LINES)
 def test_threads_memory_and_row_groups_change_no_byte(uqcli, frame, name, read_in):
@@ -94,7 +94,7 @@ def test_threads_memory_and_row_groups_change_no_byte(uqcli, frame, name, read_i
 
 
 @pytest.mark.usefixtures("forms")
-@pytest.mark.covering("thorough", every=4)
+@pytest.mark.covering("thorough", every=8)
 @pytest.mark.parametrize("threads", [1, 2, 3, 16])
 @pytest.mark.parametrize("name", LINES)
 def test_files_and_blocks_of_text_change_no_byte(uqcli, name, threads):

@@ -87,7 +87,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-@pytest.mark.covering("thorough", every=18)
+@pytest.mark.covering("thorough", every=36)
 @pytest.mark.parametrize("line", USUAL_COMMANDS)
 def test_usual_output_fits_one_screen(line, folder, monkeypatch):
     monkeypatch.chdir(folder)

@@ -201,7 +201,7 @@ def test_zero_threads_count_as_unset(data, threads):
     assert (process.returncode, process.stderr) == (0, b"")
 
 
-@pytest.mark.covering("faults", every=2)
+@pytest.mark.covering("faults", every=4)
 @pytest.mark.parametrize(
     "words",
     [
@@ -230,6 +230,7 @@ def test_names_survive_a_locale_of_ascii(data, artifact, tmp_path, words):
     assert usual == ascii_only
 
 
+@pytest.mark.faults
 @pytest.mark.skipif(importlib.util.find_spec("matplotlib") is None, reason="figures need matplotlib")
 def test_libraries_read_no_configuration_in_the_working_directory(data, tmp_path):
     words = ("tce", data, "--plot", "plot.svg", "--json")

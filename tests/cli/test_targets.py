@@ -37,7 +37,7 @@ def files(prepared, tmp_path, monkeypatch):
     prepared(write_files)
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     "line",
     [

@@ -526,6 +526,7 @@ def test_an_upper_limit_that_the_mean_error_exceeds_is_null(uqcli, tmp_path):
     assert (found["within"], found["metrics"]["within"]) == (None, None)
 
 
+@pytest.mark.thorough
 def test_the_page_shows_all_rows_and_the_three_groups_that_deviate_most(uqcli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_groups(bad=[3], groups=6)

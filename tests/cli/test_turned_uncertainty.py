@@ -116,7 +116,7 @@ def test_columns_given_to_a_rule_may_be_turned(uqcli, frame):
     assert "did you mean 'n_prior'? name it with --uncertainty" in outcome.err
 
 
-@pytest.mark.covering("thorough")
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("to", ["sql", "python", "onnx"])
 def test_exports_decide_alike(uqcli, frame, kind, to):

@@ -198,6 +198,7 @@ def test_folders_are_listed_once_and_only_if_a_pattern_matches(uqcli, bucket, fo
     assert sorted(listed) == ["scores", *(f"scores/day={day}" for day in DAYS)]
 
 
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("log", ["_delta_log/0.json", ".hoodie/x", "metadata/1.metadata.json"])
 def test_folders_of_tables_are_refused(uqcli, bucket, folder, log):
     rows = bucket.put_folder(folder, "table/data")

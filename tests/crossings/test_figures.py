@@ -99,7 +99,7 @@ def check(name, weighted, metrics):
 
 
 @pytest.mark.parametrize(("name", "options"), list(pairs()))
-@pytest.mark.covering("thorough", every=10)
+@pytest.mark.covering("thorough", every=20)
 def test_figures_are_those_of_the_rows(uqcli, folder, name, options):
     line = EVALUATED[name]
     columns = {*line.drops, *(column for option in options for column in (*option.drops, *option.keeps))}

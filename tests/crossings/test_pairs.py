@@ -129,7 +129,7 @@ def close(one, other, path=""):
 
 
 @pytest.mark.parametrize("pair", PAIRS)
-@pytest.mark.covering("thorough", every=15)
+@pytest.mark.covering("thorough", every=40)
 def test_a_pair_is_refused_or_has_the_numbers_of_its_rows(uqcli, folder, pair):
     line, *options = pair
     holes = holes_of(pair)

@@ -1,5 +1,7 @@
 """Fixtures for all engines: file formats, data frames, and limits so small that every code path runs."""
 
+import zlib
+
 import pytest
 from hypothesis import settings
 
@@ -18,7 +20,10 @@ EXAMPLES_ON_SPARK, EXAMPLES_IN_PARTS = (1, 2) if PROFILE == "uqcli" else (2, 4)
 """Maximum number of generated examples per test: on a cluster, and with small parts."""
 
 USUAL = (EngineName.POLARS, REREAD_PARTS, EXPRESSIONS)
-"""Engines that ``make test`` uses, the last two once for each test; ``make test-spark`` uses all."""
+"""Engines that ``make test`` uses, the last but one once for each test, and the last for a third of them.
+
+``make test-spark`` uses all.
+"""
 
 
 @pytest.fixture(params=[*EngineName, SMALL_PARTS, REREAD_PARTS, FEW_CELLS, EXPRESSIONS])
@@ -45,6 +50,7 @@ def pytest_collection_modifyitems(config, items):
         variant = values.get("variant")
         is_repeated = variant in USUAL[1:] and (item.function, variant) in taken
         is_repeated |= variant == REREAD_PARTS and values.get("source") == FRAME
+        is_repeated |= variant == EXPRESSIONS and zlib.crc32(item.function.__name__.encode()) % 3 > 0
         if variant is not None and (variant not in USUAL or is_repeated):
             item.add_marker("spark")
         taken.add((item.function, variant))

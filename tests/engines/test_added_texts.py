@@ -65,6 +65,7 @@ def texts_in(path):
     ].to_list()
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("target", LOCAL)
 @pytest.mark.parametrize("source", [*LOCAL, "frame"])
 def test_texts_are_written_in_every_format(tmp_path, source, target):

@@ -175,6 +175,7 @@ def branches_with_maps(size):
     return formula_of(Case(tuple(branches), SCORE), "double", (SCORE, UNCERTAINTY, GROUP))
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("table", [None, "t"])
 @pytest.mark.parametrize("dialect", SqlDialect)
 @pytest.mark.parametrize("make", [*SIZES, branches_with_maps])

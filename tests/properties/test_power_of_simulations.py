@@ -20,6 +20,7 @@ def test_limits_are_three_standard_errors_away():
     assert levels.highest(0.05, 475) == pytest.approx(0.08)
 
 
+@pytest.mark.thorough
 def test_a_whole_run_refuses_too_few_repetitions():
     asked = "from tests.statistical.levels import lowest; lowest(0.95, 1000); lowest(0.95, 250)"
     environment = {**os.environ, "STATISTICAL_REPETITIONS": "1000"}

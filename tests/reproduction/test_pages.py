@@ -47,6 +47,7 @@ def study():
     return Study(name="bins", heading="One study", run=run)
 
 
+@pytest.mark.thorough
 def test_pages_are_reproducible_and_use_kept_results(study, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(runner, "STUDIES", (study,))
     options = ["--quick", "--keep", str(tmp_path / "kept"), "--out", str(tmp_path / "pages")]
@@ -80,6 +81,7 @@ def test_a_stopped_study_leaves_no_result(study, tmp_path, monkeypatch):
     assert not list((tmp_path / "kept/quick").iterdir())
 
 
+@pytest.mark.thorough
 def test_a_failing_study_is_reported_and_the_others_finish(study, tmp_path, monkeypatch, capsys):
     def run(program, scale, say):
         raise ProgramError("uqcli tce: exit 3")

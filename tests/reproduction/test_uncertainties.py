@@ -45,6 +45,7 @@ def test_candidates_are_finite_and_named(table, columns):
         assert np.isfinite(values).all()
 
 
+@pytest.mark.thorough
 def test_candidates_are_seeded(table, columns):
     again = scored(table, FEW, seed=0)
     assert all(np.array_equal(again[name], values) for name, values in columns.items())

@@ -132,6 +132,7 @@ GROWN = {
 }
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("growth", GROWN)
 def test_reading_takes_steps_in_proportion_to_the_size(fitted, growth):
     once, twice = (steps_of(GROWN[growth](fitted, n)) for n in (LARGE, 2 * LARGE))
@@ -186,6 +187,7 @@ def odd_contents(fields):
     )
 
 
+@pytest.mark.covering("thorough", every=4)
 @pytest.mark.parametrize(
     "name", ["boundary", "groups", "isotonic", "parts", "classes", "sets", "grid", "state"]
 )

@@ -151,7 +151,7 @@ def test_a_saved_rule_is_exported_or_refused_in_one_line(path, capsys, tmp_path)
     assert bool(code) == is_refused
 
 
-@pytest.mark.covering("thorough", every=2)
+@pytest.mark.covering("thorough", every=3)
 @pytest.mark.parametrize("path", SAVED, ids=name_of)
 def test_a_saved_rule_file_gives_its_results(path, tmp_path):
     expected = json.loads((path.parent / "expected.json").read_text())[path.stem]
@@ -167,6 +167,7 @@ def test_a_saved_file_can_be_shown(path, capsys):
     assert path.parent.name in capsys.readouterr().out or path.stem.startswith("grid")
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("path", STATES, ids=name_of)
 def test_a_saved_state_knows_its_batches_and_counts_new_ones(path, tmp_path):
     saved = json.loads(path.read_text())
@@ -235,6 +236,7 @@ def test_an_exported_program_agrees_with_that_of_this_version(path, tmp_path):
         assert_same_answers(new[name], answers)
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("path", SQL, ids=name_of)
 def test_an_exported_statement_agrees_with_that_of_this_version(path, tmp_path):
     import duckdb

@@ -91,6 +91,7 @@ def test_texts_of_one_hash_are_told_apart(monkeypatch):
     assert numbers._seed > 2
 
 
+@pytest.mark.thorough
 def test_texts_stay_in_few_chunks():
     numbers = KeyNumbers()
     for number in range(3000):

@@ -87,7 +87,7 @@ def inputs(folder):
     return [str(folder / f"{file_number}.parquet") for file_number in range(3)]
 
 
-@pytest.mark.covering("spark", every=16)
+@pytest.mark.covering("spark", every=32)
 @pytest.mark.parametrize("line", [*BINARY, *CLASSES])
 def test_rule_files_are_byte_identical_on_both_engines(folder, tmp_path, line):
     words = line.format(folder=folder).split()
@@ -172,7 +172,7 @@ def watched(rule_file, rows, options, folder):
     return json.loads(reports[0])
 
 
-@pytest.mark.covering("spark", every=3)
+@pytest.mark.covering("spark", every=8)
 @pytest.mark.parametrize(
     "options",
     [
@@ -430,9 +430,8 @@ def test_a_missing_extra_is_named(folder, capfd, monkeypatch):
     assert importlib.util.find_spec("pyspark") is not None
 
 
-@pytest.mark.parametrize(
-    "line", ["overview --score p --weight w", pytest.param("boundary --weight w", marks=pytest.mark.spark)]
-)
+@pytest.mark.spark
+@pytest.mark.parametrize("line", ["overview --score p --weight w", "boundary --weight w"])
 def test_first_looks_are_equal_on_both_engines(folder, tmp_path, line):
     reports = []
     for engine in ("polars", "spark"):
