@@ -155,7 +155,7 @@ def test_a_check_stops_rows_outside_the_range(uqcli, rule):
     assert outcome.code == 6
     assert "outside_range > 0.01" in outcome.err
     assert not Path("out.parquet").exists()
-    assert "uqcli_apply_outside_range 1" in Path("run.prom").read_text()
+    assert 'uqcli_apply_outside_range{run="run",artifact="rule.json"} 1' in Path("run.prom").read_text()
     assert uqcli(*line, "--fail-if", "outside_range > 1").code == 0
 
 

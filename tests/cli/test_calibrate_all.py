@@ -87,7 +87,7 @@ def test_the_page_has_one_table_and_every_method_in_the_figure(uqcli, folder):
     assert "after calibration: " in page
     for method in (*BY_SCORE, "mist", "surface"):
         assert f"<td>{method}</td>" in page
-    assert "uqcli_calibrate_after_log_loss " in (folder / "r.prom").read_text()
+    assert "uqcli_calibrate_after_log_loss{" in (folder / "r.prom").read_text()
 
 
 @pytest.mark.thorough

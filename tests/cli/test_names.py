@@ -135,7 +135,7 @@ def test_names_in_failure_reports_are_visible(name):
     ((case,),) = JUnitXml.fromstring(reports["xml"].encode())
     assert [result.message for result in case.result] == [shown]
     ((sample,),) = [family.samples for family in text_string_to_metric_families(reports["prom"])]
-    assert (sample.labels, sample.value) == ({"command": shown}, 0)
+    assert (sample.labels, sample.value) == ({"command": shown, "run": ""}, 0)
     assert f": {html.escape(shown)}</p>" in reports["html"]
     assert not re.search(r"(?<!\\)<script", reports["md"])
     assert "<script" not in reports["html"]

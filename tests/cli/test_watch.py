@@ -87,7 +87,7 @@ def test_an_alarm_is_saved_and_stays_until_it_is_acknowledged(uqcli, files, tmp_
     (promise,) = state_of(tmp_path)["promises"]
     assert promise["alarmed_at"] == state_of(tmp_path)["batches"][number]["digest"]
     assert "<failure" in (tmp_path / "r.xml").read_text()
-    assert 'uqcli_up{command="watch"} 1' in (tmp_path / "r.prom").read_text()
+    assert 'uqcli_up{command="watch",run="r",artifact="rule.json"} 1' in (tmp_path / "r.prom").read_text()
     assert "error" not in json.loads((tmp_path / "r.json").read_text())
     assert uqcli(*WATCH, "kept1.csv", *STATE, "-q").code == 6
     assert uqcli(*WATCH, *STATE, "--acknowledge", "-q").code == 0

@@ -144,7 +144,7 @@ def test_decisions_and_reports_carry_the_digest(saved, tmp_path):
     assert pl.read_parquet("o.parquet").equals(pl.read_ipc("o.arrow"))
     reports = [word for ending in ("prom", "xml", "md") for word in ("--report", f"r.{ending}")]
     assert run(["apply", "a.json", "d.parquet", "-q", "-o", "o.csv", *reports]) == 0
-    label = f'uqcli_apply_artifact_info{{artifact="a.json",digest="{digest.decode()}"}} 1.0'
+    label = f'uqcli_apply_artifact_info{{run="r",artifact="a.json",digest="{digest.decode()}"}} 1.0'
     assert label in (tmp_path / "r.prom").read_text()
     assert f'name="digest that a.json states" value="{digest.decode()}"' in (tmp_path / "r.xml").read_text()
     assert 'name="SHA-256 of d.parquet"' in (tmp_path / "r.xml").read_text()

@@ -253,6 +253,7 @@ _OMITTED: Final = frozenset(
     {
         "output",
         "report",
+        "tag",
         "title",
         "plot",
         "json",

@@ -19,7 +19,7 @@ from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin,
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
 from uqcli.cli.command_line import current_line, refuse_typed
-from uqcli.cli.failed_run import mark_written, skip_json_error
+from uqcli.cli.failed_run import mark_started, mark_written, skip_json_error
 from uqcli.cli.inputs import Reads, check_conflicts
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.process import hide_progress, show_progress
@@ -51,11 +51,13 @@ def check_outputs(
     plot: str | None = None,
     table: str | None = None,
     has_figures: bool = False,
+    artifact: str | None = None,
 ) -> RunContext:
     """Refuse impossible outputs before the run starts; return the command line and the inputs, for pages.
 
     ``metrics`` are those that checks may name, if known before the run. ``has_figures`` says that pages of
-    the report always have figures, so that matplotlib is required at once.
+    the report always have figures, so that matplotlib is required at once. ``artifact`` is the rule whose
+    results are reported, if there is one. From here on the reports of samples say that a run goes on.
     """
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
@@ -72,6 +74,9 @@ def check_outputs(
     has_page = any(form.is_page for form in formats)
     if not has_page:
         refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
+    has_samples = any(form.started is not None for form in formats)
+    if not has_samples:
+        refuse_typed(("tag",), "without samples to label", "--report FILE.prom")
     if running.engine is not EngineName.SPARK:
         refuse_typed(("spark",), "is given without --engine spark", remedy="add --engine spark")
     if has_page and has_figures:
@@ -93,6 +98,8 @@ def check_outputs(
     command, line, configured = current_line()
     needs_digests = any(form.needs_digests for form in formats)
     labels = () if reads.labels is None else (reads.labels,)
+    of_samples = _labels_of_samples(artifact, options) if has_samples else ()
+    mark_started(of_samples)
     return RunContext(
         command=command,
         line=line,
@@ -101,7 +108,14 @@ def check_outputs(
         digests=_digests_of(reads.rules) if needs_digests else {},
         rules=_stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
         inputs=_digests_of([*(files if len(files) <= MAX_NAMED else ()), *labels]) if needs_digests else {},
+        labels=of_samples,
     )
+
+
+def _labels_of_samples(artifact: str | None, options: ReportOptions) -> tuple[tuple[str, str], ...]:
+    from uqcli.reports.formats.prometheus import parse_tags
+
+    return (*(() if artifact is None else (("artifact", artifact),)), *parse_tags(options.tag or []))
 
 
 def _stated_digest(content: bytes) -> str | None:
@@ -302,7 +316,9 @@ def _with_outputs(
     outputs = {} if stopped else {names[name]: content for name, content in saved.items()}
     written = {name: sha256(content).hexdigest() for name, content in outputs.items()}
     rules = {name: _stated_digest(content) or "" for name, content in outputs.items()}
-    return replace(context, digests={**context.digests, **written}, rules={**context.rules, **rules})
+    state = next(iter(rules), "") if context.command == "watch" else ""
+    rules = {**context.rules, **rules}
+    return replace(context, digests={**context.digests, **written}, rules=rules, state=state)
 
 
 def _report_files(
@@ -313,7 +329,7 @@ def _report_files(
 
     files = []
     for name in options.report or []:
-        beside = replace(context, plot="" if plot is None else _as_seen_from(name, plot))
+        beside = replace(context, report=name, plot="" if plot is None else _as_seen_from(name, plot))
         files.append((name, format_of(name).render(report, beside).encode("utf-8", "backslashreplace")))
     if plot is not None:
         from uqcli.reports.figures import rendered

@@ -12,6 +12,7 @@ import stat
 import sys
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -37,6 +38,7 @@ class _Run:
     reports: tuple[str, ...] = ()
     json: bool = False
     possible_names: tuple[str, ...] = ()
+    labels: tuple[tuple[str, str], ...] = ()
     written: bool = False
 
 
@@ -88,6 +90,13 @@ def skip_json_error() -> None:
     _run.json = False
 
 
+def mark_started(labels: tuple[tuple[str, str], ...]) -> None:
+    """Let the reports that know of a run in progress say so, with the labels of their samples."""
+    _run.labels = labels
+    failure = Failure(command=_run.command, exit_code=0, found="")
+    _write(failure, stores=False, of_run_in_progress=True)
+
+
 def mark_written() -> None:
     """Record that the reports of this run are written."""
     _run.written = True
@@ -118,13 +127,15 @@ def write_signal_failure(exit_code: int, outcome: str) -> None:
                 os.write(1, text)
 
 
-def _write(failure: Failure, *, stores: bool) -> None:
+def _write(failure: Failure, *, stores: bool, of_run_in_progress: bool = False) -> None:
+    """Replace each report by the error, or change those that can say that a run goes on."""
     other_files = _other_files(_run.possible_names)
     for name in dict.fromkeys(_run.reports):
         report_format = FORMATS.get(os.path.splitext(name)[1].lower())  # noqa: PTH122  names may be any bytes
-        if report_format is None:
+        if report_format is None or (of_run_in_progress and report_format.started is None):
             continue
-        content = report_format.failed(failure).encode("utf-8", "backslashreplace")
+        text = report_format.failed(replace(failure, report=name, labels=_run.labels))
+        content = text.encode("utf-8", "backslashreplace")
         with suppress(OSError, ValueError, UqcliError):
             if "://" in name:
                 if stores and name.rstrip("/") not in _run.possible_names:
@@ -133,7 +144,21 @@ def _write(failure: Failure, *, stores: bool) -> None:
                     if not report_format.begins or report_format.begins_as(_head_of_object(name)):
                         write_bytes(name, content)
             elif not other_files & _identities(name) and _is_report(name, report_format):
+                if of_run_in_progress:
+                    content = _started(name, content, report_format)
                 _replace(followed(name), content)
+
+
+def _started(name: str, content: bytes, report_format: Format) -> bytes:
+    """Return what a report says while a run goes on; ``content`` is what it says of a failed one."""
+    try:
+        old = Path(name).read_bytes()
+    except FileNotFoundError:
+        return content
+    assert report_format.started is not None
+    return report_format.started(old.decode("utf-8", "surrogateescape"), content.decode()).encode(
+        "utf-8", "surrogateescape"
+    )
 
 
 def _other_files(possible_names: Iterable[str]) -> set[Hashable]:

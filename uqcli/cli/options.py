@@ -37,7 +37,7 @@ class InputOptions:
     format: FileFormat | None = choice("csv, parquet, arrow or jsonl. (default: by name)", metavar="FORMAT")
     delimiter: str | None = option("CHAR", "CSV delimiter, or 'tab'. (default: by name)")
     decimal: str = option("CHAR", "Decimal mark of CSV: '.' or ','.", defaults.DECIMAL)
-    null_value: list[str] | None = option("TEXT", "A further text that means null in CSV (repeatable).")
+    null_value: list[str] | None = option("TEXT", "Another text for null in CSV (repeatable).")
     on_invalid: OnInvalid = option("ACTION", "For null, NaN or inf: error, drop, keep.", defaults.ON_INVALID)
 
 
@@ -251,7 +251,8 @@ class ReportOptions:
         guarded=True,
         common=True,
     )
-    title: str | None = option("TEXT", "Title of .html and .md reports. (default: the answer)")
+    tag: list[str] | None = option("KEY=VALUE", "Label of all samples of .prom (repeatable).")
+    title: str | None = option("TEXT", "Title of .html and .md. (default: the answer)")
     fail_if: list[str] | None = option(
         "GATE",
         {

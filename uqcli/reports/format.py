@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Error of a run of a command as it was typed, with the parts of its line; empty if missing."""
+    """Error of a run of a command as it was typed, with the parts of its line; empty if missing.
+
+    ``report`` is the file that says it, and ``labels`` are those of its samples, if it has samples.
+    """
 
     command: str
     exit_code: int
     found: str
     expected: str = ""
     remedy: str = ""
+    report: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def from_error(cls, command: str, error: UqcliError) -> Failure:
@@ -93,9 +98,10 @@ class RunContext:
     configuration files, written as options. Input files are in the order they were read. ``digests`` are the
     SHA-256 of rule files, ``rules`` the digests that these state, and ``inputs`` the SHA-256 of input files
     that were hashed, by file name. ``unwritten`` says why a fitted rule is in no file; ``rows_to`` is the
-    file of the rows, if there is one. ``heading`` is a title of pages that the user chose, and ``step`` the
-    next step, as on a terminal. ``plot`` is the path of the figure file, as seen from the report. What does
-    not apply is empty.
+    file of the rows, if there is one. ``state`` is the name of the state among the rules. ``heading`` is a
+    title of pages that the user chose, and ``step`` the next step, as on a terminal. ``report`` is the file
+    that is written, ``labels`` are those of all its samples, and ``plot`` is the path of the figure file, as
+    seen from the report. What does not apply is empty.
     """
 
     command: str
@@ -107,10 +113,13 @@ class RunContext:
     inputs: Mapping[str, str] = field(default_factory=dict)
     unwritten: str = ""
     rows_to: str = ""
+    state: str = ""
     checks: Sequence[Check] = ()
     failure: Failure | None = None
     heading: str = ""
     step: str = ""
+    report: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
     plot: str = ""
 
 
@@ -119,14 +128,16 @@ class Format:
     """A format of report files.
 
     ``failed`` renders the error of a run without a report. A signal may call it at any time, so it imports
-    nothing. A page is for people, with a title, figures and provenance. Formats state the SHA-256 of inputs
-    and rule files only if they need digests, and the digests that rule files state only if they need rules.
-    ``begins`` are the first bytes of every report, if the ending is also that of rows: a failed run replaces
-    no other file.
+    nothing. ``started`` takes an old report, and what ``failed`` renders, and returns what the file says
+    while a run goes on; most formats say nothing. A page is for people, with a title, figures and provenance.
+    Formats state the SHA-256 of inputs and rule files only if they need digests, and the digests that rule
+    files state only if they need rules. ``begins`` are the first bytes of every report, if the ending is also
+    that of rows: a failed run replaces no other file.
     """
 
     render: Callable[[Report, RunContext], str]
     failed: Callable[[Failure], str]
+    started: Callable[[str, str], str] | None = None
     is_page: bool = False
     needs_digests: bool = False
     needs_rules: bool = False

@@ -32,7 +32,9 @@ def apply(
     if request.top is None:
         refuse_typed(("per",), "is given without --top", remedy="add --top")
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
-    context = check_outputs(reporting, rows.target, reads=reads, running=running, rows=True)
+    context = check_outputs(
+        reporting, rows.target, reads=reads, running=running, rows=True, artifact=artifact
+    )
     from uqcli.apply.run import run
     from uqcli.reports.checks import parse_check
 

@@ -44,7 +44,8 @@ def evaluate(
         reading=reading,
         labels=labels.labels,
     )
-    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot)
+    only = artifacts[0] if len(artifacts) == 1 else None
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, artifact=only)
     from uqcli.boundary.search.constraint import constraint_from
     from uqcli.evaluate.run import run
 

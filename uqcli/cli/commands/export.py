@@ -40,6 +40,7 @@ def export(
         output or STDIO,
         reads=Reads.from_options(inputs, rules=[artifact], reading=reading),
         running=running,
+        artifact=artifact,
     )
     from uqcli.export.run import run
 

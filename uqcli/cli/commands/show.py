@@ -32,7 +32,9 @@ def show(
 ) -> None:
     """Explain a saved rule in words, or how two differ."""
     reads = Reads.from_options(on, rules=[artifact, other], reading=reading)
-    context = check_outputs(reporting, None, reads=reads, running=running)
+    context = check_outputs(
+        reporting, None, reads=reads, running=running, artifact=artifact if other is None else None
+    )
     from uqcli.show.run import show_one, show_two
 
     if other is None and not on:

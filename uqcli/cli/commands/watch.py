@@ -40,7 +40,9 @@ def watch(
     reads = Reads.from_options(
         inputs, rules=[artifact, request.calibrator, request.shift], reading=reading, labels=labels.labels
     )
-    context = check_outputs(reporting, request.state, reads=reads, running=running, plot=plot)
+    context = check_outputs(
+        reporting, request.state, reads=reads, running=running, plot=plot, artifact=artifact
+    )
     from uqcli.stores.state import locked
     from uqcli.watch.run import run
 
