@@ -209,6 +209,17 @@ def test_any_key_that_sorts_is_a_day(uqcli, files, tmp_path, keys, names):
     assert [batch["day"] for batch in state_of(tmp_path)["batches"]] == names[:-1]
 
 
+def test_a_mistyped_date_lets_no_day_mature_and_a_missing_day_is_told(uqcli, files, tmp_path):
+    frame = days(14).filter(pl.col("day") != (FIRST_DAY + timedelta(days=5)).isoformat())
+    stray = frame[:2].with_columns(day=pl.lit("2103-01-01"))
+    pl.concat([frame, stray]).write_csv("days.csv")
+    report = uqcli(*WATCH, "days.csv", "--day", "day", "--matured", "10", *STATE, "--json").json
+    assert report["added"] == [(FIRST_DAY + timedelta(days=day)).isoformat() for day in range(4)]
+    told = {notice["key"]: notice["text"] for notice in report["notices"]}
+    assert told["stray-days"].startswith("2103-01-01 is far from the other days")
+    assert told["missing-days"] == f"no row is of {(FIRST_DAY + timedelta(days=5)).isoformat()}."
+
+
 def test_a_maturity_beyond_the_calendar_is_refused(uqcli, files, tmp_path):
     for matured, day in (("999999999", "2026-01-01"), ("9999999999", "2026-01-01"), ("40", "0001-01-02")):
         rows(3, 50, day=[day] * 50).write_csv(tmp_path / "days.csv")

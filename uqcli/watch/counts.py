@@ -8,18 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
-from datetime import date, timedelta
-from decimal import Decimal, InvalidOperation
 from hashlib import sha256
-from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import FLOATING_WHOLE, Bools, Floats, Ints
-from uqcli.base.dates import date_of
 from uqcli.base.draws import hashes, text_keys
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
@@ -34,6 +30,7 @@ from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
 from uqcli.rules.saved import Saved
+from uqcli.watch.days import Days, days_of
 from uqcli.watch.promises import Promise
 
 Counts = tuple[tuple[int, int], ...]
@@ -51,8 +48,8 @@ class CountedRows:
     Days are in order; if they are not separated, those of all rows are under None. The digests, if requested,
     are those of the rows with their labels, and of all rows without labels; first as they are saved, then as
     earlier versions saved them. ``young`` are rows of days that have not matured, and ``unwatched`` rows of
-    groups that no promise is about. If rows depend on each other, ``clusters`` has, by day, the successes and
-    trials of each promise by cluster.
+    groups that no promise is about. ``stray`` and ``missing`` are days as in ``Days``. If rows depend on each
+    other, ``clusters`` has, by day, the successes and trials of each promise by cluster.
     """
 
     by_day: Mapping[str | None, Counts]
@@ -61,6 +58,8 @@ class CountedRows:
     unlabelled: tuple[str, ...] = ()
     young: int
     unwatched: int
+    stray: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     summary: SourceSummary
     clusters: Mapping[str | None, ClusterTrials] = field(default_factory=dict)
 
@@ -114,11 +113,13 @@ def count_promises(
     _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
     names: dict[int, str | None] = {0: None}
     mature: Sequence[str | None] = [None]
+    named = Days()
     if day is not None:
         with_rows = set(np.flatnonzero(rows_of_day).tolist())  # a day of unusable rows alone is none
         codes = {text: code for text, code in batches.levels.get(day, {}).items() if code in with_rows}
-        name_of, mature = days_of(list(codes), day, matured, counted or ())
-        names = {code: name_of[text] for text, code in codes.items()}
+        rows_of_text = {text: int(rows_of_day[code]) for text, code in codes.items()}
+        named = days_of(rows_of_text, day, matured, counted or ())
+        names, mature = {code: named.name_by_text[text] for text, code in codes.items()}, named.complete
     by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
     rows_of, young = dict.fromkeys(mature, 0), 0
     for code, name in names.items():
@@ -134,6 +135,8 @@ def count_promises(
         unlabelled=() if digest is None else _unlabelled(data, digest, batches),
         young=young,
         unwatched=unwatched,
+        stray=named.stray,
+        missing=named.missing,
         summary=batches.summary,
         clusters=_by_cluster(
             of_clusters,
@@ -326,107 +329,3 @@ class RowDigest:
             sha256(f"{self._rows} {sums[index].tolist()}".encode()).hexdigest() for sums in self._sums
         )
         return now, before
-
-
-_YEAR_LAST: Final = re.compile(r"\D*\d{1,3}\D.*\d{4}(?!\d)")
-"""Texts whose year is not the first of their numbers, in another order than that of time."""
-
-_LARGEST_EXPONENT: Final = 30
-
-
-def days_of(
-    texts: Sequence[str], column: str, matured: int, counted: Collection[str]
-) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Name the days of a column, and find those whose labels are complete.
-
-    Days are dates without their time, numbers without a superfluous fraction, or texts that differ in their
-    digits only, such as 2026-W07. Return the name of each text, and the names of the days to count, in order.
-    Labels are complete after ``matured`` days; for keys that are no dates, that is the number of newest keys
-    that wait. ``counted`` are the names of days that were counted before, which must be of the same kind.
-
-    Some dates among other keys, and texts whose order is not that of time, are a DataError, and no date that
-    is so many days before the newest one is a UsageError.
-    """
-    key_by_text = _keys(texts, column)
-    kinds = {type(key) for key in [*key_by_text.values(), *_keys(list(counted), column).values()]}
-    if len(kinds) > 1:
-        raise DataError(
-            f"column '{column}' has '{texts[0]}', and the state counts '{next(iter(counted))}'",
-            expected="keys of one kind: dates, numbers or texts",
-            remedy="convert the column, or name another --state FILE",
-        )
-    names = {text: _name(key) for text, key in key_by_text.items()}
-    ordered: list[Any] = sorted(set(key_by_text.values()))
-    if ordered and isinstance(ordered[-1], date):
-        last = _before(ordered[-1], matured)
-        ordered = [day for day in ordered if day <= last]
-    else:
-        ordered = ordered[: max(len(ordered) - matured, 0)]
-    return names, tuple(map(_name, ordered))
-
-
-def are_dates(texts: Collection[str]) -> bool:
-    """Whether texts are dates, such as 2026-03-31, with or without a time of day."""
-    return bool(texts) and all(date_of(text) is not None for text in texts)
-
-
-def names_of_days(texts: Sequence[str], column: str) -> dict[str, str]:
-    """Name the days of a column, as ``days_of`` does."""
-    return {text: _name(key) for text, key in _keys(texts, column).items()}
-
-
-def _keys(texts: Sequence[str], column: str) -> Mapping[str, date | Decimal | str]:
-    """Return what the texts are sorted by: all dates, all numbers, or themselves."""
-    dates = {text: day for text in texts if (day := date_of(text)) is not None}
-    if len(dates) == len(texts):
-        return dates
-    written = [text for text in dates if not text.isdigit()]
-    if written:
-        other = next(text for text in texts if text not in dates)
-        raise DataError(
-            f"column '{column}' has '{other}' beside '{written[0]}'",
-            expected="dates such as 2026-03-31, or other keys alone",
-            remedy="convert the column",
-        )
-    numbers = {text: number for text in texts if (number := _number(text)) is not None}
-    if len(numbers) == len(texts):
-        return numbers
-    patterns = {_DIGIT.sub("0", text): text for text in texts}
-    unsorted = next((text for text in texts if _YEAR_LAST.match(text)), None)
-    if unsorted is not None or len(patterns) > 1:
-        several = " and ".join(f"'{text}'" for text in sorted(patterns.values())[:2])
-        raise DataError(
-            f"column '{column}' has {several if unsorted is None else repr(unsorted)}",
-            expected="dates such as 2026-03-31 or 31.03.2026, or keys of one form, such as 2026-W07",
-            remedy="convert the column, since these texts do not sort as their days do",
-        )
-    return {text: text for text in texts}
-
-
-_DIGIT: Final = re.compile(r"\d", re.ASCII)
-
-
-def _number(text: str) -> Decimal | None:
-    try:
-        number = Decimal(text)
-    except InvalidOperation:
-        return None
-    return number if number.is_finite() and abs(number.adjusted()) <= _LARGEST_EXPONENT else None
-
-
-def _name(key: date | Decimal | str) -> str:
-    if isinstance(key, date):
-        return key.isoformat()
-    return key if isinstance(key, str) else f"{key.normalize():f}"
-
-
-def _before(newest: date, matured: int) -> date:
-    """Return the day that is ``matured`` days earlier."""
-    try:
-        return newest - timedelta(days=matured)
-    except OverflowError:
-        raise UsageError(
-            f"--matured {matured} with days up to {newest}",
-            expected="the days after which labels are complete",
-            remedy="give fewer days",
-        ) from None

@@ -18,6 +18,7 @@ from uqcli.base.wording import (
     MOST_NAMED,
     capitalised,
     count,
+    first_of,
     percent,
     percent_and_range,
     printable,
@@ -177,7 +178,7 @@ class NewRows:
     Batches were counted now (``added``), before (``known``), or again (``replaced``). The unit is that within
     which rows go together: day, batch or customer. ``dates`` is the column of dates that would name the days;
     None if there is none, or if batches are known. ``young`` are rows of days that have not matured, and
-    ``unwatched`` rows of groups without a target.
+    ``unwatched`` rows of groups without a target. ``stray`` and ``missing`` are days as in ``Days``.
     """
 
     unit: str
@@ -187,6 +188,8 @@ class NewRows:
     dates: str | None = None
     young: int = 0
     unwatched: int = 0
+    stray: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -461,6 +464,16 @@ class WatchReport(OneResult):
         if self.new.young:
             young = f"{rows_of(self.new.young)} of days that have not matured are not counted yet."
             cautions.append(Notice("young-rows", young))
+        if self.new.stray:
+            are = "are" if self.new.stray[1:] else "is"
+            far = f"{first_of(self.new.stray, MOST_NAMED)} {are} far from the other days, with few rows"
+            cautions.append(
+                Notice(
+                    "stray-days", f"{far}, and no labels count as complete by it: look for a mistyped date."
+                )
+            )
+        if self.new.missing:
+            cautions.append(Notice("missing-days", f"no row is of {first_of(self.new.missing, MOST_NAMED)}."))
         if self.new.unwatched:
             unwatched = f"{rows_of(self.new.unwatched)} are of groups without a target of their own."
             cautions.append(Notice("unwatched-rows", unwatched))

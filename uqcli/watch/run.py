@@ -23,15 +23,8 @@ from uqcli.rules.codec import content_of, decode, load_unedited
 from uqcli.rules.labelled import labelled_request, refuse_keep
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Saved, Source, absent_if_none, given
-from uqcli.watch.counts import (
-    ClusterTrials,
-    CountedRows,
-    Counts,
-    are_dates,
-    count_promises,
-    names_of_days,
-    new_trials,
-)
+from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promises, new_trials
+from uqcli.watch.days import are_dates, names_of_days
 from uqcli.watch.measure import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.promises import Promise, promises_of
@@ -314,6 +307,8 @@ def _with_rows(
         replaced=replaced,
         dates=dates,
         young=counted.young,
+        stray=counted.stray,
+        missing=counted.missing,
         unwatched=counted.unwatched,
     )
     final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)

@@ -44,7 +44,7 @@ from uqcli.rules.saved import Saved, Source, given
 from uqcli.shift.mixture import MixtureTest, UnitCounts, Units, same_shares
 from uqcli.shift.rule import SavedShift, load_shift, target_weights_of
 from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
-from uqcli.watch.counts import days_of
+from uqcli.watch.days import names_of_days
 from uqcli.watch.options import WatchRequest
 
 UNSEEN: Final = "This says what changed, not whether the rule is still right: only labels show the precision."
@@ -251,7 +251,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         (_, _, drift_p), untested = homogeneity(old.ravel(), count.ravel()), ""
     else:
         levels = {text: code for text, code in batches.levels[request.day].items() if code in with_rows}
-        names, _ = days_of(list(levels), request.day, 0, ())
+        names = names_of_days(list(levels), request.day)
         number = {name: index for index, name in enumerate(sorted(set(names.values())))}
         day_of = np.zeros(max(with_rows) + 1, dtype=np.int64)
         day_of[list(levels.values())] = [number[names[text]] for text in levels]
