@@ -331,8 +331,8 @@ def test_pages_of_failed_runs_give_no_advice(uqcli, data, tmp_path):
         "r.md",
     )
     assert uqcli(*line, "--fail-if", "rows > 1").code == 6
-    first, second = (tmp_path / "r.md").read_text().split("\n\n")[1:3]
-    assert "No rule file was written." in first
+    title, first, second = (tmp_path / "r.md").read_text().split("\n\n")[:3]
+    assert (title, first) == ("# Check failed: rows > 1 (rows is 400)", "Nothing was saved.")
     assert second.startswith("If it had passed: ")
 
 
@@ -373,8 +373,13 @@ def test_pages_show_every_check_with_its_value(uqcli, data, tmp_path):
         ("rows > 1", "all", "400", "failed"),
         ("recall < 0", "all", f"{recall:.6g}", "passed"),
     ]
-    expected = "Check failed: rows > 1 (rows is 400). No rule file was written."
-    assert f": check failed\n\n{expected}" in (tmp_path / "r.md").read_text()
+    expected = "Check failed: rows > 1 (rows is 400)"
+    assert (
+        (tmp_path / "r.md")
+        .read_text()
+        .startswith(f"# {expected}\n\nNothing was saved.\n\nIf it had passed: ")
+    )
+    assert f"<h1>{expected.replace('>', '&gt;')}</h1>" in (tmp_path / "r.html").read_text()
     assert "fail if" in (tmp_path / "r.html").read_text()
     assert uqcli(*line).code == 0
     assert "## Checks" not in (tmp_path / "r.md").read_text()

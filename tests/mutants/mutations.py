@@ -55,9 +55,10 @@ def _mutated(package: Path, file: str, index: int, seed: int) -> Mutation:
     node, change = _places(tree)[index]
     before = ast.unparse(node)
     change()
-    return Mutation(
-        file=file, line=node.lineno, before=before, after=ast.unparse(node), source=ast.unparse(tree)
-    )
+    after = ast.unparse(node)
+    if after == before:  # the condition of a statement, which is negated around it
+        after = f"not ({before})"
+    return Mutation(file=file, line=node.lineno, before=before, after=after, source=ast.unparse(tree))
 
 
 def _places(tree):

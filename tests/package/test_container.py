@@ -33,7 +33,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def installed(folder):
-    """Install as the first RUN of the Dockerfile does, and return the folder of programs."""
+    """Install as the first RUN of the Dockerfile does, with no variable but those of the package index."""
     uv = Path(sys.executable).parent / "uv"
     python = ["--seed", "--python", "/usr/bin/python3"]  # one that other users may run
     subprocess.run([uv, "venv", "--quiet", *python, folder / "venv"], check=True)
@@ -43,7 +43,9 @@ def installed(folder):
         subprocess.run(["cp", "-r", ROOT / name, folder / "src" / name], check=True)
     (step, _) = re.findall(r"^RUN (.*)$", (ROOT / "Dockerfile").read_text(), flags=re.MULTILINE)
     path = f"{folder / 'venv' / 'bin'}:/usr/bin:/bin"
-    process = shell(step.replace("/src", str(folder / "src")), env={**os.environ, "PATH": path})
+    index = {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "UV_", "SSL_"))}
+    home = {"HOME": str(folder), "PATH": path}
+    process = shell(step.replace("/src", str(folder / "src")), env={**index, **home})
     assert process.returncode == 0, process.stderr
     assert not (folder / "src").exists()
     return folder / "venv" / "bin"
@@ -67,6 +69,37 @@ def test_the_entry_point_runs_as_a_user_who_may_write_nothing_else(installed, fo
     assert process.returncode == 0, process.stderr
     assert (work / "rule.json").stat().st_uid == NOBODY
     assert "<svg" in (work / "page.html").read_text()
+
+
+def test_the_image_exports_what_the_docs_export(installed, folder):
+    for target, name in (("sql", "rule.sql"), ("python", "rule.py"), ("onnx", "rule.onnx")):
+        process = shell(
+            f"cd {folder} && export PATH={installed}:$PATH && "
+            f"uqcli boundary {SAMPLE} --precision 0.7 --algorithm st -q -o r.json && "
+            f"uqcli export r.json --to {target} -o {name} --check {SAMPLE}",
+            env={"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"},
+        )
+        assert process.returncode == 0, process.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make a user")
+def test_the_user_has_a_number(folder):
+    text = (ROOT / "Dockerfile").read_text()
+    (_, step) = re.findall(r"^RUN (.*)$", text, flags=re.MULTILINE)
+    (user,) = re.findall(r"^USER (\d+)$", text, flags=re.MULTILINE)
+    (folder / "root" / "etc").mkdir(parents=True)
+    process = shell(
+        step.replace("useradd", f"useradd --prefix {folder / 'root'}"),
+        env={"PATH": "/usr/sbin:/usr/bin:/bin"},
+    )
+    assert process.returncode == 0, process.stderr
+    assert re.match(f"uqcli:[^:]*:{user}:", (folder / "root" / "etc" / "passwd").read_text())
+
+
+def test_commands_without_reports_run_in_the_action(installed, tmp_path):
+    process, summary = run_action(installed, tmp_path, command="schema boundary")
+    assert (process.returncode, summary) == (0, ""), process.stderr
+    assert '"$schema"' in process.stdout
 
 
 def steps():
@@ -109,7 +142,7 @@ def test_a_failed_check_fails_the_action_and_its_report_says_why(installed, tmp_
     line = f"boundary '{SAMPLE}' --precision 0.7 -o rule.json"
     process, summary = run_action(installed, tmp_path, command=line, **{"fail-if": "recall < 0.99"})
     assert process.returncode == 6
-    assert "check failed" in summary
+    assert summary.startswith("# Check failed: recall < 0.99 (recall is 0.54")
     assert not (tmp_path / "rule.json").exists()
 
 

@@ -65,12 +65,12 @@ class Check:
 
     @property
     def in_words(self) -> str:
-        """Sentence on pages for a failed check."""
+        """Head of pages for a failed check."""
         where = f" of {self.artifact}" if self.artifact else ""
         undefined = f"undefined: {self.reason}" if self.reason else "undefined"
         value = undefined if self.actual is None else f"{self.actual:.6g}"
         condition, path = self.text, self.path
-        return f"Check failed: {condition}{where} ({path} is {value}). No rule file was written."
+        return f"Check failed: {condition}{where} ({path} is {value})"
 
     @property
     def result(self) -> Literal["passed", "failed", "undefined"]:

@@ -294,15 +294,17 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
     content = replace(
         document,
-        title=f"{document.title}: check failed" if failed else document.title,
+        title=failed[0] if failed else document.title,
         lead=(
-            *failed,
-            *(f"If it had passed: {sentence}" if failed else sentence for sentence in document.lead),
+            *(f"{text}." for text in failed[1:]),
+            *(["Nothing was saved."] if failed and context.unwritten else []),
+            *(f"If it had passed: {document.title}" for _ in failed[:1]),
+            *document.lead,
             *_failed(document, context.failure),
         ),
         cautions=said().notices(document.cautions),
         notes=(*document.notes, *unsaved, *remarks()),
-        card=_head(document, context, failed=bool(failed)),
+        card=_head(document, context, failed),
         figures=figures,
         tables=tables,
     )
@@ -329,11 +331,12 @@ _MAX_LISTED: Final = 3
 """Most file names at the head of a page."""
 
 
-def _head(document: Document, context: RunContext, *, failed: bool) -> HeadCard:
+def _head(document: Document, context: RunContext, failed: Sequence[str]) -> HeadCard:
     """Return the head of a page; a failed check or run is its verdict."""
     card = document.card or HeadCard(title=document.title)
     if failed:
-        return replace(card, verdict=Verdict(text="check failed", tone="bad"))
+        verdict = Verdict(text="check failed", tone="bad")
+        return replace(card, title=failed[0], verdict=verdict, states_lead=False)
     if context.failure is not None and card.verdict is None:
         return replace(card, verdict=Verdict(text="failed", tone="bad"))
     return card
