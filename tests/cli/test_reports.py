@@ -393,11 +393,12 @@ def test_a_gain_that_is_not_significant_is_stated_everywhere(uqcli, tmp_path):
     pl.DataFrame(frame).write_csv(tmp_path / "useless.csv")
     line = ("boundary", "useless.csv", "--precision", "0.7", "--compare", "-q", "-o", "b.json")
     for algorithm in ((), ("--algorithm", "vw-dpmt")):
-        assert uqcli(*line, *algorithm, "--report", "r.md").code == 0
+        assert uqcli(*line, *algorithm, "--report", "r.md", "--report", "r.html").code == 0
         page = (tmp_path / "r.md").read_text()
         assert page.startswith("# Flags ")
         assert "Does the uncertainty help? No evidence of it: " in page
-        assert "Cross-validation shows no significant gain over a single threshold." in page
+        caption = "Cross-validation shows no significant gain over a single threshold."
+        assert caption in (tmp_path / "r.html").read_text()
     assert "One threshold does as well: add --uncertainty-bins 1 to use it." in page
 
 
