@@ -1,6 +1,8 @@
 """Tests of ``uqcli watch``: its state, its batches and days, its alarms, and what it counts."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
 from datetime import date, timedelta
@@ -218,6 +220,25 @@ def test_a_mistyped_date_lets_no_day_mature_and_a_missing_day_is_told(uqcli, fil
     told = {notice["key"]: notice["text"] for notice in report["notices"]}
     assert told["stray-days"].startswith("2103-01-01 is far from the other days")
     assert told["missing-days"] == f"no row is of {(FIRST_DAY + timedelta(days=5)).isoformat()}."
+
+
+def test_a_full_disk_leaves_the_state_as_it_was(uqcli, files, tmp_path, monkeypatch):
+    def fsync(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    assert uqcli(*WATCH, "kept0.csv", *STATE, "-q").code == 0
+    before = state_of(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.fsync", fsync)
+        for state, left in (
+            (STATE[1], "the file there is as it was"),
+            ("new.json", "nothing was left there"),
+        ):
+            outcome = uqcli(*WATCH, "kept1.csv", "--state", state, "-q")
+            assert outcome.code == 3
+            assert f"cannot write '{state}': No space left on device; {left}; free some space" in outcome.err
+    assert state_of(tmp_path) == before
+    assert uqcli(*WATCH, "kept1.csv", *STATE, "-q").code == 0
 
 
 def test_a_maturity_beyond_the_calendar_is_refused(uqcli, files, tmp_path):

@@ -178,6 +178,9 @@ def can_queue(target: str) -> bool:
         return False
 
 
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+
+
 @contextmanager
 def writing_errors(target: str, where: str = "") -> Iterator[None]:
     """Convert OSError to a DataError that names the output and, if given, where it is written temporarily."""
@@ -187,9 +190,11 @@ def writing_errors(target: str, where: str = "") -> Iterator[None]:
         raise
     except OSError as error:
         reason = " ".join(filter(None, (error.strerror or str(error), where)))
-        raise DataError(
-            f"cannot write '{target}': {reason}", remedy="nothing was left there; choose another place"
-        ) from error
+        stood = os.path.isfile(target)  # noqa: PTH113  an old file, such as a state, which is replaced whole
+        left = "the file there is as it was" if stood else "nothing was left there"
+        first = "free some space, or " if error.errno in _FULL else ""
+        remedy = f"{left}; {first}choose another place"
+        raise DataError(f"cannot write '{target}': {reason}", remedy=remedy) from error
 
 
 def followed(name: str) -> str:
