@@ -27,9 +27,7 @@ GROUPS = st.lists(cell_rows(max_rows=2, max_cells=4, max_count=5), min_size=1, m
 
 
 def search_of(groups, algorithm, precision, bound):
-    return GroupSearch(
-        parts=tuple(groups), algorithm=algorithm, constraint=precision_constraint(precision), bound=bound
-    )
+    return GroupSearch.over(groups, algorithm, precision_constraint(precision), bound)
 
 
 def assert_same(found, expected):

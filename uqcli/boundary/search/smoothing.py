@@ -35,13 +35,15 @@ _MAX_SMOOTHED_CELLS = 2048
 class NestedBoundaries:
     """Cells in the order in which they are taken: each prefix is a boundary with one threshold per bin.
 
-    ``order`` has the indices of the cells (by bin, then ascending in score) in that order, and ``row`` the
-    uncertainty bin of each. True positives and selected rows are the counts of the prefix that ends with each
-    cell. The smoothed rates are non-increasing. All have shape (cells,).
+    ``order`` has the indices of the cells (by bin, then ascending in score) in that order, ``row`` the
+    uncertainty bin of each, and ``from_top`` the number of cells above it in its bin. True positives and
+    selected rows are the counts of the prefix that ends with each cell. The smoothed rates are
+    non-increasing. All have shape (cells,).
     """
 
     order: Ints
     row: Ints
+    from_top: Ints
     true_positives: Ints
     selected: Ints
     rate: Floats
@@ -54,6 +56,7 @@ class NestedBoundaries:
         return cls(
             order=order,
             row=np.zeros(len(count), dtype=np.int64),
+            from_top=np.arange(len(count)),
             true_positives=np.cumsum(positives[order]),
             selected=np.cumsum(count[order]),
             rate=np.zeros(len(count)),
@@ -72,6 +75,19 @@ class NestedBoundaries:
     def tops(self, last: int, bins: int) -> tuple[int, ...]:
         """Return the number of top cells of each uncertainty bin in the prefix that ends at a position."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
+
+    def filled(self, cells: Cells) -> NestedBoundaries:
+        """Rank the cells with rows only, as ``Cells.filled`` has them; each keeps its place from the top."""
+        has_rows = cells.flat[0] > 0
+        kept, number = has_rows[self.order], np.cumsum(has_rows) - 1
+        return NestedBoundaries(
+            order=number[self.order[kept]],
+            row=self.row[kept],
+            from_top=self.from_top[kept],
+            true_positives=self.true_positives[kept],
+            selected=self.selected[kept],
+            rate=self.rate[kept],
+        )
 
     def best_for(self, goal: Goal, cells: Cells) -> Tops | None:
         """Find the best boundary for a goal in the cells that were ranked; None if none meets it."""
@@ -134,6 +150,7 @@ def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[Ne
         yield NestedBoundaries(
             order=order,
             row=layout.row[order],
+            from_top=layout.from_top[order],
             true_positives=np.cumsum(p[order]),
             selected=np.cumsum(n[order]),
             rate=rate[order],
