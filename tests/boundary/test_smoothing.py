@@ -130,7 +130,7 @@ def test_permuted_uncertainties_share_the_fit_by_score(monkeypatch):
     layout = Layout.from_cells(
         as_cells([list(zip(*row, strict=True)) for row in zip(count, positives, strict=True)])
     )
-    layout = Layout(lower=np.tile(layout.lower[:30], 2), sizes=layout.sizes)
+    layout = Layout(lower=np.tile(layout.lower[:, :30], 2), sizes=layout.sizes)
     swapped = random.random(30) < 0.5
     tables = [
         np.stack([table, np.where(swapped, table[::-1], table)]).reshape(2, -1)

@@ -186,7 +186,12 @@ class Cells:
     @property
     def size(self) -> int:
         """Number of cells."""
-        return sum(len(row.count) for row in self.rows)
+        return sum(self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells in each uncertainty bin."""
+        return tuple(len(row.count) for row in self.rows)
 
     @property
     def flat(self) -> tuple[Ints, Ints]:

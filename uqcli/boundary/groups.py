@@ -35,7 +35,7 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
+from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
@@ -63,14 +63,15 @@ class GroupSearch:
         cls, parts: Iterable[Cells], algorithm: Algorithm, constraint: Constraint, bound: GroupBound
     ) -> GroupSearch:
         """Rank the cells of one group after the other; of many, only those with rows are kept."""
+        is_smooth = algorithm is Algorithm.SMOOTH
+        ranked = nested_of_each(parts) if is_smooth else ((part, None) for part in parts)
         kept, rankings, size = list[Cells](), list[NestedBoundaries](), 0
-        for part in parts:
+        for part, ranking in ranked:
             size += part.size
-            is_reduced = algorithm is Algorithm.SMOOTH and size > MAX_CELLS
-            if algorithm is Algorithm.SMOOTH:
-                ranking = nested_boundaries(part)
-                rankings.append(ranking.filled(part) if is_reduced else ranking)
+            is_reduced = is_smooth and size > MAX_CELLS
             kept.append(part.filled() if is_reduced else part)
+            if ranking is not None:
+                rankings.append(ranking.filled(part) if is_reduced else ranking)
         return cls(
             parts=tuple(kept),
             algorithm=algorithm,
