@@ -160,20 +160,25 @@ class GroupSearch:
 
 def merged(parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> NestedBoundaries:
     """Merge the rankings of several groups by rate; ties by position from the top, then by row."""
-    first_row = np.cumsum([0, *(len(part.rows) for part in parts)])
-    first_cell = np.cumsum([0, *(part.size for part in parts)])
+    first_row = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
+    first_cell = np.cumsum([0, *(part.size for part in parts)]).tolist()
     rate = np.concatenate([ranking.rate for ranking in rankings])
     from_top = np.concatenate([ranking.from_top for ranking in rankings])
+    # as narrow as the indices of the rankings
     row = np.concatenate([ranking.row + first_row[index] for index, ranking in enumerate(rankings)])
     cell = np.concatenate([ranking.order + first_cell[index] for index, ranking in enumerate(rankings)])
-    count, positives = (np.concatenate(column) for column in zip(*(part.flat for part in parts), strict=True))
     order = np.lexsort((row, from_top, -rate))
+    cell = cell[order]
+    true_positives, selected = (
+        np.cumsum(np.concatenate([getattr(cells, name) for part in parts for cells in part.rows])[cell])
+        for name in ("positives", "count")
+    )
     return NestedBoundaries(
-        order=cell[order],
+        order=cell,
         row=row[order],
         from_top=from_top[order],
-        true_positives=np.cumsum(positives[cell[order]]),
-        selected=np.cumsum(count[cell[order]]),
+        true_positives=true_positives,
+        selected=selected,
         rate=rate[order],
     )
 
@@ -188,6 +193,8 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     delta = None if request.certify is None else checked_delta(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)
     request = calibration_set.request  # for one threshold, if there is no uncertainty
+    # first, since it needs most memory beside the rows, which the groups then use again
+    pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     *counted, _ = calibration_set.table.range_counts(Partition(groups=(by,)), no_ranges)
     scores = dict(zip(calibration_set.table.groups(by), counted, strict=True))
     names = [name for name, counts in scores.items() if counts.rows >= request.min_group]
@@ -209,7 +216,6 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         boundaries, certificates, certification = _certify(
             {name: calibration_set.only(by, name) for name in names}, request, delta
         )
-    pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     small = {name: counts.rows for name, counts in scores.items() if counts.rows < request.min_group}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     if small:

@@ -14,7 +14,7 @@ from itertools import groupby, islice
 
 import numpy as np
 
-from uqcli.base.counts import Cells, Floats, Ints, Matrix
+from uqcli.base.counts import Cells, Floats, Ints, Matrix, NarrowInts
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Goal, TopRuns, Tops
 from uqcli.kernels.logistic import sigmoid
@@ -46,9 +46,9 @@ class NestedBoundaries:
     non-increasing. All have shape (cells,).
     """
 
-    order: Ints
-    row: Ints
-    from_top: Ints
+    order: NarrowInts
+    row: NarrowInts
+    from_top: NarrowInts
     true_positives: Ints
     selected: Ints
     rate: Floats
@@ -82,13 +82,19 @@ class NestedBoundaries:
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
 
     def filled(self, cells: Cells) -> NestedBoundaries:
-        """Rank the cells with rows only, as ``Cells.filled`` has them; each keeps its place from the top."""
+        """Rank the cells with rows only, as ``Cells.filled`` has them; each keeps its place from the top.
+
+        Indices are 32 bits wide, since there are many grids.
+        """
         has_rows = cells.flat[0] > 0
         kept, number = has_rows[self.order], np.cumsum(has_rows) - 1
+        order, row, from_top = (
+            column[kept].astype(np.int32) for column in (number[self.order], self.row, self.from_top)
+        )
         return NestedBoundaries(
-            order=number[self.order[kept]],
-            row=self.row[kept],
-            from_top=self.from_top[kept],
+            order=order,
+            row=row,
+            from_top=from_top,
             true_positives=self.true_positives[kept],
             selected=self.selected[kept],
             rate=self.rate[kept],
