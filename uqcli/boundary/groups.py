@@ -25,7 +25,7 @@ from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.certificate_rows import open_pilot
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
-from uqcli.boundary.clusters import expected_over_clusters, placed, saved_dependence
+from uqcli.boundary.clusters import add_at, expected_over_clusters, no_counts, saved_dependence
 from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.expected import MAX_CELLS, BootstrapSamples, Expected, expected_of, expected_share
 from uqcli.boundary.groups_report import GroupRules
@@ -286,19 +286,18 @@ def _by_cluster(
     clusters = calibration_set.clusters
     assert clusters is not None  # as rows depend on each other
     size = len(clusters.key)
-    nothing = np.zeros(size, dtype=np.int64)
-    in_groups = Confusion(rows=nothing, positives=nothing, selected=nothing, true_positives=nothing)
-    rest, promising = clusters.flagged(pooled), {}
+    in_groups, replaced = no_counts(size), no_counts(size)
+    promising = {}
     for name, boundary in boundaries.items():
         own = calibration_set.only(by, name).clusters
         assert own is not None  # as all rows have clusters
         place = np.searchsorted(clusters.key, own.key)
         counts = own.flagged(boundary)
-        in_groups += placed(counts, place, size)
-        rest -= placed(own.flagged(pooled), place, size)
+        add_at(in_groups, place, counts)
+        add_at(replaced, place, own.flagged(pooled))
         if request.bound is GroupBound.EACH:
             promising[name] = counts
-    return in_groups + rest, promising, in_groups
+    return in_groups + (clusters.flagged(pooled) - replaced), promising, in_groups
 
 
 def _search(
