@@ -28,8 +28,11 @@ _PRIOR_DEVIATION = 0.5
 _PRIOR_ROWS = 100.0
 """Weight of the smoothed rate against a cell's own rate, in rows."""
 
-_GRIDS_TOGETHER = 64
-"""Grids whose cells are smoothed together: the steps of a single small one take longer than its numbers."""
+_GRIDS_TOGETHER = 15
+"""Grids that are smoothed together, since the steps of a small one take longer than its numbers.
+
+They are fewer than the rows that isotonic fits step through at once, so that a kernel fits each.
+"""
 
 _MIN_RATE = 1e-9
 _MAX_SMOOTHED_CELLS = 2048
