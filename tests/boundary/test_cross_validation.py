@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, tried_bins
+from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, has_few_alerts, tried_bins
 
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=8, score_bins=100)
 
@@ -54,6 +56,29 @@ def test_too_few_alerts_give_no_choice():
     constraint = parse_constraint(ConstraintKind.PRECISION, "0.9999")
     assert tried_bins(cells_of(3, 1000, True), constraint, 0) == ()
     assert fewest_of(()) == 1
+
+
+BOUNDS = [
+    kind for kind in ConstraintKind if kind not in (ConstraintKind.UTILITY, ConstraintKind.MAX_OMISSION)
+]
+
+
+@settings(max_examples=300)
+@given(st.integers(20, 400), st.integers(1, 99), st.floats(0.1, 5.0), st.sampled_from(BOUNDS))
+def test_few_alerts_are_never_enough_for_a_choice(size, percent, power, kind):
+    random = np.random.default_rng(size)
+    score = random.random(size)
+    rows = Rows(numbers={"score": score}, positive=random.random(size) < score**power, weight=None)
+    cells = cells_from(
+        np.empty(0),
+        pool_by(rows, np.empty(0)),
+        GridSpec(binning=Binning.SHARED, uncertainty_bins=1, score_bins=100),
+    )
+    constraint = parse_constraint(
+        kind, str(percent) if kind is ConstraintKind.MAX_SELECTED else f"0.{percent:02}"
+    )
+    if has_few_alerts(constraint, cells.total, cells.positives):
+        assert tried_bins(cells, constraint, 0) == ()
 
 
 def test_the_same_seed_gives_the_same_result():

@@ -3,6 +3,8 @@
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,18 +20,21 @@ from tests.properties.strategies import (
 )
 from uqcli.base.choices import Algorithm, Binning, GroupBound
 from uqcli.bin.grid import GridSpec
+from uqcli.boundary import groups as groups_of_boundary
+from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.groups import GroupSearch
+from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.engines.protocol import Partition
+from uqcli.engines.request import DataRequest, Roles
 
 GROUPS = st.lists(cell_rows(max_rows=2, max_cells=4, max_count=5), min_size=1, max_size=3)
 
 
 def search_of(groups, algorithm, precision, bound):
-    return GroupSearch(
-        parts=tuple(groups), algorithm=algorithm, constraint=precision_constraint(precision), bound=bound
-    )
+    return GroupSearch.over(groups, algorithm, precision_constraint(precision), bound)
 
 
 def assert_same(found, expected):
@@ -133,3 +138,41 @@ def test_expected_results_are_those_of_all_rows_for_a_single_group():
         for bound in GroupBound:
             search = search_of([cells], algorithm, Fraction(7, 10), bound)
             assert search.expected(0) == expected(cells, algorithm, search.constraint, 0)
+
+
+@settings(max_examples=200)
+@given(st.lists(data_sets(), min_size=1, max_size=3), PRECISIONS, st.sampled_from(GroupBound))
+def test_boundaries_of_cells_with_rows_are_those_of_all_cells(data, precision, bound):
+    cells = [build_cells(as_rows(rows), SHARED) for rows in data]
+    every = search_of(cells, Algorithm.SMOOTH, precision, bound)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(groups_of_boundary, "MAX_CELLS", 0)
+        with_rows = search_of(cells, Algorithm.SMOOTH, precision, bound)
+    assert with_rows.is_large
+    assert all((row.count > 0).all() for part in with_rows.parts for row in part.rows)
+    assert (with_rows.boundaries() is None) == (every.boundaries() is None)
+    assert_same(with_rows.boundaries() or (), every.boundaries() or ())
+
+
+def test_the_cells_of_a_group_are_those_of_its_rows_alone():
+    random = np.random.default_rng(5)
+    group = np.repeat(["few", "many"], [150, 1500])
+    score, uncertainty = random.random((2, len(group)))
+    label = (random.random(len(group)) < score * (1 - 0.8 * uncertainty)).astype(int)
+    frame = pl.DataFrame({"g": group, "score": score, "uncertainty": uncertainty, "label": label})
+    roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
+    request = BoundaryRequest(
+        data=DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("g"),
+        constraint=precision_constraint(Fraction(3, 4)),
+        by="g",
+    )
+    rows = CalibrationRows.from_request(request, request.constraint)
+    *counted, _ = rows.table.range_counts(Partition(groups=("g",)), no_ranges)
+    for name, scores in zip(("few", "many"), counted, strict=True):
+        found = rows.cells_of_group("g", name, Algorithm.SMOOTH, scores)
+        alone = rows.only("g", name).cells(Algorithm.SMOOTH)
+        assert found.uncertainty_edges.tolist() == alone.uncertainty_edges.tolist()
+        for row, other in zip(found.rows, alone.rows, strict=True):
+            assert {k: None if v is None else v.tolist() for k, v in vars(row).items()} == {
+                k: None if v is None else v.tolist() for k, v in vars(other).items()
+            }

@@ -1,5 +1,7 @@
 """Tests of smoothed rates, against the oracle, and of the nested boundaries that they rank."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,10 +10,17 @@ from hypothesis import strategies as st
 from tests.oracles import smoothing
 from tests.properties.strategies import PRECISIONS, as_cells, cell_rows, precision_constraint
 from uqcli.base.choices import Algorithm
+from uqcli.base.counts import Cells
 from uqcli.boundary.search import smoothing as smoothing_of_cells
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
-from uqcli.boundary.search.smoothing import Layout, nested_boundaries, nested_of_draws, smoothed_rates
+from uqcli.boundary.search.smoothing import (
+    Layout,
+    nested_boundaries,
+    nested_of_draws,
+    nested_of_each,
+    smoothed_rates,
+)
 
 
 def rows_in_descending_score(cells):
@@ -123,6 +132,27 @@ def test_tables_ranked_together_are_ranked_as_if_alone(rows):
         assert nested.selected.tolist() == alone.selected.tolist()
 
 
+@given(st.lists(cell_rows(), min_size=1, max_size=6))
+def test_grids_ranked_together_are_ranked_as_if_alone(grids):
+    random = np.random.default_rng(0)
+    cells = [as_cells(rows) for rows in grids]
+    # with edges of their own, some of which are equal
+    cells = [
+        Cells(
+            uncertainty_edges=part.uncertainty_edges,
+            rows=tuple(
+                replace(row, lower=np.sort(random.integers(0, 9, len(row.lower)) / 9)) for row in part.rows
+            ),
+        )
+        for part in cells
+    ]
+    for part, (same, nested) in zip(cells, nested_of_each(cells), strict=True):
+        alone = nested_boundaries(part)
+        assert same is part
+        for name, column in vars(alone).items():
+            assert getattr(nested, name).tolist() == column.tolist()
+
+
 def test_permuted_uncertainties_share_the_fit_by_score(monkeypatch):
     random = np.random.default_rng(0)
     count = random.integers(1, 9, (2, 30))
@@ -130,7 +160,7 @@ def test_permuted_uncertainties_share_the_fit_by_score(monkeypatch):
     layout = Layout.from_cells(
         as_cells([list(zip(*row, strict=True)) for row in zip(count, positives, strict=True)])
     )
-    layout = Layout(lower=np.tile(layout.lower[:30], 2), sizes=layout.sizes)
+    layout = Layout(lower=np.tile(layout.lower[:, :30], 2), sizes=layout.sizes)
     swapped = random.random(30) < 0.5
     tables = [
         np.stack([table, np.where(swapped, table[::-1], table)]).reshape(2, -1)

@@ -25,6 +25,9 @@ VALUES_PER_PART: Final = 1 << 14
 _PARTS_PER_TASK: Final = 8
 """Parts that a thread takes at once, or two for each thread if that is more: many threads wait longer."""
 
+FEW_VALUES: Final = 1000
+"""Values up to which even asking for the number of threads would take as long as the work."""
+
 COUNTS_PER_PART: Final = 1 << 18
 """Counts per part; their sums are exact in any parts."""
 
@@ -41,7 +44,9 @@ def each_part(work: Callable[[slice], T], stop: int, size: int = 0) -> list[T]:
 
 
 def each_slice(work: Callable[[slice], T], slices: Sequence[slice]) -> list[T]:
-    """Apply a function to slices, in order, in threads if they are many or long."""
+    """Apply a function to ascending slices, in order, in threads if they are many or long."""
+    if not slices or slices[-1].stop - slices[0].start <= FEW_VALUES:
+        return [work(part) for part in slices]
     step = max(1, values_per_task() // max([1, *(part.stop - part.start for part in slices)]))
     tasks = [slices[first : first + step] for first in range(0, len(slices), step)]
     by_task = parallel_map(lambda several: [work(part) for part in several], tasks)
@@ -62,9 +67,9 @@ def sums_by_part(terms: Callable[[slice], Iterable[NDArray[np.float64]]], stop: 
     def sums(positions: slice) -> list[list[float]]:
         return [part_sums(array) for array in terms(positions)]
 
-    step = values_per_task()
-    tasks = [slice(first, min(stop, first + step)) for first in range(0, stop, step)]
-    by_task = parallel_map(sums, tasks)
+    if 0 < stop <= FEW_VALUES:
+        return sums(slice(0, stop))
+    by_task = parallel_map(sums, parts(stop, values_per_task()))
     return [[value for values in arrays for value in values] for arrays in zip(*by_task, strict=True)]
 
 
@@ -76,7 +81,7 @@ def total(amount: Counts) -> int:
     >>> total(np.array([3, 1, 2]))
     6
     """
-    return sum(totals(amount))
+    return int(amount.sum(dtype=np.int64)) if len(amount) <= FEW_VALUES else sum(totals(amount))
 
 
 def totals(amount: Counts) -> list[int]:
@@ -88,8 +93,7 @@ def elementwise(
     function: Callable[[NDArray[np.float64]], NDArray[np.float64]], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Apply an elementwise function, in threads to several parts at once if there are many values."""
-    step = values_per_task()
-    if len(values) <= step:
+    if len(values) <= FEW_VALUES or len(values) <= (step := values_per_task()):
         return function(values)
     result = np.empty_like(values)
 
@@ -103,6 +107,8 @@ def elementwise(
 
 def part_sums(terms: NDArray[np.float64]) -> list[float]:
     """Sum each part of an array, all in the same order of additions."""
+    if 0 < len(terms) <= VALUES_PER_PART:
+        return [float(terms.sum())]
     whole = len(terms) - len(terms) % VALUES_PER_PART
     sums: list[float] = terms[:whole].reshape(-1, VALUES_PER_PART).sum(axis=1).tolist()
     return sums if whole == len(terms) else [*sums, float(terms[whole:].sum())]

@@ -165,6 +165,13 @@ class CellRow:
     sums: Ints | None = None
     sums_below: Ints | None = None
 
+    def select(self, cells: Ints) -> CellRow:
+        """Select cells by ascending indices."""
+        columns = {name: column for name, column in vars(self).items() if column is not None}
+        return CellRow(
+            **{name: column if name == "scores" else column[..., cells] for name, column in columns.items()}
+        )
+
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
@@ -175,6 +182,16 @@ class Cells:
 
     uncertainty_edges: Floats
     rows: tuple[CellRow, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return sum(self.sizes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of cells in each uncertainty bin."""
+        return tuple(len(row.count) for row in self.rows)
 
     @property
     def flat(self) -> tuple[Ints, Ints]:
@@ -218,6 +235,11 @@ class Cells:
                 for n, p, s in zip(count, positives, sums, strict=True)
             ),
         )
+
+    def filled(self) -> Cells:
+        """Return the cells with rows; empty ones change no count and no threshold at a positive row."""
+        rows = tuple(row.select(np.flatnonzero(row.count)) for row in self.rows)
+        return Cells(uncertainty_edges=self.uncertainty_edges, rows=rows)
 
     @cached_property
     def total(self) -> int:

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.amounts import units
+from uqcli.base.blockwise import total
 from uqcli.base.choices import Algorithm, AlgorithmChoice, Binning
 from uqcli.base.counts import (
     Bools,
@@ -57,7 +58,7 @@ from uqcli.boundary.search.algorithms import (
     ranges_for_threshold,
 )
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, tried_bins
+from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, has_few_alerts, tried_bins
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.rules.labelled import open_table, source_of
@@ -203,6 +204,16 @@ class CalibrationRows:
             _samples={},
             _clusters={},
         )
+
+    def cells_of_group(self, by: str, name: str, algorithm: Algorithm, scores: RangeCounts) -> Cells:
+        """Return the cells that an algorithm works on in a group, of which the scores are known.
+
+        Exact scores suffice if they cannot have enough alerts to choose a number of uncertainty bins.
+        """
+        is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
+        if self.is_auto(algorithm) and is_few and scores.exact.all():
+            return cells_from(np.empty(0), [scores.counts], self.request.spec(algorithm))
+        return self.only(by, name).cells(algorithm)
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""

@@ -277,20 +277,16 @@ def _counts(index: Ints, positive: Bools, size: int, times: Ints | None) -> tupl
     return negatives + positives, positives
 
 
-def placed(counts: Confusion[Ints], place: Ints, clusters: int) -> Confusion[Ints]:
-    """Return counts of some clusters, at their places among all, as counts of all; int64, (clusters,)."""
+def no_counts(clusters: int) -> Confusion[Ints]:
+    """Return counts of 0 in each of some clusters; int64, shape (clusters,)."""
+    rows, positives, selected, true_positives = np.zeros((4, clusters), dtype=np.int64)
+    return Confusion(rows=rows, positives=positives, selected=selected, true_positives=true_positives)
 
-    def among_all(column: Ints) -> Ints:
-        values = np.zeros(clusters, dtype=np.int64)
-        values[place] = column
-        return values
 
-    return Confusion(
-        rows=among_all(counts.rows),
-        positives=among_all(counts.positives),
-        selected=among_all(counts.selected),
-        true_positives=among_all(counts.true_positives),
-    )
+def add_at(total: Confusion[Ints], place: Ints, counts: Confusion[Ints]) -> None:
+    """Add counts of some clusters at their places among all, of which none is repeated."""
+    for name in ("rows", "positives", "selected", "true_positives"):
+        getattr(total, name)[place] += getattr(counts, name)
 
 
 def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Confusion[Ints]:

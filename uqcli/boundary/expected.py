@@ -35,7 +35,9 @@ from uqcli.shift.rule import BinaryWeights
 
 DRAWS: Final = 50
 _MAX_INFEASIBLE: Final = 10
-_MAX_CELLS: Final = 100_000
+MAX_CELLS: Final = 100_000
+"""Cells beyond which samples take too long."""
+
 _MAX_KEPT: Final = 20_000
 _AGREEMENT: Final = 0.2
 """Part of half a range by which expectations of one rule may differ from target to target."""
@@ -194,7 +196,7 @@ def _logit(rate: float, nearest: float) -> float:
 
 def is_large(cells: Cells) -> bool:
     """Whether a grid has too many cells to estimate anything."""
-    return sum(len(row.count) for row in cells.rows) > _MAX_CELLS
+    return cells.size > MAX_CELLS
 
 
 def enough_draws(feasible: int) -> bool:

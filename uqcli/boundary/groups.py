@@ -7,12 +7,12 @@ itself; for a common bound the rankings are merged.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
 from itertools import pairwise
-from operator import add, sub
+from operator import add
 
 import numpy as np
 
@@ -25,9 +25,9 @@ from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.certificate_rows import open_pilot
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
-from uqcli.boundary.clusters import CountedClusters, expected_over_clusters, placed, saved_dependence
+from uqcli.boundary.clusters import add_at, expected_over_clusters, no_counts, saved_dependence
 from uqcli.boundary.conflicts import checked_delta, safer_options
-from uqcli.boundary.expected import BootstrapSamples, Expected, expected_of, expected_share, is_large
+from uqcli.boundary.expected import MAX_CELLS, BootstrapSamples, Expected, expected_of, expected_share
 from uqcli.boundary.groups_report import GroupRules
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
@@ -35,7 +35,7 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
-from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
+from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
@@ -45,12 +45,41 @@ from uqcli.rules.saved import refuse_unsavable
 
 @dataclass(frozen=True, kw_only=True)
 class GroupSearch:
-    """Search for the boundaries of several groups, from the cells of each."""
+    """Search for the boundaries of several groups, from the cells of each.
+
+    ``rankings`` are those of the cells if rates are smoothed. ``is_large`` says that the groups have more
+    cells than samples are drawn of; those without rows may be left out of them.
+    """
 
     parts: tuple[Cells, ...]
     algorithm: Algorithm
     constraint: Constraint
     bound: GroupBound
+    rankings: tuple[NestedBoundaries, ...] | None = None
+    is_large: bool = False
+
+    @classmethod
+    def over(
+        cls, parts: Iterable[Cells], algorithm: Algorithm, constraint: Constraint, bound: GroupBound
+    ) -> GroupSearch:
+        """Rank the cells of one group after the other; of many, only those with rows are kept."""
+        is_smooth = algorithm is Algorithm.SMOOTH
+        ranked = nested_of_each(parts) if is_smooth else ((part, None) for part in parts)
+        kept, rankings, size = list[Cells](), list[NestedBoundaries](), 0
+        for part, ranking in ranked:
+            size += part.size
+            is_reduced = is_smooth and size > MAX_CELLS
+            kept.append(part.filled() if is_reduced else part)
+            if ranking is not None:
+                rankings.append(ranking.filled(part) if is_reduced else ranking)
+        return cls(
+            parts=tuple(kept),
+            algorithm=algorithm,
+            constraint=constraint,
+            bound=bound,
+            rankings=tuple(rankings) or None,
+            is_large=size > MAX_CELLS,
+        )
 
     @cached_property
     def cells(self) -> Cells:
@@ -60,10 +89,7 @@ class GroupSearch:
 
     @cached_property
     def _optimum(self) -> Tops | None:
-        rankings = None
-        if self.algorithm is Algorithm.SMOOTH:
-            rankings = [nested_boundaries(part) for part in self.parts]
-        return self._tops(self.parts, rankings)
+        return self._tops(self.parts, self.rankings)
 
     def boundaries(self) -> tuple[FittedBoundary, ...] | None:
         """Find the boundary of each group; None if no group has one.
@@ -81,7 +107,7 @@ class GroupSearch:
 
         The recall has no range: the thresholds of several groups vary more than one, and ranges covered 79 %.
         """
-        if self._optimum is None or is_large(self.cells):
+        if self._optimum is None or self.is_large:
             return None
         samples = BootstrapSamples.from_cells(self.cells, seed)
         results = expected_of(samples, self._optimum, self._of_draws, self.algorithm)
@@ -134,21 +160,25 @@ class GroupSearch:
 
 def merged(parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> NestedBoundaries:
     """Merge the rankings of several groups by rate; ties by position from the top, then by row."""
-    layouts = [Layout.from_cells(part) for part in parts]
-    first_row = np.cumsum([0, *(len(part.rows) for part in parts)])
-    first_cell = np.cumsum([0, *(len(layout.lower) for layout in layouts)])
+    first_row = np.cumsum([0, *(len(part.rows) for part in parts)]).tolist()
+    first_cell = np.cumsum([0, *(part.size for part in parts)]).tolist()
     rate = np.concatenate([ranking.rate for ranking in rankings])
-    listed = list(zip(layouts, rankings, strict=True))
-    from_top = np.concatenate([layout.from_top[ranking.order] for layout, ranking in listed])
+    from_top = np.concatenate([ranking.from_top for ranking in rankings])
+    # as narrow as the indices of the rankings
     row = np.concatenate([ranking.row + first_row[index] for index, ranking in enumerate(rankings)])
     cell = np.concatenate([ranking.order + first_cell[index] for index, ranking in enumerate(rankings)])
-    count, positives = (np.concatenate(column) for column in zip(*(part.flat for part in parts), strict=True))
     order = np.lexsort((row, from_top, -rate))
+    cell = cell[order]
+    true_positives, selected = (
+        np.cumsum(np.concatenate([getattr(cells, name) for part in parts for cells in part.rows])[cell])
+        for name in ("positives", "count")
+    )
     return NestedBoundaries(
-        order=cell[order],
+        order=cell,
         row=row[order],
-        true_positives=np.cumsum(positives[cell[order]]),
-        selected=np.cumsum(count[cell[order]]),
+        from_top=from_top[order],
+        true_positives=true_positives,
+        selected=selected,
         rate=rate[order],
     )
 
@@ -163,29 +193,33 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     delta = None if request.certify is None else checked_delta(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)
     request = calibration_set.request  # for one threshold, if there is no uncertainty
-    weights = _weights(calibration_set.table, by)
-    names = [name for name, rows in weights.items() if rows >= request.min_group]
+    # first, since it needs most memory beside the rows, which the groups then use again
+    pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
+    *counted, _ = calibration_set.table.range_counts(Partition(groups=(by,)), no_ranges)
+    scores = dict(zip(calibration_set.table.groups(by), counted, strict=True))
+    names = [name for name, counts in scores.items() if counts.rows >= request.min_group]
     if not names:
-        largest = max(weights.values(), default=0)
+        largest = max((counts.rows for counts in scores.values()), default=0)
         raise DataError(
             f"no group has {request.min_group} rows; the largest has {largest}",
             expected="at least one large enough",
             remedy="lower --min-group, or fit one boundary without groups",
         )
     refuse_unsavable(names, _GROUP_BYTES)
-    parts = {name: calibration_set.only(by, name) for name in names}
     expected: Expected | None = None
     certificates: Mapping[str, SavedCertificate] = {}
     certification: Certification | None = None
     if delta is None:
-        boundaries, expected = _search(parts, algorithm, request)
+        parts = (calibration_set.cells_of_group(by, name, algorithm, scores[name]) for name in names)
+        boundaries, expected = _search(names, parts, algorithm, request)
     else:
-        boundaries, certificates, certification = _certify(parts, request, delta)
-    pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
-    small = {name: rows for name, rows in weights.items() if name not in parts}
+        boundaries, certificates, certification = _certify(
+            {name: calibration_set.only(by, name) for name in names}, request, delta
+        )
+    small = {name: counts.rows for name, counts in scores.items() if counts.rows < request.min_group}
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     if small:
-        rest = reduce(sub, (_counts_under(part.table, pooled) for part in parts.values()), pooled.fit)
+        rest = _counts_under(calibration_set.table, by, small, pooled)
     rules = GroupRules(
         by=by,
         bound=request.bound,
@@ -202,9 +236,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
         boundary = replace(pooled, fit=fit)
     dependence, clusters = None, None
     if boundaries and calibration_set.clusters is not None:
-        counts, promising, in_groups = _by_cluster(
-            calibration_set.clusters, parts, boundaries, pooled, request
-        )
+        counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled, request)
         dependence = saved_dependence(request, counts, promising)
         if expected is not None:
             expected = expected_over_clusters(expected, in_groups, request.units)
@@ -241,8 +273,8 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
 
 
 def _by_cluster(
-    clusters: CountedClusters,
-    parts: Mapping[str, CalibrationRows],
+    calibration_set: CalibrationRows,
+    by: str,
     boundaries: Mapping[str, FittedBoundary],
     pooled: FittedBoundary,
     request: BoundaryRequest,
@@ -251,37 +283,32 @@ def _by_cluster(
 
     Also return the counts of each group in which the bound is promised, and the sums over all groups.
     """
+    clusters = calibration_set.clusters
+    assert clusters is not None  # as rows depend on each other
     size = len(clusters.key)
-    nothing = np.zeros(size, dtype=np.int64)
-    in_groups = Confusion(rows=nothing, positives=nothing, selected=nothing, true_positives=nothing)
-    rest, promising = clusters.flagged(pooled), {}
+    in_groups, replaced = no_counts(size), no_counts(size)
+    promising = {}
     for name, boundary in boundaries.items():
-        own = parts[name].clusters
+        own = calibration_set.only(by, name).clusters
         assert own is not None  # as all rows have clusters
         place = np.searchsorted(clusters.key, own.key)
         counts = own.flagged(boundary)
-        in_groups += placed(counts, place, size)
-        rest -= placed(own.flagged(pooled), place, size)
+        add_at(in_groups, place, counts)
+        add_at(replaced, place, own.flagged(pooled))
         if request.bound is GroupBound.EACH:
             promising[name] = counts
-    return in_groups + rest, promising, in_groups
+    return in_groups + (clusters.flagged(pooled) - replaced), promising, in_groups
 
 
 def _search(
-    parts: Mapping[str, CalibrationRows], algorithm: Algorithm, request: BoundaryRequest
+    names: Sequence[str], parts: Iterable[Cells], algorithm: Algorithm, request: BoundaryRequest
 ) -> tuple[dict[str, FittedBoundary], Expected | None]:
     """Find the boundaries of the groups, none if there is none, and estimate their results on new data."""
-    search = GroupSearch(
-        # the counts of a group are not kept: many grids would fill the memory
-        parts=tuple(replace(part, _counted={}).cells(algorithm) for part in parts.values()),
-        algorithm=algorithm,
-        constraint=request.constraint,
-        bound=request.bound,
-    )
+    search = GroupSearch.over(parts, algorithm, request.constraint, request.bound)
     boundaries = search.boundaries()
     if boundaries is None:
         return {}, None
-    return dict(zip(parts, boundaries, strict=True)), search.expected(request.seed)
+    return dict(zip(names, boundaries, strict=True)), search.expected(request.seed)
 
 
 def _certify(
@@ -330,43 +357,40 @@ def _certify(
     return boundaries if certificates else {}, certificates, certification
 
 
-def _weights(table: Table, by: str) -> dict[str, int]:
-    """Return the rows of each group by weight."""
-    *parts, _ = table.range_counts(Partition(groups=(by,)), no_ranges)
-    return {name: part.rows for name, part in zip(table.groups(by), parts, strict=True)}
-
-
 def _never(cells: Cells) -> FittedBoundary:
     """Return a boundary that flags no row."""
     fit = Confusion(selected=0, true_positives=0, rows=cells.total, positives=cells.positives)
     return FittedBoundary(uncertainty_edges=np.empty(0), thresholds=(None,), fit=fit)
 
 
-def _counts_under(table: Table, boundary: FittedBoundary) -> Confusion[int]:
-    *parts, total = table.range_counts(
-        Partition(edges=boundary.uncertainty_edges), partial(_at_thresholds, boundary=boundary)
+def _counts_under(table: Table, by: str, groups: Collection[str], boundary: FittedBoundary) -> Confusion[int]:
+    """Count the rows of some groups that a boundary flags, in one pass over all groups."""
+    thresholds = boundary.thresholds * len(table.groups(by))
+    *parts, _ = table.range_counts(
+        Partition(groups=(by,), edges=boundary.uncertainty_edges), partial(_at_thresholds, thresholds)
     )
-    selected = true_positives = 0
-    for part, threshold in zip(parts, boundary.thresholds, strict=True):
-        if threshold is not None:
-            flagged = part.value >= threshold
-            selected += int(part.count[flagged].sum())
-            true_positives += int(part.positives[flagged].sum())
-    return Confusion(
-        selected=selected,
-        true_positives=true_positives,
-        rows=total.rows,
-        positives=int(total.positives.sum()),
-    )
+    counts = Confusion(rows=0, positives=0, selected=0, true_positives=0)
+    for index, name in enumerate(table.groups(by)):
+        if name in groups:
+            bins = slice(index * len(boundary.thresholds), (index + 1) * len(boundary.thresholds))
+            for part, threshold in zip(parts[bins], boundary.thresholds, strict=True):
+                flagged = part.value >= (np.inf if threshold is None else threshold)
+                counts += Confusion(
+                    rows=part.rows,
+                    positives=int(part.positives.sum()),
+                    selected=int(part.count[flagged].sum()),
+                    true_positives=int(part.positives[flagged].sum()),
+                )
+    return counts
 
 
-def _at_thresholds(counts: Sequence[RangeCounts], boundary: FittedBoundary) -> list[Bools]:
+def _at_thresholds(thresholds: Sequence[float | None], counts: Sequence[RangeCounts]) -> list[Bools]:
     """Return the ranges that contain the threshold of their part."""
     *parts, total = counts
     masks = [
         np.zeros(len(part.value), dtype=np.bool_)
         if threshold is None
         else part.around(np.array([threshold])) & ~part.exact
-        for part, threshold in zip(parts, boundary.thresholds, strict=True)
+        for part, threshold in zip(parts, thresholds, strict=True)
     ]
     return [*masks, np.zeros(len(total.value), dtype=np.bool_)]

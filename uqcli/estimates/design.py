@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache, reduce
+from operator import add
 from typing import Final, assert_never
 
 import numpy as np
@@ -58,6 +59,9 @@ Chooses = Callable[[Decisions], bool]
 Part = tuple[Chooses, bool | None]
 """Chosen rows of one label, or of both."""
 
+_KEPT_CHOICES: Final = 4096
+"""Choices of rows that are kept, so that equal ones are the same function."""
+
 FLAGGED, CLEARED = 0, 2
 """Zones of flagged and of cleared rows; reviewed ones are between them."""
 
@@ -77,21 +81,25 @@ def unknown(reason: str) -> Estimate:
     return replace(UNKNOWN, reason=reason)
 
 
+@lru_cache(_KEPT_CHOICES)
 def flags(rule: int) -> Chooses:
     """Choose the rows that a rule flags."""
     return lambda decisions: decisions[rule] == FLAGGED
 
 
+@lru_cache(_KEPT_CHOICES)
 def catches(rule: int) -> Chooses:
     """Choose the rows that a rule flags or leaves for review."""
     return lambda decisions: decisions[rule] != CLEARED
 
 
+@lru_cache(_KEPT_CHOICES)
 def reviews(rule: int) -> Chooses:
     """Choose the rows that a rule leaves for review."""
     return lambda decisions: FLAGGED < decisions[rule] < CLEARED
 
 
+@lru_cache(_KEPT_CHOICES)
 def others(chosen: Chooses) -> Chooses:
     """Choose the rows that are not chosen."""
     return lambda decisions: not chosen(decisions)
@@ -102,16 +110,19 @@ def every(_: Decisions) -> bool:
     return True
 
 
+@lru_cache(_KEPT_CHOICES)
 def both(first: Chooses, second: Chooses) -> Chooses:
     """Choose the rows that both choose."""
     return lambda decisions: first(decisions) and second(decisions)
 
 
+@lru_cache(_KEPT_CHOICES)
 def only(first: Chooses, other: Chooses) -> Chooses:
     """Choose the rows that the first chooses and the other does not."""
     return both(first, others(other))
 
 
+@lru_cache(_KEPT_CHOICES)
 def differ(first: Chooses, second: Chooses) -> Chooses:
     """Choose the rows that only one of two chooses."""
     return lambda decisions: first(decisions) != second(decisions)
@@ -385,9 +396,14 @@ class IndependentRows(Design):
         return Chosen(positives=self.rows(chosen, positive=True), negatives=self.rows(chosen, positive=False))
 
 
-def chosen_keys(keys: Iterable[Key], chosen: Chooses, positive: bool | None) -> list[Key]:
+@lru_cache(_KEPT_CHOICES)  # every group has the same keys, and is asked for the same rows
+def _chosen_keys(keys: tuple[Key, ...], chosen: Chooses, positive: bool | None) -> tuple[Key, ...]:
+    return tuple(key for key in keys if chosen(key[0]) and positive in (None, key[1]))
+
+
+def chosen_keys(keys: Iterable[Key], chosen: Chooses, positive: bool | None) -> tuple[Key, ...]:
     """Select the keys of chosen decisions, of one label or of both."""
-    return [key for key in keys if chosen(key[0]) and positive in (None, key[1])]
+    return _chosen_keys(tuple(keys), chosen, positive)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -548,6 +564,8 @@ class ClusteredRows(Design):
 
     def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
+        if self.weights is None:
+            return self.rows(chosen, positive=positive)
         return sum(map(int, self._weight(chosen, positive)))  # which need not fit into 64 bits
 
     def clusters(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
@@ -619,7 +637,7 @@ class ClusteredRows(Design):
         self, successes: Part, failures: Sequence[Part]
     ) -> tuple[Ints | Floats, Ints | Floats, RowOutcomes | None]:
         """Return successes and trials of each cluster, and the rows of all if they have sampling weights."""
-        inside, outside = self._scaled(*successes), np.sum([self._scaled(*part) for part in failures], axis=0)
+        inside, outside = self._scaled(*successes), reduce(add, (self._scaled(*part) for part in failures))
         rows = _row_outcomes(self, successes, failures) if self.is_weighted else None
         return inside, inside + outside, rows
 
@@ -633,13 +651,14 @@ class ClusteredRows(Design):
         return self._added(self.counts if self.weights is None else self.weights, chosen, positive)
 
     def _added(self, parts: Mapping[Key, Ints], chosen: Chooses, positive: bool | None) -> Ints:
-        keys = parts is self.counts, tuple(chosen_keys(parts, chosen, positive))
-        if keys not in self._known:  # several measures need the same
+        rows = parts is self.counts, chosen, positive
+        if rows not in self._known:  # several measures need the same
+            keys = chosen_keys(parts, chosen, positive)
             size = len(next(iter(parts.values()))) if parts else 0
-            self._known[keys] = sum((parts[key] for key in keys[1]), np.zeros(size, dtype=np.int64))
-        return self._known[keys]
+            self._known[rows] = sum((parts[key] for key in keys), np.zeros(size, dtype=np.int64))
+        return self._known[rows]
 
     @cached_property
-    def _known(self) -> dict[tuple[bool, tuple[Key, ...]], Ints]:
-        """Sums by cluster so far, of counts or of weights, by the decisions and labels that they are of."""
+    def _known(self) -> dict[tuple[bool, Chooses, bool | None], Ints]:
+        """Sums by cluster so far, of counts or of weights, by the rows that they are of."""
         return {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from uqcli.base.blockwise import VALUES_PER_PART
@@ -85,9 +86,10 @@ def measure(counts: ValueCounts, options: MeasureOptions, *, tests: bool = True)
         The bounds of pava-bc contradict each other or the number of rows.
     """
     work: tuple[Callable[[ValueCounts], Any], ...] = (calibration_line, brier, log_loss, cumulative_error)
-    with Threads(threads()) as pool:
-        # to begin threads takes longer than few values, and one thread is no help to this one
-        mapped = map if len(counts.value) <= VALUES_PER_PART or threads() == 1 else pool.map
+    # to begin threads takes longer than few values, and one thread is no help to this one
+    are_few = len(counts.value) <= VALUES_PER_PART or threads() == 1
+    with nullcontext() if are_few else Threads(threads()) as pool:
+        mapped = map if pool is None else pool.map
         results = mapped(lambda error: error(counts), work)
         binned = _Binned(counts, options)
         tested = (Binning(options.binning), Binning.QUANTILE, Binning.PAVA)

@@ -20,6 +20,7 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.search.algorithms import single_threshold
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import TopRuns, Tops, merged_runs, optima, top_runs
+from uqcli.estimates.confusion import Rate
 
 _MAX_COPIES: Final = 6
 """Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""
@@ -80,6 +81,15 @@ class BinsTried:
     gain: float
     behind: float
     error: float
+
+
+def has_few_alerts(constraint: Constraint, rows: int, positives: int) -> bool:
+    """Whether no single threshold can meet a constraint with enough alerts to compare numbers of bins.
+
+    At a precision, alerts are at most as many as its inverse times the positives.
+    """
+    is_short = constraint.rate is Rate.PRECISION and positives < _MIN_ALERTS * constraint.numbers[0]
+    return is_short or rows < _MIN_ALERTS
 
 
 def tried_bins(

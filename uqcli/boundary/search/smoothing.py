@@ -7,12 +7,14 @@ fixed order over integer counts, so that results are identical on every engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
+from itertools import groupby, islice
 
 import numpy as np
 
-from uqcli.base.counts import Cells, Floats, Ints
+from uqcli.base.counts import Cells, Floats, Ints, Matrix, NarrowInts
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Goal, TopRuns, Tops
 from uqcli.kernels.logistic import sigmoid
@@ -26,6 +28,12 @@ _PRIOR_DEVIATION = 0.5
 _PRIOR_ROWS = 100.0
 """Weight of the smoothed rate against a cell's own rate, in rows."""
 
+_GRIDS_TOGETHER = 15
+"""Grids that are smoothed together, since the steps of a small one take longer than its numbers.
+
+They are fewer than the rows that isotonic fits step through at once, so that a kernel fits each.
+"""
+
 _MIN_RATE = 1e-9
 _MAX_SMOOTHED_CELLS = 2048
 """Number of cells per row up to which each is smoothed separately."""
@@ -35,13 +43,15 @@ _MAX_SMOOTHED_CELLS = 2048
 class NestedBoundaries:
     """Cells in the order in which they are taken: each prefix is a boundary with one threshold per bin.
 
-    ``order`` has the indices of the cells (by bin, then ascending in score) in that order, and ``row`` the
-    uncertainty bin of each. True positives and selected rows are the counts of the prefix that ends with each
-    cell. The smoothed rates are non-increasing. All have shape (cells,).
+    ``order`` has the indices of the cells (by bin, then ascending in score) in that order, ``row`` the
+    uncertainty bin of each, and ``from_top`` the number of cells above it in its bin. True positives and
+    selected rows are the counts of the prefix that ends with each cell. The smoothed rates are
+    non-increasing. All have shape (cells,).
     """
 
-    order: Ints
-    row: Ints
+    order: NarrowInts
+    row: NarrowInts
+    from_top: NarrowInts
     true_positives: Ints
     selected: Ints
     rate: Floats
@@ -54,6 +64,7 @@ class NestedBoundaries:
         return cls(
             order=order,
             row=np.zeros(len(count), dtype=np.int64),
+            from_top=np.arange(len(count)),
             true_positives=np.cumsum(positives[order]),
             selected=np.cumsum(count[order]),
             rate=np.zeros(len(count)),
@@ -73,6 +84,25 @@ class NestedBoundaries:
         """Return the number of top cells of each uncertainty bin in the prefix that ends at a position."""
         return tuple(np.bincount(self.row[: last + 1], minlength=bins).tolist())
 
+    def filled(self, cells: Cells) -> NestedBoundaries:
+        """Rank the cells with rows only, as ``Cells.filled`` has them; each keeps its place from the top.
+
+        Indices are 32 bits wide, since there are many grids.
+        """
+        has_rows = cells.flat[0] > 0
+        kept, number = has_rows[self.order], np.cumsum(has_rows) - 1
+        order, row, from_top = (
+            column[kept].astype(np.int32) for column in (number[self.order], self.row, self.from_top)
+        )
+        return NestedBoundaries(
+            order=order,
+            row=row,
+            from_top=from_top,
+            true_positives=self.true_positives[kept],
+            selected=self.selected[kept],
+            rate=self.rate[kept],
+        )
+
     def best_for(self, goal: Goal, cells: Cells) -> Tops | None:
         """Find the best boundary for a goal in the cells that were ranked; None if none meets it."""
         best = goal.best_of(self.runs(cells))
@@ -83,18 +113,18 @@ class NestedBoundaries:
 class Layout:
     """Edges of a grid's cells, by bin, then ascending in score; bins may differ in length.
 
-    ``lower`` is the lower edge of each cell, shape (cells,), and ``sizes`` the number of cells in each
-    uncertainty bin.
+    ``lower`` is the lower edge of each cell, shape (1, cells), or (tables, cells) of several grids, and
+    ``sizes`` the number of cells in each uncertainty bin.
     """
 
-    lower: Floats
+    lower: Matrix
     sizes: tuple[int, ...]
 
     @classmethod
-    def from_cells(cls, cells: Cells) -> Layout:
-        """Return the layout of given cells."""
-        lower = np.concatenate([row.lower for row in cells.rows])
-        return cls(lower=lower, sizes=tuple(len(row.count) for row in cells.rows))
+    def from_cells(cls, *grids: Cells) -> Layout:
+        """Return the layout of a grid, or of several that have equal numbers of cells."""
+        lower = np.stack([np.concatenate([row.lower for row in cells.rows]) for cells in grids])
+        return cls(lower=lower, sizes=grids[0].sizes)
 
     @cached_property
     def row(self) -> Ints:
@@ -108,8 +138,8 @@ class Layout:
 
     @cached_property
     def tie(self) -> Ints:
-        """Rank of each cell's lower edge among the distinct ones."""
-        return np.unique(self.lower, return_inverse=True)[1]
+        """Rank of each cell's lower edge among the distinct ones, in the shape of the edges."""
+        return np.stack([np.unique(lower, return_inverse=True)[1] for lower in self.lower])
 
     @cached_property
     def cells_by_length(self) -> list[Ints]:
@@ -126,14 +156,26 @@ def nested_boundaries(cells: Cells) -> NestedBoundaries:
     return nested
 
 
+def nested_of_each(grids: Iterable[Cells]) -> Iterator[tuple[Cells, NestedBoundaries]]:
+    """Rank the cells of each grid by itself, with some adjacent ones of equal numbers of cells at a time."""
+    for _, alike in groupby(grids, key=lambda cells: cells.sizes):
+        while together := list(islice(alike, _GRIDS_TOGETHER)):
+            columns = map(np.stack, zip(*(cells.flat for cells in together), strict=True))
+            yield from zip(together, nested_of_draws(Layout.from_cells(*together), *columns), strict=True)
+
+
 def nested_of_draws(layout: Layout, count: Ints, positives: Ints) -> Iterator[NestedBoundaries]:
-    """Rank the cells for each of several tables of counts, int64 of shape (draws, cells)."""
+    """Rank the cells for each of several tables of counts, int64 of shape (draws, cells).
+
+    Each has its own edges if the layout has those of as many tables.
+    """
     rates = smoothed_rates(layout, count, positives)
     for rate, n, p in zip(rates, count, positives, strict=True):
         order = np.lexsort((layout.row, layout.from_top, -rate))
         yield NestedBoundaries(
             order=order,
             row=layout.row[order],
+            from_top=layout.from_top[order],
             true_positives=np.cumsum(p[order]),
             selected=np.cumsum(n[order]),
             rate=rate[order],
@@ -166,16 +208,17 @@ def _pooled_log_odds(layout: Layout, count: Ints, positives: Ints, total: Ints) 
     equal sums at each edge, as permutations of the uncertainty have, share one fit.
     """
     ties = int(layout.tie.max(initial=-1)) + 1
-    tie = layout.tie[None].repeat(len(count), axis=0)
+    tie = np.broadcast_to(layout.tie, count.shape)
     tied_rows, tied_hits = (_sums_by_index(tie, sums, ties).astype(np.int64) for sums in (count, positives))
     different, which = _distinct(
-        [a + b for a, b in zip(*map(_as_bytes, (tied_rows, tied_hits)), strict=True)]
+        [b"".join(parts) for parts in zip(*map(_as_bytes, (tied_rows, tied_hits, tie)), strict=True)]
     )
     if len(different) < len(count):
-        fitted = _pooled_log_odds(layout, count[different], positives[different], total[different])
+        own = layout if len(layout.lower) == 1 else replace(layout, lower=layout.lower[different])
+        fitted = _pooled_log_odds(own, count[different], positives[different], total[different])
         shared: Floats = fitted[which]
         return shared
-    twice_rank = (2 * (np.cumsum(tied_rows, axis=1) - tied_rows) + tied_rows)[:, layout.tie]
+    twice_rank = np.take_along_axis(2 * (np.cumsum(tied_rows, axis=1) - tied_rows) + tied_rows, tie, axis=1)
     index = np.minimum(_POOLED_BINS * twice_rank // (2 * total), _POOLED_BINS - 1)
     rows, hits = _sums_by_index(index, count, _POOLED_BINS), _sums_by_index(index, positives, _POOLED_BINS)
     centre = (np.arange(_POOLED_BINS) + 0.5) / _POOLED_BINS

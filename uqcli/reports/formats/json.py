@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
 from uqcli.base.defaults import VERSION
 from uqcli.base.running.messages import said
 from uqcli.base.wording import RUNNER_COMMAND, is_acting
@@ -27,7 +29,7 @@ def to_json(report: Report, failure: Failure | None = None, checks: Sequence[Che
 
 def _text(content: Mapping[str, Any]) -> str:
     """Format an object; strings keep their values, but nothing in them acts on a terminal or a CI runner."""
-    text = json.dumps(content, indent=2, allow_nan=False, ensure_ascii=False) + "\n"
+    text = _indented(json.dumps(content, allow_nan=False, ensure_ascii=False)) + "\n"
     if "##" in text:
         text = RUNNER_COMMAND.sub(r"\\u0023#", text)
     if text.replace("\n", "").isprintable():
@@ -36,6 +38,12 @@ def _text(content: Mapping[str, Any]) -> str:
         json.dumps(character)[1:-1] if character != "\n" and is_acting(character) else character
         for character in text
     )
+
+
+def _indented(text: str) -> str:
+    """Indent JSON as Python does, whose encoder is not compiled if it indents; names may hold surrogates."""
+    laid_out = msgspec.json.format(text.encode("utf-8", "surrogatepass"), indent=2)
+    return laid_out.decode("utf-8", "surrogatepass")
 
 
 def _render(report: Report, context: RunContext) -> str:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from uqcli.base.choices import OnInvalid
-from uqcli.base.counts import Ints, distinct_numbers, row_starts
+from uqcli.base.counts import Ints, distinct_numbers, row_starts, run_starts
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
@@ -581,12 +581,13 @@ class GroupTally:
         self._combined: list[Numbering] = []
         self._table = UnitTable()
         self._sizes: dict[tuple[str, ...], dict[tuple[int, ...], GroupSize]] = {}
+        self._counted: dict[tuple[str, ...], list[Ints]] = {}
 
     def add(self, groups: GroupsOfRows) -> None:
         """Add the groups of further rows."""
         if not len(groups.kind):
             return
-        self._sizes = {}
+        self._sizes, self._counted = {}, {}
         self.__dict__.pop("_combinations", None)
         self._columns = tuple(groups.codes)
         self._combined = self._combined or [Numbering() for _ in self._columns[1:]]
@@ -607,11 +608,20 @@ class GroupTally:
 
         They are in order.
         """
-        code_of, counts = self._combinations
-        is_counted = counts[:, :2].sum(axis=1) > 0
-        for other, code in codes.items():
-            is_counted &= code_of[other] == code
-        return distinct_numbers(code_of[column][is_counted])
+        columns = *codes, column
+        if columns not in self._counted:  # sorted once, since many groups ask one by one
+            code_of, counts = self._combinations
+            is_counted = counts[:, :2].sum(axis=1) > 0
+            keys = [code_of[name][is_counted] for name in columns]
+            if not codes:
+                return distinct_numbers(*keys)
+            order = np.lexsort(keys[::-1])
+            self._counted = {columns: [key[order] for key in keys]}
+        *others, own = self._counted[columns]
+        first, last = 0, len(own)
+        for key, code in zip(others, codes.values(), strict=True):
+            first, last = (first + np.searchsorted(key[first:last], [code, code + 1])).tolist()
+        return own[first:last][run_starts(own[first:last])]
 
     def _sizes_by(self, columns: tuple[str, ...]) -> dict[tuple[int, ...], GroupSize]:
         code_of, counts = self._combinations
