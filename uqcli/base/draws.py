@@ -13,7 +13,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, distinct_numbers
 from uqcli.base.defaults import MAX_SEED
 from uqcli.base.errors import UsageError
 
@@ -49,7 +49,7 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     """
     result = np.empty(len(position))
     block_of = position // ROWS_PER_BLOCK
-    for block in np.unique(block_of).tolist():
+    for block in distinct_numbers(block_of).tolist():
         start, stop = np.searchsorted(block_of, [block, block + 1])
         block_draws = generator(seed, purpose, block, 0).random(ROWS_PER_BLOCK)
         result[start:stop] = block_draws[position[start:stop] - block * ROWS_PER_BLOCK]

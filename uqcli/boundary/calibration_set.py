@@ -42,7 +42,6 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.reference import (
     MAX_ROWS_BETWEEN,
     SavedReference,
-    counts_of_units,
     ranges_for_reference,
     reference_of,
     with_between,
@@ -380,7 +379,7 @@ class CalibrationRows:
         if clusters is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
             return reference
         counts = clusters.by_place(reference.drift_places(edges)).sum(axis=2)
-        return with_between(reference, counts_of_units(counts))
+        return with_between(reference, counts)
 
     @cached_property
     def _scores(self) -> Cells:

@@ -33,6 +33,7 @@ from uqcli.estimates.resampling import resample
 from uqcli.estimates.survey import FEW_CLUSTERS, proportion_interval
 from uqcli.estimates.value import Net
 from uqcli.kernels.exchange import exchanged_rows
+from uqcli.kernels.units import UnitTable, dense_ranks
 from uqcli.rules.saved import SavedDependence, promise_name
 
 _BLOCK_CLUSTERS: Final = 20
@@ -68,7 +69,7 @@ class ClusteredRows:
         """Sort rows, each as often as its weight; arrays of shape (n,), and (amounts, n)."""
         order = np.lexsort((positive, uncertainty, score, key))
         order = np.repeat(order, weight[order])
-        keys, cluster = np.unique(key[order], return_inverse=True)
+        keys, cluster = dense_ranks(key[order])
         return cls(
             key=keys,
             cluster=cluster,
@@ -298,27 +299,22 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Co
 
     ``cluster`` is the index of each row's cluster, int64 of shape (n,).
     """
-    clusters, weight, positive = int(cluster.max(initial=-1)) + 1, rows.weight, rows.labels
-
-    def counted(mask: Bools) -> Ints:
-        weights = None if weight is None else weight[mask]
-        counts: Ints = np.bincount(cluster[mask], weights, clusters).astype(np.int64)
-        return counts
-
-    def taken(thresholds: Sequence[float | None]) -> tuple[Ints, Ints]:
-        mask = decide(rows.score, rows.uncertainty, boundary.uncertainty_edges, thresholds)
-        return counted(mask), counted(mask & positive)
-
-    (selected, true_positives), zones = taken(boundary.thresholds), None
-    if boundary.review_thresholds is not None:
-        handled, caught = taken(boundary.review_thresholds)
-        zones = handled - selected, caught
+    thresholds = [boundary.thresholds, boundary.review_thresholds or boundary.thresholds]
+    flagged, handled = (
+        decide(rows.score, rows.uncertainty, boundary.uncertainty_edges, of_bins) for of_bins in thresholds
+    )
+    table = UnitTable()
+    table.add(cluster, 4 * handled + 2 * flagged + rows.labels, rows.weight)
+    counts = table.of(np.arange(int(cluster.max(initial=-1)) + 1), 8).reshape(-1, 2, 2, 2)
+    selected, kept = counts[:, :, 1].sum(axis=1), counts[:, 1].sum(axis=1)
     return Confusion(
-        rows=counted(np.ones(len(rows), dtype=np.bool_)),
-        positives=counted(positive),
-        selected=selected,
-        true_positives=true_positives,
-        zones=zones,
+        rows=counts.sum(axis=(1, 2, 3)),
+        positives=counts[:, :, :, 1].sum(axis=(1, 2)),
+        selected=selected.sum(axis=1),
+        true_positives=selected[:, 1],
+        zones=None
+        if boundary.review_thresholds is None
+        else (kept.sum(axis=1) - selected.sum(axis=1), kept[:, 1]),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, row_starts, run_starts
+from uqcli.base.counts import Floats, Ints, distinct_numbers, row_starts, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.rows import Rows
 from uqcli.kernels.hashing import low_hashes
@@ -125,8 +125,8 @@ class WeightSummary:
     def add(self, columns: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
         if len(self.values) <= MAX_VALUES:
-            self.values.update(np.unique(weight)[: MAX_VALUES + 1].tolist())
-        for class_index in np.unique(label).tolist():
+            self.values.update(distinct_numbers(weight)[: MAX_VALUES + 1].tolist())
+        for class_index in distinct_numbers(label).tolist():
             has_label = label == class_index
             rows, total = self.totals_by_label.get(class_index, (0, 0))
             self.totals_by_label[class_index] = (
@@ -325,7 +325,7 @@ class SharedRows:
             keys=len(starts),
             shared=int(is_shared.sum()),
             same_label=int((is_shared & (low == high)).sum()),
-            labels=len(np.unique(low[is_shared])),
+            labels=len(distinct_numbers(low[is_shared])),
         )
 
     def _caution_of_sizes(self) -> str:

@@ -49,9 +49,7 @@ class Clusters:
     def sums(self, known: Floats, contribution: Floats) -> Floats:
         """Add the contributions of labelled rows to a known sum of each cluster; float64, shape (C,)."""
         order = np.lexsort((contribution, self.of))  # so that the order of rows changes no bit
-        sums = np.zeros(len(known))
-        np.add.at(sums, self.of[order], contribution[order])
-        total: Floats = known + sums
+        total: Floats = known + np.bincount(self.of[order], contribution[order], len(known))
         return total
 
 

@@ -24,6 +24,7 @@ from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, mean_with_error, resample
 from uqcli.estimates.score_metrics import CLIP, LOSSES, is_bounded
 from uqcli.estimates.survey import FEW_CLUSTERS, effective_units
+from uqcli.kernels.units import dense_ranks
 
 SIDES = ("before", "after", "difference")
 _ROUNDING: Final = 1e-12
@@ -404,14 +405,14 @@ class ClusteredPairs:
         losses: Mapping[str, Mapping[str, Floats | None]],
         change: Floats,
     ) -> ClusteredPairs:
-        _, index = np.unique(cluster, return_inverse=True)
+        clusters, index = dense_ranks(cluster)
         return cls(
             cluster=index,
             weight=weight,
             label=label,
             losses=losses,
             change=change,
-            times=np.ones(int(index[-1]) + 1, dtype=np.int64),
+            times=np.ones(len(clusters), dtype=np.int64),
         )
 
     @property
@@ -458,9 +459,7 @@ class ClusteredPairs:
 
     def _sums(self, value: Floats) -> Floats:
         """Add up a value of the rows by cluster, by weight; float64, shape (C,)."""
-        sums = np.zeros(len(self.times))
-        np.add.at(sums, self.cluster, value * self.weight)
-        return sums
+        return np.bincount(self.cluster, value * self.weight, len(self.times)).astype(np.float64, copy=False)
 
     def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute mean losses, and the log-odds of the AUC of scores, by name and side."""

@@ -26,6 +26,7 @@ from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning import equal_ranks
 from uqcli.estimates.survey import effective_units
 from uqcli.kernels.linear import inverse, solved
+from uqcli.kernels.units import dense_ranks
 
 Tensor = NDArray[np.float64]
 
@@ -510,9 +511,9 @@ class UnitRows:
         """Count the rows by unit, label and cell, equal ones together."""
         present = np.flatnonzero(self.weight)
         key = (self.unit[present] * classes + self.label[present]) * cells + cell[present]
-        distinct, inverse = np.unique(key, return_inverse=True)
+        distinct, place = dense_ranks(key)
         count = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(count, inverse, self.weight[present])
+        np.add.at(count, place, self.weight[present])
         return UnitCounts(
             unit=distinct // (classes * cells),
             class_index=distinct // cells % classes,

@@ -25,7 +25,6 @@ from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
 from uqcli.boundary.search.constraint import PROMISED
-from uqcli.conformal.coverage import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -33,6 +32,8 @@ from uqcli.engines.probabilities import label_indices
 from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
+from uqcli.estimates.unit_trials import UnitTrials
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.saved import Saved
 from uqcli.watch.promises import Promise
 
@@ -84,10 +85,8 @@ def count_promises(
     """
     data = data.keyed_by(day)
     cluster = data.roles.cluster
-    of_clusters = [CoveredClusters() for _ in promises]
+    of_clusters, of_days = [UnitTrials() for _ in promises], UnitTable()
     batches = open_engine(data.engine).batches(data)
-    totals = np.zeros((2, len(promises), 0), dtype=np.int64)
-    rows_of_day = np.zeros(0, dtype=np.int64)
     weighed = unwatched = cleared = 0
     digest = None if counted is None or day is not None else RowDigest()
     for rows in batches:
@@ -99,28 +98,27 @@ def count_promises(
         if isinstance(rule, BoundaryArtifact):
             cleared += int(copies[~rule.decide(rows)].sum())
         index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
-        days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
-        totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
-        rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
-        np.add.at(rows_of_day, index, copies)
+        of_days.add(index, np.zeros(len(rows), dtype=np.int64), copies)
         unwatched += int(copies[_unwatched(rows, rule, promises)].sum())
         for number, (tried, succeeded) in enumerate(_outcomes(rule, promises, rows, batches.roles)):
-            np.add.at(totals[1, number], index, weight * tried)
-            np.add.at(totals[0, number], index, weight * (tried & succeeded))
+            own, count = index[tried], None if rows.weight is None else rows.weight[tried]
+            of_days.add(own, 1 + 2 * number + succeeded[tried], count)
             if cluster is not None:
-                of_clusters[number].add(index, rows.groups[cluster], weight * tried, succeeded)
+                of_clusters[number].add(own, rows.groups[cluster][tried], count, succeeded[tried])
     if weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
     names: dict[int, str | None] = {0: None}
     mature: Sequence[str | None] = [None]
     if day is not None:
-        with_rows = set(np.flatnonzero(rows_of_day).tolist())  # a day of unusable rows alone is none
+        with_rows = set(np.flatnonzero(of_days.sums[:, 0]).tolist())  # a day of unusable rows alone is none
         codes = {text: code for text, code in batches.levels.get(day, {}).items() if code in with_rows}
         name_of, mature = days_of(list(codes), day, matured, counted or ())
         names = {code: name_of[text] for text, code in codes.items()}
     by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
     rows_of, young = dict.fromkeys(mature, 0), 0
+    rows_of_day, *counts = of_days.of(np.arange(max(names, default=0) + 1), 1 + 2 * len(promises)).T
+    totals = np.stack([counts[1::2], np.add(counts[0::2], counts[1::2])])
     for code, name in names.items():
         if name in by_day:
             by_day[name] += totals[:, :, code]
@@ -157,7 +155,7 @@ def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -
 
 
 def _by_cluster(
-    counted: Sequence[CoveredClusters],
+    counted: Sequence[UnitTrials],
     promises: Sequence[Promise],
     levels: Mapping[str, int],
     days: Mapping[int, str | None],
@@ -180,7 +178,7 @@ def _by_cluster(
         digests = [
             old if old in known and new not in known else new for new, old in zip(digests, older, strict=True)
         ]
-        columns = (column.tolist() for column in clusters.pairs())
+        columns = (column.tolist() for column in clusters.pairs)
         for code, index, successes, trials in zip(*columns, strict=True):
             if trials and code in days:
                 of_day = by_day[days[code]][number]

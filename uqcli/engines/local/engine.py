@@ -32,6 +32,7 @@ from uqcli.engines.local.read.open import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable, digest_of
 from uqcli.engines.protocol import FIRST_ROWS, Columns, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.kernels.units import dense_ranks
 
 _FIRST_BYTES: Final = 1 << 24
 """Bytes of these rows that are enough, if they are wide."""
@@ -61,7 +62,7 @@ def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
     else:
         column = pl.concat([_hashed(part, name, is_day=is_day) for part in parts])
         value = column.fill_null(0)
-    _, codes = np.unique(value.to_numpy(), return_inverse=True)
+    _, codes = dense_ranks(value.to_numpy().view(np.int64))
     return np.where(column.is_null().to_numpy(), -1, codes)
 
 

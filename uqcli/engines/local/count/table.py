@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.counts import Ints, RangeCounts, ValueCounts, run_starts
+from uqcli.base.counts import Ints, RangeCounts, ValueCounts, distinct_numbers, run_starts
 from uqcli.base.defaults import ROWS_PER_PART, SORTED_ROWS
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
@@ -74,7 +74,7 @@ def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
     column = rows.column(role)
     parts = -(-rows.size // (_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS))
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
-    return ranges_from(np.unique(least_keys(inner, column.width)).tolist(), column.width)
+    return ranges_from(distinct_numbers(least_keys(inner, column.width)).tolist(), column.width)
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
