@@ -278,7 +278,7 @@ class CalibrationRows:
         roles = tuple(self.constraint.amounts)
         if roles not in self._clusters:
             rows = self.table.rows()
-            key = self.clusters.key_of_group[rows.groups[self.clusters.column]]
+            key = self.clusters.key[rows.groups[self.clusters.column]]
             uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
             amounts = [units(rows.numbers[role]) for role in roles]
             self._clusters[roles] = ClusteredRows.from_rows(

@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, distinct_numbers
 from uqcli.base.defaults import SCORE_BINS
-from uqcli.base.draws import Purpose, hashes, text_keys
+from uqcli.base.draws import Purpose, hashes
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -204,7 +204,7 @@ def rows_to_certify(table: Table, cluster: str | None) -> Rows:
     """Return the pooled rows of a table, with the key of each cluster's text if rows depend on each other."""
     rows = table.rows()
     if cluster is not None:
-        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
+        key = table.clusters(cluster)[rows.groups[cluster]]
         rows = replace(rows, groups={cluster: key})
     return rows.pooled()
 

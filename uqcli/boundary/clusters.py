@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.base.choices import ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.base.defaults import FOLDS
-from uqcli.base.draws import Purpose, dealt, text_keys
+from uqcli.base.draws import Purpose, dealt
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
@@ -139,18 +139,9 @@ class CountedClusters:
     column: str
 
     @cached_property
-    def key_of_group(self) -> Ints:
-        """Key of each group of the column, in the order of their texts; int64, shape (C,)."""
-        return text_keys(self.table.groups(self.column))
-
-    @cached_property
     def key(self) -> Ints:
         """Ascending keys of the clusters; int64, shape (C,)."""
-        return self.key_of_group[self._order]
-
-    @cached_property
-    def _order(self) -> Ints:
-        return np.argsort(self.key_of_group)
+        return self.table.clusters(self.column)
 
     def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
         """Count the rows and positive rows of each fold and cell (see ``ClusteredRows.counts``)."""
@@ -161,7 +152,7 @@ class CountedClusters:
             column=np.arange(bins * (len(edges) + 1)).reshape(bins, -1),
         )
         counts = np.zeros((FOLDS, _length(cells), 2), dtype=np.int64)
-        counted = self.table.counted(self.column, dealt(self.key_of_group, FOLDS, seed, purpose), places)
+        counted = self.table.counted(self.column, dealt(self.key, FOLDS, seed, purpose), places)
         counts[: len(counted)] = counted
         return counts.sum(axis=2), counts[:, :, 1]
 
@@ -190,9 +181,7 @@ class CountedClusters:
 
     def by_place(self, places: Places) -> Ints:
         """Count the rows of each cluster by column and label; int64, shape (C, columns, 2)."""
-        rank = np.empty(len(self._order), dtype=np.int64)
-        rank[self._order] = np.arange(len(rank))
-        return self.table.counted(self.column, rank, places)
+        return self.table.counted(self.column, np.arange(len(self.key)), places)
 
 
 def clusters_of(table: Table, column: str | None) -> CountedClusters | None:

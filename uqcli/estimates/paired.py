@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, run_starts
-from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
 from uqcli.engines.protocol import ReadRows
@@ -533,8 +532,9 @@ def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
     """Return the rows with the key of each cluster's text as its group, so that draws are by text."""
     if cluster is None:
         return read.rows
-    keys = text_keys(read.group_names[cluster])
-    return replace(read.rows, groups={**read.rows.groups, cluster: keys[read.rows.groups[cluster]]})
+    assert read.cluster_keys is not None  # as they are of its rows
+    keys = read.cluster_keys[read.rows.groups[cluster]]
+    return replace(read.rows, groups={**read.rows.groups, cluster: keys})
 
 
 def clusters_in(rows: Rows, cluster: str | None) -> int | None:

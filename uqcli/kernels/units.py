@@ -60,7 +60,8 @@ class Numbering:
         room = 2 * (self._size + len(value))
         if room > len(self._number):
             known, self._size = self.values, 0
-            slots = 1 << (2 * room - 1).bit_length()
+            slots = 1 << (room - 1).bit_length()
+            del self._value, self._number  # both tables at once would take half as much again
             self._value, self._number = np.empty(slots, dtype=np.int64), np.full(slots, -1, dtype=np.int32)
             self._filled(known)
         number, rows = self._filled(value)

@@ -26,6 +26,7 @@ from uqcli.base.counts import (
     merge,
 )
 from uqcli.base.defaults import ROWS_PER_PART
+from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import keys_of
@@ -354,6 +355,10 @@ class SparkTable(Table):
         """Return the sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
 
+    def clusters(self, column: str) -> Ints:
+        """Return the ascending keys of clusters (see ``Table``)."""
+        return np.sort(text_keys(self.groups(column)))
+
     def only(self, column: str, name: str) -> SparkTable:
         """Return the table of the rows of one group of a key column."""
         return SparkTable(self._request, group_of(self._checked, column, name))
@@ -374,7 +379,12 @@ class SparkTable(Table):
 
     def rows(self) -> Rows:
         """Collect distinct rows with their weights, up to a limit."""
-        return distinct_rows(self._checked)[0]
+        rows, levels = distinct_rows(self._checked)
+        cluster = self._request.roles.cluster
+        if cluster is None:
+            return rows
+        _, number = dense_ranks(text_keys(levels[cluster]))
+        return replace(rows, groups={**rows.groups, cluster: number[rows.groups[cluster]]})
 
 
 def _blocks(counts: ValueCounts) -> ValueCounts:
@@ -440,6 +450,7 @@ class SparkEngine:
             summary=frame.summary,
             classes=tuple(frame.roles.classes),
             group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
+            cluster_keys=None if request.roles.cluster is None else text_keys(levels[request.roles.cluster]),
             unnormalised=frame.unnormalised,
         )
 

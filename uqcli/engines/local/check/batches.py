@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints, distinct_numbers, row_starts
 from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.draws import text_keys
 from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -199,6 +200,7 @@ class LocalBatches:
         self._used = self._positives = 0
         self._tally = GroupTally()
         self._ranked: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[pl.Series, Ints]] = {}
+        self._keys: dict[str, Ints] = {}
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
@@ -238,6 +240,17 @@ class LocalBatches:
             codes = self._tally.counted_codes(column, self._codes(only))
             self._ranked = {key: self.levels[column].in_order(codes)}
         return self._ranked[key]
+
+    def clusters(self, column: str, only: Mapping[str, str]) -> tuple[Ints, Ints]:
+        """Return the keys of the texts that ``groups`` has, ascending, and their numbers.
+
+        Millions of texts are not sorted, and are not in memory as objects of Python.
+        """
+        if column not in self._keys:
+            self._keys = {column: text_keys(self.levels[column].texts)}
+        codes = self._tally.counted_codes(column, self._codes(only))
+        codes = codes[np.argsort(self._keys[column][codes])]
+        return self._keys[column][codes], codes
 
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
