@@ -171,16 +171,16 @@ class CountedClusters:
 
         counts, zones = taken(boundary.thresholds), None
         rows, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
-        selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1]
+        selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1].astype(np.int64)
         if boundary.review_thresholds is not None:
             handled = taken(boundary.review_thresholds)[:, 1]
-            zones = handled.sum(axis=1) - selected, handled[:, 1]
+            zones = handled.sum(axis=1) - selected, handled[:, 1].astype(np.int64)
         return Confusion(
             rows=rows, positives=positives, selected=selected, true_positives=true_positives, zones=zones
         )
 
     def by_place(self, places: Places) -> Ints:
-        """Count the rows of each cluster by column and label; int64, shape (C, columns, 2)."""
+        """Count the rows of each cluster by column and label; integers, shape (C, columns, 2)."""
         return self.table.counted(self.column, np.arange(len(self.key)), places)
 
 

@@ -228,7 +228,7 @@ def counts_of_units(count: Ints, unit_of: Ints | None = None) -> UnitCounts:
     unit, cell = np.nonzero(count)
     return UnitCounts(
         unit=unit if unit_of is None else unit_of[unit],
-        class_index=np.zeros(len(unit), dtype=np.int64),
+        class_index=np.broadcast_to(np.int64(0), len(unit)),
         cell=cell,
         count=count[unit, cell],
         shape=(len(count), 1, count.shape[1]),

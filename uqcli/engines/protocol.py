@@ -320,7 +320,7 @@ class Table(Protocol):
         """
 
     def counted(self, column: str, unit: Ints, places: Places) -> Ints:
-        """Count the rows, by weight, by unit, column of places, and label; int64, (units, columns, 2).
+        """Count the rows, by weight, by unit, column of places, and label; integers, (units, columns, 2).
 
         ``unit`` has that of each cluster of the key column of dependent rows, numbered as in ``clusters``.
         """

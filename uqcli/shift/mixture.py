@@ -109,8 +109,10 @@ class UnitCounts:
         )
 
     @cached_property
-    def _by_unit(self) -> tuple[Ints, Ints]:
+    def _by_unit(self) -> tuple[Ints | slice, Ints]:
         """Entries in the order of their units, and the first entry of each unit."""
+        if (self.unit[1:] >= self.unit[:-1]).all():  # as they are counted
+            return slice(None), run_starts(self.unit)
         order = np.argsort(self.unit, kind="stable")
         return order, run_starts(self.unit[order])
 
@@ -154,7 +156,7 @@ class UnitCounts:
         """Sum over units the products of the counts of two classes and cells; shape (C M, C M)."""
         _, classes, cells = self.shape
         order, starts = self._by_unit
-        unit = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+        unit = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(self.unit)))
         place, count = (self.class_index * cells + self.cell)[order], self.count[order]
         total = np.zeros((classes * cells, classes * cells), dtype=np.int64)
         for first in range(0, int(unit[-1]) + 1, _UNITS_PER_BLOCK):

@@ -201,6 +201,7 @@ class LocalBatches:
         self._tally = GroupTally()
         self._ranked: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[pl.Series, Ints]] = {}
         self._keys: dict[str, Ints] = {}
+        self._clusters: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Ints, Ints]] = {}
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
@@ -242,15 +243,18 @@ class LocalBatches:
         return self._ranked[key]
 
     def clusters(self, column: str, only: Mapping[str, str]) -> tuple[Ints, Ints]:
-        """Return the keys of the texts that ``groups`` has, ascending, and their numbers.
+        """Return the keys of the texts that ``groups`` has, ascending, and their numbers; the last are kept.
 
         Millions of texts are not sorted, and are not in memory as objects of Python.
         """
-        if column not in self._keys:
-            self._keys = {column: text_keys(self.levels[column].texts)}
-        codes = self._tally.counted_codes(column, self._codes(only))
-        codes = codes[np.argsort(self._keys[column][codes])]
-        return self._keys[column][codes], codes
+        key = column, tuple(only.items())
+        if key not in self._clusters:
+            if column not in self._keys:
+                self._keys = {column: text_keys(self.levels[column].texts)}
+            codes = self._tally.counted_codes(column, self._codes(only))
+            codes = codes[np.argsort(self._keys[column][codes])]
+            self._clusters = {key: (self._keys[column][codes], codes)}
+        return self._clusters[key]
 
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
@@ -620,6 +624,8 @@ class GroupTally:
 
         They are in order.
         """
+        if not self._combined:  # the codes of a single key are the units
+            return np.flatnonzero(self._table.sums[:, :2].any(axis=1))
         code_of, counts = self._combinations
         is_counted = counts[:, :2].sum(axis=1) > 0
         for other, code in codes.items():
@@ -644,9 +650,7 @@ class GroupTally:
     def _combinations(self) -> tuple[dict[str, Ints], Ints]:
         """Codes by key column of each combination, and its rows by kind, of shape (combinations, 4)."""
         present = np.flatnonzero(self._table.sums.any(axis=1))
-        counts = np.zeros((len(present), _KINDS), dtype=np.int64)
-        met = self._table.sums[present, :_KINDS]
-        counts[:, : met.shape[1]] = met
+        counts = self._table.of(present, _KINDS)
         codes, unit = dict[str, Ints](), present
         for column, numbering in zip(reversed(self._columns[1:]), reversed(self._combined), strict=True):
             pair = numbering.values[unit]

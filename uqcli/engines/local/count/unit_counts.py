@@ -25,7 +25,7 @@ _FEW_EDGES: Final = 4
 _LARGEST: Final = int(np.iinfo(np.int64).max)
 
 
-def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) -> Ints:
+def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) -> Keys:
     """Count the rows by unit, column and label (see ``Table.counted``)."""
     unit_of_code = np.zeros(len(rows.read().levels[column]), dtype=np.int64)
     unit_of_code[rows.read().clusters(column, rows.only)[1]] = unit
@@ -41,7 +41,7 @@ def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) 
         if widths not in edges:
             edges[widths] = _Edges.of(places, score, uncertainty)
         edges[widths].count(part, (score, uncertainty), unit_of_code, part.codes[column], sums)
-    return sums.reshape(size, columns, 2).astype(np.int64, copy=False)
+    return sums.reshape(size, columns, 2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
