@@ -378,8 +378,7 @@ class CalibrationRows:
         clusters, source = self.clusters, self.source
         if clusters is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
             return reference
-        counts = clusters.by_place(reference.drift_places(edges)).sum(axis=2)
-        return with_between(reference, counts)
+        return with_between(reference, clusters.by_cell(reference.drift_places(edges)))
 
     @cached_property
     def _scores(self) -> Cells:

@@ -179,6 +179,12 @@ class CountedClusters:
             rows=rows, positives=positives, selected=selected, true_positives=true_positives, zones=zones
         )
 
+    def by_cell(self, places: Places) -> Ints:
+        """Count the rows of each cluster by column; integers, shape (C, columns)."""
+        counts = self.by_place(places)
+        cells: Ints = counts[:, :, 0] + counts[:, :, 1]  # which takes half the memory of a sum of 64 bits
+        return cells
+
     def by_place(self, places: Places) -> Ints:
         """Count the rows of each cluster by column and label; integers, shape (C, columns, 2)."""
         return self.table.counted(self.column, np.arange(len(self.key)), places)

@@ -225,11 +225,13 @@ def counts_of_units(count: Ints, unit_of: Ints | None = None) -> UnitCounts:
 
     ``unit_of`` has another number for each unit, such as its day; int64, shape (units,).
     """
-    unit, cell = np.nonzero(count)
+    place = np.flatnonzero(count)
+    cell = (place % count.shape[1]).astype(np.int8)
+    unit = place // count.shape[1]
     return UnitCounts(
         unit=unit if unit_of is None else unit_of[unit],
-        class_index=np.broadcast_to(np.int64(0), len(unit)),
+        class_index=np.broadcast_to(np.int8(0), len(unit)),
         cell=cell,
-        count=count[unit, cell],
+        count=count.ravel()[place],
         shape=(len(count), 1, count.shape[1]),
     )

@@ -18,6 +18,7 @@ from uqcli.base.counts import Floats, Ints, distinct_numbers, row_starts, run_st
 from uqcli.base.draws import hashes
 from uqcli.base.rows import Rows
 from uqcli.kernels.hashing import low_hashes
+from uqcli.kernels.units import dense_ranks
 
 MAX_SAMPLED: Final = 1 << 16
 """Maximum distinct values in the sample that weights are tested on."""
@@ -134,8 +135,9 @@ class WeightSummary:
                 total + int(weight[has_label].sum()),
             )
             if self._has_few_values():
-                of_weight = zip(*np.unique(weight[has_label], return_counts=True), strict=True)
-                self.rows_by_weight.update({(class_index, int(w)): int(n) for w, n in of_weight})
+                weights, rank = dense_ranks(weight[has_label])
+                of_weight = zip(weights.tolist(), np.bincount(rank).tolist(), strict=True)
+                self.rows_by_weight.update({(class_index, w): n for w, n in of_weight})
         key = hashes(columns)
         if len(self.key) == MAX_SAMPLED:
             sampled = key <= self.key[-1]

@@ -200,6 +200,7 @@ class LocalBatches:
         self._used = self._positives = 0
         self._tally = GroupTally()
         self._ranked: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[pl.Series, Ints]] = {}
+        self._clusters_met = 0
         self._keys: dict[str, Ints] = {}
         self._clusters: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Ints, Ints]] = {}
         self.roles = request.roles
@@ -256,6 +257,14 @@ class LocalBatches:
             self._clusters = {key: (self._keys[column][codes], codes)}
         return self._clusters[key]
 
+    def _look_at_clusters(self, groups: GroupsOfRows, rows: int, sources: Sequence[OpenedInput]) -> None:
+        """Refuse too many clusters among the first rows, the last of which have these groups."""
+        column = self.roles.cluster
+        if column is None or not len(groups.kind):
+            return
+        self._clusters_met = max(self._clusters_met, int(groups.codes[column].max()) + 1)  # in row order
+        refusals.require_memory_of_clusters(column, self._clusters_met, rows, lambda: _rows_expected(sources))
+
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
 
@@ -311,6 +320,7 @@ class LocalBatches:
                     self._used += used
                     self._positives += positives
                     self._tally.add(groups)
+                    self._look_at_clusters(groups, checker.rows, sources)
                     signs.add(origin, sign)
                     report_reading(sources, input_index, checker.rows)
                     yield result, checker.rows
@@ -574,6 +584,14 @@ class GroupsOfRows:
 
     codes: Mapping[str, Ints]
     kind: Ints
+
+
+def _rows_expected(sources: Sequence[OpenedInput]) -> int | None:
+    """Estimate the rows of all inputs; None if one is a stream or compressed text."""
+    if not all(source.origin.regular for source in sources):
+        return None  # to look for them would consume a stream
+    rows = [source.rows_expected() for source in sources]
+    return None if None in rows else sum(size or 0 for size in rows)
 
 
 _KINDS: Final = 4
