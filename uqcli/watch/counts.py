@@ -168,16 +168,23 @@ def _by_cluster(
     if not levels:
         return {}
     texts = sorted(levels, key=levels.__getitem__)
-    floating = [f"{text}.0" if re.fullmatch(FLOATING_WHOLE, f"{text}.0") else text for text in texts]
+    whole = (
+        {}
+        if not known
+        else {
+            code: f"{text}.0" for code, text in enumerate(texts) if re.fullmatch(FLOATING_WHOLE, f"{text}.0")
+        }
+    )
     by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
     for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
+        name = promise.name
         digests, older = (
-            [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in spelt]).tolist()]
-            for spelt in (texts, floating)
+            [f"{key:016x}" for key in text_keys(f"{name}\0{text}" for text in spelt).tolist()]
+            for spelt in (texts, whole.values())
         )
-        digests = [
-            old if old in known and new not in known else new for new, old in zip(digests, older, strict=True)
-        ]
+        for code, old in zip(whole, older, strict=True):
+            if old in known and digests[code] not in known:
+                digests[code] = old
         columns = (column.tolist() for column in clusters.pairs)
         for code, index, successes, trials in zip(*columns, strict=True):
             if trials and code in days:
