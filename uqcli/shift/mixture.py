@@ -160,7 +160,8 @@ class UnitCounts:
         of_class, cell, count = self.class_index[order], self.cell[order], self.count[order]
         total = np.zeros((classes * cells, classes * cells), dtype=np.int64)
         for first in range(0, int(unit[-1]) + 1, _UNITS_PER_BLOCK):
-            start, stop = np.searchsorted(unit, [first, first + _UNITS_PER_BLOCK])
+            ends = np.array([first, first + _UNITS_PER_BLOCK], dtype=unit.dtype)  # else units are converted
+            start, stop = np.searchsorted(unit, ends)
             block = np.zeros((_UNITS_PER_BLOCK, classes * cells), dtype=np.int64)
             place = of_class[start:stop].astype(np.int64) * cells + cell[start:stop]
             np.add.at(block, (unit[start:stop] - first, place), count[start:stop].astype(np.int64))
