@@ -1,14 +1,18 @@
 """Tests of the memory check: jobs that keep rows are refused before they start if memory is short."""
 
+import re
 import sys
 
 import numpy as np
 import polars as pl
 import psutil
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from uqcli.base.running import machine
 from uqcli.engines import open as engines
+from uqcli.engines import refusals
 from uqcli.engines.local import engine as local
 
 ROWS = 3000
@@ -155,3 +159,57 @@ def test_no_limit_of_memory_changes_a_byte(uqcli, rows, line):
     note = b"3,000 of them are read again in each pass"
     assert note in uqcli(*line, "--verbose", "--memory", "9kB").out.replace(b"\n", b" ")
     assert note not in uqcli(*line, "--verbose").out.replace(b"\n", b" ")
+
+
+@pytest.mark.parametrize("job", ["boundary", "evaluate", "tce"])
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_clusters_that_do_not_fit_are_refused_with_the_memory_they_need(
+    uqcli, rows, tmp_path, monkeypatch, job, ending
+):
+    monkeypatch.setattr(refusals, "_FEW_CLUSTERS", 100)
+    frame = rows.with_columns(customer=pl.int_range(ROWS) // 2)
+    getattr(frame, f"write_{ending}")(tmp_path / f"c.{ending}")
+    assert uqcli("boundary", "d.parquet", "--precision", "0.5", "-o", "rule.json", "-q").code == 0
+    rule = ["rule.json"] if job == "evaluate" else []
+    target = ["--precision", "0.5"] if job == "boundary" else []
+    line = [job, *rule, f"c.{ending}", *target, "--cluster", "customer", "-q"]
+    needed = ROWS // 2 * refusals._BYTES_PER_CLUSTER
+    assert uqcli(*line, "--memory", str(needed)).code == 0
+    outcome = uqcli(*line, "--memory", str(needed - 1))
+    assert outcome.code == 3
+    assert "column 'customer'" in outcome.err
+    stated = float(re.search(r"take about (\S+) GB of memory", outcome.err)[1])
+    assert stated * 1e9 == pytest.approx(needed, rel=0.1)
+
+
+def test_clusters_are_refused_as_soon_as_too_many_are_met(uqcli, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(refusals, "_FEW_CLUSTERS", 100)
+    frame = rows.with_columns(customer=pl.int_range(ROWS))
+    for part in range(3):
+        frame.with_columns(pl.col("customer") + part * ROWS).write_parquet(tmp_path / f"c{part}.parquet")
+    outcome = uqcli(
+        "tce", *(f"c{part}.parquet" for part in range(3)), "--cluster", "customer", "--memory=1MB"
+    )
+    assert outcome.code == 3
+    first, met = re.search(r"has (\S+) values in the first (\S+) rows", outcome.err).groups()
+    assert first == met
+    assert int(met.replace(",", "")) == ROWS
+
+
+def test_clusters_may_take_the_memory_that_is_free(uqcli, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(refusals, "_FEW_CLUSTERS", 100)
+    rows.with_columns(customer=pl.int_range(ROWS)).write_parquet(tmp_path / "c.parquet")
+    line = ["tce", "c.parquet", "--cluster", "customer", "-q"]
+    still_to_come = ROWS * (refusals._BYTES_PER_CLUSTER - refusals._BYTES_MET)
+    for free, code in ((still_to_come, 0), (still_to_come - 1, 3), (None, 0)):
+        monkeypatch.setattr(machine, "available_bytes", lambda free=free: free)
+        assert uqcli(*line).code == code
+
+
+@given(values=st.integers(1, 50), rows=st.integers(1, 200), more=st.integers(0, 500))
+def test_distinct_values_of_all_rows_are_those_of_equally_frequent_ones(values, rows, more):
+    met = values * (1 - (1 - 1 / values) ** rows)
+    distinct = min(rows, max(1, round(met)))
+    estimate = refusals.distinct_expected(distinct, rows, rows + more)
+    assert distinct - 1e-6 <= estimate <= distinct + more + 1e-6
+    assert refusals.distinct_expected(distinct, rows, rows) == pytest.approx(distinct)

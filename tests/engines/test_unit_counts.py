@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from tests.engines.test_partitions import RECORDS, ROLES, SCORES, frame
 from tests.engines.test_tables import EXAMPLES, write_inputs
+from uqcli.base.draws import text_keys
 from uqcli.engines.protocol import Places
 from uqcli.engines.request import DataRequest
 
@@ -62,7 +63,8 @@ def test_rows_are_counted_by_unit_as_by_hand(engine, tmp_path_factory, records, 
     for name in (None, *table.groups("region")):
         rows = [record for record in records if name in (None, record["region"])]
         part = table if name is None else table.only("region", name)
-        days = part.groups("day")
+        days = sorted(part.groups("day"), key=lambda day: text_keys([day]).item())
+        assert part.clusters("day").tolist() == text_keys(days).tolist()
         unit_of = dict(zip(days, units, strict=False))
         result = part.counted("day", np.array([unit_of[day] for day in days]), where)
         assert result.tolist() == counted(rows, unit_of, where).tolist()

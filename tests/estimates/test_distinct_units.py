@@ -1,5 +1,6 @@
 """Tests of sums over distinct units against exact fractions, whatever is pooled, and whatever the order."""
 
+import math
 from collections import Counter
 from fractions import Fraction
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.estimates.distinct_units import DistinctUnits
+from uqcli.estimates.distinct_units import DistinctUnits, rounded_sum
 
 
 @pytest.mark.parametrize("units", [3, 999, 1000, 3000])
@@ -63,3 +64,25 @@ def test_whole_numbers_add_up_exactly():
     assert units.sum(units.columns[0]) == 7 * 1500 + 3 * 700
     assert units.effective(units.columns[0]) == (7 * 1500 + 3 * 700) ** 2 / (49 * 1500 + 9 * 700)
     assert units.effective(units.columns[0] * 0) == 0.0
+
+
+@pytest.mark.parametrize("values", [0, 1, 200, 201, 3000])
+@pytest.mark.parametrize("spread", [0, 3, 40, 500, 1000])
+@pytest.mark.parametrize("cancels", [False, True])
+def test_a_sum_is_rounded_once(values, spread, cancels):
+    random = np.random.default_rng([values, spread, cancels])
+    numbers = random.normal(size=values) * 2.0 ** random.integers(-spread, spread + 1, values)
+    numbers[::7] = 0
+    if cancels:
+        numbers = random.permutation(np.concatenate([numbers, -numbers * (1 + 2.0**-50)]))
+    assert rounded_sum(numbers) == float(sum(map(Fraction, numbers.tolist()), Fraction(0)))
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, 5e-324, 1e308])
+def test_a_sum_of_odd_numbers_is_that_of_python(odd):
+    numbers = np.append(np.full(300, 0.1), odd)
+    np.testing.assert_equal(rounded_sum(numbers), math.fsum(numbers.tolist()))
+
+
+def test_whole_numbers_of_any_size_are_added_up():
+    assert rounded_sum(np.array([2**70] * 300, dtype=object)) == 300 * 2.0**70

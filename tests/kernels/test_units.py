@@ -10,6 +10,7 @@ from uqcli.kernels.units import (
     UnitTable,
     count_columns,
     count_places,
+    dense_ranks,
     find_extremes,
     first_rows,
     number_values,
@@ -63,6 +64,22 @@ def test_a_table_grows_with_its_values():
     assert numbering.of(value)[0].tolist() == list(range(5000))
 
 
+@given(values=st.lists(FAR | st.integers(-5, 5), max_size=30), wide=st.booleans())
+def test_dense_ranks_are_those_of_a_sort(values, wide):
+    values = [value >> (not wide) * 40 for value in values]
+    distinct, rank = dense_ranks(np.array(values, dtype=np.int64))
+    assert distinct.tolist() == sorted(set(values))
+    assert rank.tolist() == [sorted(set(values)).index(value) for value in values]
+    assert {distinct.dtype, rank.dtype} == {np.dtype(np.int64)}
+
+
+@pytest.mark.parametrize("step", [1, 3, 2**40])
+def test_dense_ranks_of_many_rows_are_those_of_numpy(step):
+    values = np.random.default_rng(2).permutation(600_000) // 7 * step - 10**6
+    for found, right in zip(dense_ranks(values), np.unique(values, return_inverse=True), strict=True):
+        np.testing.assert_array_equal(found, right)
+
+
 @given(places=st.lists(st.integers(0, 6), max_size=20))
 def test_first_rows_are_those_of_a_loop(places):
     expected = [row for row, place in enumerate(places) if place not in places[:row]]
@@ -96,6 +113,11 @@ def test_sums_by_unit_are_exact(batches):
         table.add(unit, column, number)
         for place, other, value in batch:
             expected[place, other] += value
+    chosen = table.of(np.array([9, 20, 0]), 6)
+    assert chosen.tolist() == [expected[9].tolist(), [0] * 6, expected[0].tolist()]
+    assert (chosen.dtype == object) == (int(chosen.max()) > 2**63 - 1)
+    everything = table.of(None, 9)
+    assert (everything.shape[1], everything.astype(object).sum()) == (9, expected.sum())
     rows = np.zeros((10, 6), dtype=object)
     for place, other, _ in (row for batch in batches for row in batch):
         rows[place, other] += 1

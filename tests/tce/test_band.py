@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from tests.oracles import band as oracle
 from uqcli.base.counts import pool
+from uqcli.kernels import units
 from uqcli.tce import band
 from uqcli.tce.band import BlockLimits, calibration_band
 
@@ -43,14 +44,14 @@ def test_the_band_is_that_of_all_blocks(rows, confidence, most):
 @given(
     st.lists(ROWS, min_size=1, max_size=4),
     st.lists(st.sampled_from([0.5, 0.9]), min_size=4, max_size=4),
-    st.sampled_from([0, 100]),
+    st.sampled_from([0, 1 << 12]),
 )
-def test_bands_that_share_limits_are_those_of_each_alone(problems, confidences, most):
+def test_bands_that_share_limits_are_those_of_each_alone(problems, confidences, few):
     limits = BlockLimits()
     for rows, confidence in zip(problems, confidences, strict=False):
         counts = pool(np.array([s for s, _ in rows]), np.array([bool(y) for _, y in rows]))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(band, "_MAX_TABLE", most)  # beyond, pairs are sorted
+            patch.setattr(units, "_FEW_PLACES", few)  # beyond, pairs are hashed
             shared = calibration_band(counts, confidence, limits)
         assert repr(shared) == repr(calibration_band(counts, confidence))
 

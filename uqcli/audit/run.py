@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -30,6 +29,7 @@ from uqcli.engines.refusals import require_few_groups
 from uqcli.engines.request import DataRequest, FeatureRequest
 from uqcli.estimates.proportion import BoundedRate, clopper_pearson, holm
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval, tail_of_clusters
+from uqcli.estimates.unit_trials import UnitTrials
 
 AUDITED = Need(
     description="the audited columns of every row",
@@ -180,14 +180,9 @@ def _tested_over_clusters(
 ) -> _Tested:
     """Test the rate of each segment over clusters; segments of too few clusters are left out."""
     inside = division.segment >= 0
-    keys = np.stack([division.segment[inside], cluster[inside]])
-    pairs, place = np.unique(keys, axis=1, return_inverse=True)
-    sums = np.zeros((2, pairs.shape[1]), dtype=np.int64)
-    weight, place = outcomes.weight[inside], place.reshape(-1)
-    for total, numbers in zip(sums, (weight * outcomes.success[inside], weight), strict=True):
-        np.add.at(total, place, numbers)
-    cuts = np.searchsorted(pairs[0], np.arange(len(division.rows) + 1))
-    segments = [sums[:, start:stop] for start, stop in pairwise(cuts.tolist())]
+    counted = UnitTrials()
+    counted.add(division.segment[inside], cluster[inside], outcomes.weight[inside], outcomes.success[inside])
+    segments = [counted.of(segment) for segment in range(len(division.rows))]
     rate, rates = float(bound if upper else 1 - bound) if chances is None else 1 - chances, []
     for hits, trials in segments:
         outcome = hits if upper else trials - hits

@@ -23,6 +23,7 @@ from uqcli.base.wording import ranges
 from uqcli.estimates.proportion import POWER
 from uqcli.kernels.poisson_binomial import distribution
 from uqcli.kernels.sums import indices_of_ranks
+from uqcli.kernels.units import dense_ranks
 
 MIN_ROWS: Final = 50
 """Weight below which a segment is not tested."""
@@ -103,7 +104,7 @@ def _division(columns: tuple[int, ...], index: Ints, weight: Ints) -> Division:
     code = np.zeros(len(index), dtype=np.int64)
     for column, width in zip(shifted.T, widths.tolist(), strict=True):
         code = code * width + column
-    codes, position = _distinct(code[present], int(np.prod(widths, dtype=np.float64)))
+    codes, position = dense_ranks(code[present])
     rows = np.zeros(len(codes), dtype=np.int64)
     np.add.at(rows, position, weight[present])
     segment = np.full(len(index), -1, dtype=np.int64)
@@ -111,17 +112,6 @@ def _division(columns: tuple[int, ...], index: Ints, weight: Ints) -> Division:
     kept = codes[rows >= MIN_ROWS]
     values = np.stack(np.unravel_index(kept, tuple(widths.tolist())), axis=1).astype(np.int64) + MISSING
     return Division(columns=columns, values=values, segment=segment, rows=rows[rows >= MIN_ROWS])
-
-
-def _distinct(code: Ints, stop: int) -> tuple[Ints, Ints]:
-    """Return sorted codes that include all of the rows, and the position of each row's code in them.
-
-    Few possible codes are all listed, since sorting the rows takes longer.
-    """
-    if stop <= max(1 << 16, 2 * len(code)):
-        return np.arange(stop), code
-    codes, position = np.unique(code, return_inverse=True)
-    return codes, position
 
 
 def _unseen(division: Division, identity: NDArray[np.uint64], seen: set[tuple[int, int]]) -> Division:

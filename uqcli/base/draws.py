@@ -6,14 +6,16 @@ Randomised prediction sets are keyed by row position.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from hashlib import blake2b
+from itertools import islice
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Floats, Ints, distinct_numbers
 from uqcli.base.defaults import MAX_SEED
 from uqcli.base.errors import UsageError
 
@@ -49,7 +51,7 @@ def uniforms(position: Ints, seed: int, purpose: Purpose) -> Floats:
     """
     result = np.empty(len(position))
     block_of = position // ROWS_PER_BLOCK
-    for block in np.unique(block_of).tolist():
+    for block in distinct_numbers(block_of).tolist():
         start, stop = np.searchsorted(block_of, [block, block + 1])
         block_draws = generator(seed, purpose, block, 0).random(ROWS_PER_BLOCK)
         result[start:stop] = block_draws[position[start:stop] - block * ROWS_PER_BLOCK]
@@ -71,10 +73,16 @@ def hashes(columns: Sequence[NDArray[np.generic]], *key: int) -> NDArray[np.uint
     return mixed
 
 
-def text_keys(texts: Sequence[str]) -> Ints:
+_TEXTS_TOGETHER: Final = 1 << 16
+"""Texts whose digests are joined at a time: each is an object of 41 bytes."""
+
+
+def text_keys(texts: Iterable[str]) -> Ints:
     """Compute a key of each text, at least 0, by which clusters are drawn whatever other texts there are."""
-    digests = b"".join([blake2b(text.encode(), digest_size=8).digest() for text in texts])
-    return (np.frombuffer(digests, dtype="<u8") >> np.uint64(1)).astype(np.int64)
+    rest, keys = iter(texts), [np.zeros(0, dtype="<u8")]
+    while part := [blake2b(text.encode(), digest_size=8).digest() for text in islice(rest, _TEXTS_TOGETHER)]:
+        keys.append(np.frombuffer(b"".join(part), dtype="<u8"))
+    return (np.concatenate(keys) >> np.uint64(1)).astype(np.int64)
 
 
 def dealt(keys: Ints, parts: int, *hash_key: int) -> Ints:

@@ -18,6 +18,7 @@ from uqcli.base.counts import (
     bin_of,
     binned_cells,
     distinct_cells,
+    distinct_numbers,
     indices_by_bin,
     mask_for_all_rows,
     merge,
@@ -191,7 +192,7 @@ def _ranges_of_edges(counts: RangeCounts, edges: Floats) -> Bools:
     with_positives = np.flatnonzero(counts.positives)
     # the rows of an opened range above the edge may be negative
     cell_starts = np.concatenate([[0], np.flatnonzero(mask), np.searchsorted(counts.value, edges)])
-    first = np.unique(np.searchsorted(with_positives, cell_starts))
+    first = distinct_numbers(np.searchsorted(with_positives, cell_starts))
     lowest = with_positives[first[first < len(with_positives)]]
     return mask | counts.around(near_thresholds(counts.value[lowest]))
 

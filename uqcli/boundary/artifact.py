@@ -18,9 +18,9 @@ from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
 from uqcli.boundary.reference import (
     MAX_ROWS_BETWEEN,
-    DriftCells,
     SavedEnds,
     SavedReference,
+    drift_cells,
     widest,
     with_between,
 )
@@ -40,6 +40,7 @@ from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import SavedDependence, absent_if_none, given
 from uqcli.shift.rule import BinaryWeights
@@ -184,7 +185,8 @@ def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtif
     request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     batches = open_engine(request.engine).batches(request)
-    counted = DriftCells(len(rule.thresholds))
+    counted = UnitTable()
     for rows in batches:
-        counted.add(rows.groups[key], reference.places(edges, rows.score, rows.uncertainty), rows.weights())
-    return msgspec.structs.replace(rule, reference=with_between(reference, counted.counts()))
+        counted.add(rows.groups[key], reference.drift_cell(edges, rows), rows.weight)
+    table = counted.of(None, int(drift_cells(len(edges) + 1).max()) + 1)
+    return msgspec.structs.replace(rule, reference=with_between(reference, table))

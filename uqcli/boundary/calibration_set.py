@@ -43,7 +43,6 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.reference import (
     MAX_ROWS_BETWEEN,
     SavedReference,
-    counts_of_units,
     ranges_for_reference,
     reference_of,
     with_between,
@@ -290,7 +289,7 @@ class CalibrationRows:
         roles = tuple(self.constraint.amounts)
         if roles not in self._clusters:
             rows = self.table.rows()
-            key = self.clusters.key_of_group[rows.groups[self.clusters.column]]
+            key = self.clusters.key[rows.groups[self.clusters.column]]
             uncertainty = np.zeros(len(rows)) if rows.uncertainty is None else rows.uncertainty
             amounts = [units(rows.numbers[role]) for role in roles]
             self._clusters[roles] = ClusteredRows.from_rows(
@@ -390,8 +389,7 @@ class CalibrationRows:
         clusters, source = self.clusters, self.source
         if clusters is None or source.dropped or source.rows > MAX_ROWS_BETWEEN:
             return reference
-        counts = clusters.by_place(reference.drift_places(edges)).sum(axis=2)
-        return with_between(reference, counts_of_units(counts))
+        return with_between(reference, clusters.by_cell(reference.drift_places(edges)))
 
     @cached_property
     def _scores(self) -> Cells:

@@ -20,7 +20,6 @@ from fractions import Fraction
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from uqcli.base.choices import EngineName
 from uqcli.base.counts import CellRow, Cells, Ints
@@ -39,6 +38,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Table
 from uqcli.engines.request import SAMPLED_FOR, DataRequest, FeatureRequest, Inputs, Roles
 from uqcli.estimates.confusion import Confusion
+from uqcli.kernels.units import dense_ranks
 from uqcli.rules.labelled import open_table, read_labelled
 from uqcli.rules.saved import Source
 
@@ -114,8 +114,8 @@ def _compared(
     """
     own, columns = _keys(data, common)
     other, _ = _keys(pilot, common)
-    values, index, count = np.unique(own, return_inverse=True, return_counts=True)
-    is_unique = count[index] == 1
+    values, index = dense_ranks(own)
+    is_unique = np.bincount(index)[index] == 1
     repeated = 1 - float(is_unique.mean())
     counted = np.ones(len(own), dtype=np.bool_)
     if common and columns < _FEW_COLUMNS:
@@ -129,7 +129,7 @@ def _compared(
     )
 
 
-def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[NDArray[np.uint64], int]:
+def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[Ints, int]:
     """Return a key of each row by the values of its columns, and the number of columns.
 
     Numbers and labels are compared as such, other columns as text.
@@ -144,7 +144,7 @@ def _keys(data: DataRequest, columns: tuple[str, ...]) -> tuple[NDArray[np.uint6
         for feature in (rows.features[feature.name] for feature in features)
     ]
     values = [*rows.numbers.values(), *labels, *texts]
-    return hashes(values), len(values)
+    return hashes(values).view(np.int64), len(values)
 
 
 SAMPLED_ABOVE: Final = "sampled_above"

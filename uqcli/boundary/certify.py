@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, distinct_numbers
 from uqcli.base.defaults import SCORE_BINS
-from uqcli.base.draws import Purpose, hashes, text_keys
+from uqcli.base.draws import Purpose, hashes
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -47,7 +47,7 @@ from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, DriftCells, SavedReference, reference_of, with_between
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, drift_cells, reference_of, with_between
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
@@ -63,6 +63,7 @@ from uqcli.boundary.search.thresholds import (
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.kernels.units import UnitTable, dense_ranks
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source, absent_if_none
@@ -107,15 +108,16 @@ def certified(
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     dependence = None
     if cluster is not None:
-        index = np.unique(rows.groups[cluster], return_inverse=True)[1]
+        _, index = dense_ranks(rows.groups[cluster])
         counts = counts_by_cluster(rule.boundary, rows, index)
         dependence = saved_dependence(request, counts)
     edges, source = rule.boundary.uncertainty_edges, report.source
     reference = _reference(rows, edges)
     if cluster is not None and not source.dropped and source.rows <= MAX_ROWS_BETWEEN:
-        counted = DriftCells(len(edges) + 1)
-        counted.add(index, reference.places(edges, rows.score, rows.uncertainty), rows.weights())
-        reference = with_between(reference, counted.counts())
+        counted = UnitTable()
+        counted.add(index, reference.drift_cell(edges, rows), rows.weight)
+        cells = int(drift_cells(len(edges) + 1).max()) + 1
+        reference = with_between(reference, counted.of(None, cells))
     artifact = artifact_of(report, rule.nested, reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 
@@ -202,7 +204,7 @@ def rows_to_certify(table: Table, cluster: str | None) -> Rows:
     """Return the pooled rows of a table, with the key of each cluster's text if rows depend on each other."""
     rows = table.rows()
     if cluster is not None:
-        key = text_keys(table.groups(cluster))[rows.groups[cluster]]
+        key = table.clusters(cluster)[rows.groups[cluster]]
         rows = replace(rows, groups={cluster: key})
     return rows.pooled()
 
@@ -313,7 +315,7 @@ def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
     if cluster is None:
         pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
     else:
-        keys, index = np.unique(rows.groups[cluster], return_inverse=True)
+        keys, index = dense_ranks(rows.groups[cluster])
         order = np.lexsort((keys, hashes([keys], seed, Purpose.SPLIT)))
         in_pilot = np.zeros(len(keys), dtype=np.bool_)
         in_pilot[order[: len(keys) // PILOT_PARTS]] = True

@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.base.choices import ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, bin_of, run_starts
 from uqcli.base.defaults import FOLDS
-from uqcli.base.draws import Purpose, dealt, text_keys
+from uqcli.base.draws import Purpose, dealt
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
@@ -33,6 +33,7 @@ from uqcli.estimates.resampling import resample
 from uqcli.estimates.survey import FEW_CLUSTERS, proportion_interval
 from uqcli.estimates.value import Net
 from uqcli.kernels.exchange import exchanged_rows
+from uqcli.kernels.units import UnitTable, dense_ranks
 from uqcli.rules.saved import SavedDependence, promise_name
 
 _BLOCK_CLUSTERS: Final = 20
@@ -68,7 +69,7 @@ class ClusteredRows:
         """Sort rows, each as often as its weight; arrays of shape (n,), and (amounts, n)."""
         order = np.lexsort((positive, uncertainty, score, key))
         order = np.repeat(order, weight[order])
-        keys, cluster = np.unique(key[order], return_inverse=True)
+        keys, cluster = dense_ranks(key[order])
         return cls(
             key=keys,
             cluster=cluster,
@@ -138,18 +139,9 @@ class CountedClusters:
     column: str
 
     @cached_property
-    def key_of_group(self) -> Ints:
-        """Key of each group of the column, in the order of their texts; int64, shape (C,)."""
-        return text_keys(self.table.groups(self.column))
-
-    @cached_property
     def key(self) -> Ints:
         """Ascending keys of the clusters; int64, shape (C,)."""
-        return self.key_of_group[self._order]
-
-    @cached_property
-    def _order(self) -> Ints:
-        return np.argsort(self.key_of_group)
+        return self.table.clusters(self.column)
 
     def counts(self, cells: Cells, seed: int, purpose: Purpose = Purpose.THIN) -> tuple[Ints, Ints]:
         """Count the rows and positive rows of each fold and cell (see ``ClusteredRows.counts``)."""
@@ -160,7 +152,7 @@ class CountedClusters:
             column=np.arange(bins * (len(edges) + 1)).reshape(bins, -1),
         )
         counts = np.zeros((FOLDS, _length(cells), 2), dtype=np.int64)
-        counted = self.table.counted(self.column, dealt(self.key_of_group, FOLDS, seed, purpose), places)
+        counted = self.table.counted(self.column, dealt(self.key, FOLDS, seed, purpose), places)
         counts[: len(counted)] = counted
         return counts.sum(axis=2), counts[:, :, 1]
 
@@ -179,19 +171,23 @@ class CountedClusters:
 
         counts, zones = taken(boundary.thresholds), None
         rows, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
-        selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1]
+        selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1].astype(np.int64)
         if boundary.review_thresholds is not None:
             handled = taken(boundary.review_thresholds)[:, 1]
-            zones = handled.sum(axis=1) - selected, handled[:, 1]
+            zones = handled.sum(axis=1) - selected, handled[:, 1].astype(np.int64)
         return Confusion(
             rows=rows, positives=positives, selected=selected, true_positives=true_positives, zones=zones
         )
 
+    def by_cell(self, places: Places) -> Ints:
+        """Count the rows of each cluster by column; integers, shape (C, columns)."""
+        counts = self.by_place(places)
+        cells: Ints = counts[:, :, 0] + counts[:, :, 1]  # which takes half the memory of a sum of 64 bits
+        return cells
+
     def by_place(self, places: Places) -> Ints:
-        """Count the rows of each cluster by column and label; int64, shape (C, columns, 2)."""
-        rank = np.empty(len(self._order), dtype=np.int64)
-        rank[self._order] = np.arange(len(rank))
-        return self.table.counted(self.column, rank, places)
+        """Count the rows of each cluster by column and label; integers, shape (C, columns, 2)."""
+        return self.table.counted(self.column, np.arange(len(self.key)), places)
 
 
 def clusters_of(table: Table, column: str | None) -> CountedClusters | None:
@@ -294,27 +290,22 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Co
 
     ``cluster`` is the index of each row's cluster, int64 of shape (n,).
     """
-    clusters, weight, positive = int(cluster.max(initial=-1)) + 1, rows.weight, rows.labels
-
-    def counted(mask: Bools) -> Ints:
-        weights = None if weight is None else weight[mask]
-        counts: Ints = np.bincount(cluster[mask], weights, clusters).astype(np.int64)
-        return counts
-
-    def taken(thresholds: Sequence[float | None]) -> tuple[Ints, Ints]:
-        mask = decide(rows.score, rows.uncertainty, boundary.uncertainty_edges, thresholds)
-        return counted(mask), counted(mask & positive)
-
-    (selected, true_positives), zones = taken(boundary.thresholds), None
-    if boundary.review_thresholds is not None:
-        handled, caught = taken(boundary.review_thresholds)
-        zones = handled - selected, caught
+    thresholds = [boundary.thresholds, boundary.review_thresholds or boundary.thresholds]
+    flagged, handled = (
+        decide(rows.score, rows.uncertainty, boundary.uncertainty_edges, of_bins) for of_bins in thresholds
+    )
+    table = UnitTable()
+    table.add(cluster, 4 * handled + 2 * flagged + rows.labels, rows.weight)
+    counts = table.of(np.arange(int(cluster.max(initial=-1)) + 1), 8).reshape(-1, 2, 2, 2)
+    selected, kept = counts[:, :, 1].sum(axis=1), counts[:, 1].sum(axis=1)
     return Confusion(
-        rows=counted(np.ones(len(rows), dtype=np.bool_)),
-        positives=counted(positive),
-        selected=selected,
-        true_positives=true_positives,
-        zones=zones,
+        rows=counts.sum(axis=(1, 2, 3)),
+        positives=counts[:, :, :, 1].sum(axis=(1, 2)),
+        selected=selected.sum(axis=1),
+        true_positives=selected[:, 1],
+        zones=None
+        if boundary.review_thresholds is None
+        else (kept.sum(axis=1) - selected.sum(axis=1), kept[:, 1]),
     )
 
 

@@ -16,6 +16,7 @@ from uqcli.base.draws import digest, hashes
 from uqcli.base.rows import Rows
 from uqcli.engines.repeated_rows import are_copies
 from uqcli.estimates.confusion import Confusion
+from uqcli.kernels.units import dense_ranks
 
 
 def copies(rows: Rows, seed: int) -> tuple[Ints, NDArray[np.uint64]]:
@@ -59,7 +60,7 @@ def drawn_rows(
     Return the clusters at each boundary, shape (boundaries,): all of them, those with a positive row, those
     with a selected row, and those whose drawn row is positive.
     """
-    clusters, index = np.unique(cluster, return_inverse=True)
+    clusters, index = dense_ranks(cluster)
     rank = np.empty(len(key), dtype=np.int64)
     rank[np.lexsort((positive, key))] = np.arange(len(key))
     order = np.lexsort((rank, position, index))

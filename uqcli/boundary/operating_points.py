@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from uqcli.base.choices import Algorithm
-from uqcli.base.counts import Cells, Ints
+from uqcli.base.counts import Cells, Ints, distinct_numbers
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
@@ -374,7 +374,9 @@ def trade_off(grid: Cells, scores: Cells | None) -> Mapping[Algorithm, tuple[Fit
     Their true positives increase. A single row of all distinct scores is for a single threshold; None if not
     available.
     """
-    budgets = np.unique(np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)).tolist()
+    budgets = distinct_numbers(
+        np.geomspace(1, max(grid.total, 1), _MAX_BUDGETS).round().astype(np.int64)
+    ).tolist()
     constraints = [constraint_from(max_selected=str(budget)) for budget in budgets]
     grids = {Algorithm.VW_DPMT: grid} if scores is None else {Algorithm.VW_DPMT: grid, Algorithm.ST: scores}
     boundaries = {

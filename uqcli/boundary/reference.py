@@ -15,6 +15,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, bin_of, mask_for_all_rows
+from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.single_precision import highest_alike, lowered, lowest_alike, near_edges
 from uqcli.engines.protocol import Places
@@ -102,6 +103,11 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
             inside = row == index
             column[inside] = bin_of(score[inside], np.array(score_edges, dtype=np.float64))
         return row, column
+
+    def drift_cell(self, edges: Floats, rows: Rows) -> Ints:
+        """Return the cell of each row by ``drift_cells``; ``edges`` are those of uncertainty bins."""
+        cells: Ints = drift_cells(len(self.score_edges))[self.places(edges, rows.score, rows.uncertainty)]
+        return cells
 
     def drift_places(self, edges: Floats) -> Places:
         """Return the columns of the rows by ``drift_cells``; ``edges`` are those of uncertainty bins."""
@@ -203,8 +209,9 @@ def _positions(cumulative: Ints) -> Ints:
     return np.searchsorted(cumulative, equal_ranks(rows, SCORE_BINS) if rows else [], side="right")
 
 
-def with_between(reference: SavedReference, counts: UnitCounts) -> SavedReference:
-    """Add the covariance between clusters, if there are two, from their rows by ``drift_cells``."""
+def with_between(reference: SavedReference, table: Ints) -> SavedReference:
+    """Add the covariance between clusters, if there are two, from their rows by cell; shape (C, cells)."""
+    counts = counts_of_units(table)
     if counts.present < 2:
         return reference
     between = SavedBetween(
@@ -213,35 +220,18 @@ def with_between(reference: SavedReference, counts: UnitCounts) -> SavedReferenc
     return msgspec.structs.replace(reference, between=between)
 
 
-class DriftCells:
-    """Rows by unit (a day or a cluster) and cell, for a rule with a number of uncertainty bins."""
-
-    def __init__(self, bins: int) -> None:
-        self._cells = drift_cells(bins)
-        self._count = np.zeros((0, int(self._cells.max()) + 1), dtype=np.int64)
-
-    def add(self, unit: Ints, places: tuple[Ints, Ints], weight: Ints) -> None:
-        """Count rows by unit, and by uncertainty bin and score bin; int64, shape (n,) each."""
-        missing = int(unit.max(initial=-1)) + 1 - len(self._count)
-        if missing > 0:
-            self._count = np.pad(self._count, ((0, max(missing, len(self._count))), (0, 0)))
-        np.add.at(self._count, (unit, self._cells[places]), weight)
-
-    def counts(self, unit_of: Ints | None = None) -> UnitCounts:
-        """Return the rows by unit and cell, of a single class.
-
-        ``unit_of`` has another number for each unit, such as its day; int64, shape (units,).
-        """
-        return counts_of_units(self._count, unit_of)
-
-
 def counts_of_units(count: Ints, unit_of: Ints | None = None) -> UnitCounts:
-    """Return the rows of a single class by unit and cell from their table, of shape (units, cells)."""
-    unit, cell = np.nonzero(count)
+    """Return the rows of a single class by unit and cell from their table, of shape (units, cells).
+
+    ``unit_of`` has another number for each unit, such as its day; int64, shape (units,).
+    """
+    place = np.flatnonzero(count)
+    cell = (place % count.shape[1]).astype(np.int8)
+    unit = place // count.shape[1]
     return UnitCounts(
         unit=unit if unit_of is None else unit_of[unit],
-        class_index=np.zeros(len(unit), dtype=np.int64),
+        class_index=np.broadcast_to(np.int8(0), len(unit)),
         cell=cell,
-        count=count[unit, cell],
+        count=count.ravel()[place],
         shape=(len(count), 1, count.shape[1]),
     )

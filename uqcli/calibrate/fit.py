@@ -43,6 +43,7 @@ from uqcli.calibrate.tree import Nodes, TreeMatrix, learn_auc_tree, learn_trees,
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.refusals import require_few_groups
 from uqcli.estimates.score_metrics import log_losses
+from uqcli.kernels.units import dense_ranks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -256,7 +257,11 @@ def fit_groups(rows: Rows, options: CalibrationOptions) -> GroupsMap:
     codes = np.stack(
         [recoded(rows.features[column.name], column).astype(np.int64) for column in columns], axis=1
     )
-    combinations, group = np.unique(codes, axis=0, return_inverse=True)
+    group = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:  # ranks of the first columns together, and then of one more
+        first, group = dense_ranks(group * (int(column.max()) + 2) + column + 1)
+    combinations = np.empty((len(first), len(columns)), dtype=np.int64)
+    combinations[group] = codes
     all_counts = rows.counts(rows.score)
     overall_map = _fit(all_counts, options)
     require_few_groups(len(combinations), *rows.features)

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, ValueCounts, distinct_numbers, merge
+from uqcli.base.counts import Floats, Ints, ValueCounts, distinct_numbers, merge, run_starts
 from uqcli.base.defaults import FEW_SCORES, FOLDS, MEASURED_ROWS
 from uqcli.base.draws import Purpose, dealt, digest, generator
 from uqcli.base.records import dataclass
@@ -17,6 +17,7 @@ from uqcli.calibrate.scale import Scale
 from uqcli.engines.repeated_rows import are_copies
 from uqcli.estimates.score_metrics import log_losses
 from uqcli.kernels.sums import indices_of_ranks, sums_before, sums_from
+from uqcli.kernels.units import dense_ranks
 
 
 def rows_of(counts: ValueCounts) -> Rows:
@@ -37,7 +38,8 @@ def sample_of(counts: ValueCounts, seed: int) -> ValueCounts:
     rank = np.sort(random.choice(rows, MEASURED_ROWS, replace=False, shuffle=False))
     # for each score the negative rows come first
     index = indices_of_ranks(counts.count, rank)
-    indices, first = np.unique(index, return_index=True)
+    first = run_starts(index)
+    indices = index[first]
     before = sums_before(counts.count, indices)
     negative = rank - before[np.searchsorted(indices, index)] < counts.count[index] - counts.positives[index]
     count = np.diff(first, append=len(rank))
@@ -97,7 +99,7 @@ def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str 
 
 def _deal_clusters(weight: Ints, cluster: Ints, parts: int, random: np.random.Generator) -> Ints:
     """Deal whole clusters in turn, in an order by the hash of their key."""
-    clusters, index = np.unique(cluster, return_inverse=True)
+    clusters, index = dense_ranks(cluster)
     fold = dealt(clusters, parts, int(random.integers(1 << 62)))
     return np.where(fold[index] == np.arange(parts)[:, None], weight, 0)
 
@@ -152,7 +154,7 @@ def starts_of_bins(counts: ValueCounts, most: int = FEW_SCORES) -> Ints:
     rows = counts.rows
     ranks = np.array([r * rows // (most - 2) for r in range(1, most - 2)], dtype=np.int64)
     begins = indices_of_ranks(counts.count, ranks)
-    return np.unique(np.concatenate([[0, 1], begins, [len(counts.value) - 1]])).astype(np.int64)
+    return distinct_numbers(np.concatenate([[0, 1], begins, [len(counts.value) - 1]]))
 
 
 class MapOfScores(Protocol):

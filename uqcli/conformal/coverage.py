@@ -22,6 +22,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.single_precision import highest_alike, lowest_alike
 from uqcli.estimates.survey import limit_of_clusters, tail_of_clusters
 from uqcli.kernels.nonconformity import sets_below, true_label_scores
+from uqcli.kernels.units import dense_ranks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -178,8 +179,8 @@ def clustered_threshold(scores: Floats, weight: Ints, cluster: Ints, alpha: Frac
     >>> clustered_threshold(scores, np.ones(4, dtype=np.int64), cluster, Fraction(1, 2))
     0.3
     """
-    _, index = np.unique(cluster, return_inverse=True)
-    size = np.zeros(int(index.max(initial=-1)) + 1, dtype=np.int64)
+    clusters, index = dense_ranks(cluster)
+    size = np.zeros(len(clusters), dtype=np.int64)
     np.add.at(size, index, weight)
     share = _UNIT // size[index] * weight
     order = np.argsort(scores, kind="stable")
@@ -360,54 +361,3 @@ def shifted_p_value(
         return 1.0
     guaranteed = random.beta(rank, calibration_rows + 1 - rank, len(coverage))
     return float((1 + np.count_nonzero(coverage >= guaranteed)) / (len(coverage) + 1))
-
-
-_BITS = 32
-"""Bits of a cluster's index; the index of a class, size or group is above them."""
-
-
-class CoveredClusters:
-    """Rows and covered rows, by weight, of each cluster within each class, set size or group."""
-
-    def __init__(self) -> None:
-        self._codes: list[Ints] = []
-        self._counts: list[Ints] = []
-        self._rows = self._compact = 0
-
-    def add(self, index: Ints, cluster: Ints, weight: Ints, covered: Bools) -> None:
-        """Count rows; int64 arrays of shape (n,)."""
-        self._codes.append((index << _BITS) | cluster)
-        self._counts.append(np.stack([weight * covered, weight]))
-        self._rows += len(index)
-        if self._rows > 2 * self._compact:
-            self._merge()
-
-    def _merge(self) -> None:
-        codes, inverse = np.unique(np.concatenate(self._codes), return_inverse=True)
-        sums = np.zeros((2, len(codes)), dtype=np.int64)
-        for total, counts in zip(sums, np.concatenate(self._counts, axis=1), strict=True):
-            np.add.at(total, inverse, counts)
-        self._codes, self._counts = [codes], [sums]
-        self._rows = self._compact = len(codes)
-
-    def of(self, index: int) -> tuple[Ints, Ints]:
-        """Return covered rows and rows of each cluster, shape (C,), within a class, size or group."""
-        self._merge()
-        codes, sums = self._codes[0], self._counts[0]
-        start, stop = np.searchsorted(codes, [index << _BITS, (index + 1) << _BITS])
-        return sums[0, start:stop], sums[1, start:stop]
-
-    def pairs(self) -> tuple[Ints, Ints, Ints, Ints]:
-        """Return class, size or group, cluster, covered rows and rows of each pair; int64, shape (m,)."""
-        self._merge()
-        codes, sums = self._codes[0], self._counts[0]
-        return codes >> _BITS, codes & ((1 << _BITS) - 1), sums[0], sums[1]
-
-    def of_all(self) -> tuple[Ints, Ints]:
-        """Return covered rows and rows of each cluster, shape (C,)."""
-        self._merge()
-        clusters, inverse = np.unique(self._codes[0] & ((1 << _BITS) - 1), return_inverse=True)
-        sums = np.zeros((2, len(clusters)), dtype=np.int64)
-        for total, counts in zip(sums, self._counts[0], strict=True):
-            np.add.at(total, inverse, counts)
-        return sums[0], sums[1]

@@ -27,6 +27,7 @@ from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGr
 from uqcli.engines.open import reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.estimates.dependence import unit_sums
+from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.reports.document import (
     Document,
     Figure,
@@ -393,13 +394,9 @@ def _dependence(
         rows = scores if chosen is None else scores.select(chosen)
         if rows.cluster is None or not len(rows.score):
             continue
-        weight = np.ones(len(rows.score)) if rows.weight is None else rows.weight
-        _, index_of_row = np.unique(rows.cluster, return_inverse=True)
-        covered, trials = (
-            np.bincount(index_of_row, amount).astype(np.int64)
-            for amount in (weight * (rows.score <= threshold), weight)
-        )
-        promises[promise_name("coverage", name)] = unit_sums(covered, trials)
+        trials = UnitTrials()
+        trials.add(np.zeros_like(rows.cluster), rows.cluster, rows.weight, rows.score <= threshold)
+        promises[promise_name("coverage", name)] = unit_sums(*trials.of(None))
     return SavedDependence(column=column, promises=promises)
 
 

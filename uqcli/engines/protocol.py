@@ -60,14 +60,16 @@ class SourceSummary:
 class ReadRows:
     """All usable rows of the inputs, with their summary.
 
-    Groups of the rows are numbered in the order of their sorted names, by key column. ``unnormalised`` is max
-    |sum p - 1| over rows.
+    Groups of the rows are numbered in the order of their sorted names, by key column; clusters, which have no
+    names unless they are groups as well, by ``cluster_keys``, the keys of their texts (see ``text_keys``).
+    ``unnormalised`` is max |sum p - 1| over rows.
     """
 
     rows: Rows
     summary: SourceSummary
     classes: tuple[str, ...] = ()
     group_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    cluster_keys: Ints | None = None
     unnormalised: float = 0.0
 
 
@@ -274,6 +276,12 @@ class Table(Protocol):
     def groups(self, column: str) -> tuple[str, ...]:
         """Return the sorted group texts of a key column among rows of positive weight."""
 
+    def clusters(self, column: str) -> Ints:
+        """Return the keys of the texts of the key column of dependent rows, ascending (see ``text_keys``).
+
+        They are those of rows of positive weight, of which there may be millions.
+        """
+
     def only(self, column: str, name: str) -> Table:
         """Return the table of the rows of one group of a key column.
 
@@ -312,9 +320,9 @@ class Table(Protocol):
         """
 
     def counted(self, column: str, unit: Ints, places: Places) -> Ints:
-        """Count the rows, by weight, by unit, column of places, and label; int64, (units, columns, 2).
+        """Count the rows, by weight, by unit, column of places, and label; integers, (units, columns, 2).
 
-        ``unit`` has that of each group of the key column of dependent rows, numbered as in ``groups``.
+        ``unit`` has that of each cluster of the key column of dependent rows, numbered as in ``clusters``.
         """
         rows = self._single
         sums = np.zeros((int(unit.max(initial=-1)) + 1, places.columns, 2), dtype=np.int64)
@@ -327,7 +335,10 @@ class Table(Protocol):
         return self.rows()
 
     def rows(self) -> Rows:
-        """Return all rows of positive weight, in any order, for methods that counts do not suffice for."""
+        """Return all rows of positive weight, in any order, for methods that counts do not suffice for.
+
+        Those that depend on each other have the number of their cluster (see ``clusters``).
+        """
 
 
 class CheckedBatches(Protocol):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date
 from typing import Any, Final
 
 from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.running.machine import bytes_for_clusters
 from uqcli.base.wording import printable
 from uqcli.engines.request import DataRequest, LabelsFile
 
@@ -136,6 +138,56 @@ def require_days(texts: Iterable[str], column: str) -> None:
                 expected="dates such as 2026-03-31, 31.03.2026 or 31-Mar-2026",
                 remedy="convert the column, or give --cluster for other values",
             ) from error
+
+
+_BYTES_PER_CLUSTER: Final = 350
+"""Memory of a cluster: of its text and key, its places in two tables of numbers, and its sums."""
+
+_BYTES_MET: Final = 175
+"""What it has taken of that once its rows are read."""
+
+_FEW_CLUSTERS: Final = 1 << 17
+"""Clusters that fit into the memory of any run."""
+
+
+def require_memory_of_clusters(
+    column: str, clusters: int, rows: int, expected_rows: Callable[[], int | None]
+) -> None:
+    """Refuse clusters that need more memory than they may take, as soon as so many are met.
+
+    They are those of the first rows. ``expected_rows`` returns the number of all rows, None if unknown.
+    """
+    if clusters <= _FEW_CLUSTERS or (allowed := bytes_for_clusters(clusters * _BYTES_MET)) is None:
+        return
+    if clusters * _BYTES_PER_CLUSTER <= allowed:
+        return
+    all_rows = expected_rows()
+    needed = _BYTES_PER_CLUSTER * distinct_expected(clusters, rows, max(rows, all_rows or 0)) / 1e9
+    about = "at least" if all_rows is None else "about"
+    raise DataError(
+        f"column '{column}' has {clusters:,} values in the first {rows:,} rows: for the sums by each value, "
+        f"all rows take {about} {needed:.2g} GB of memory, and {allowed / 1e9:.2g} GB are allowed",
+        expected=f"--memory {needed:.2g}GB and as much free memory, or fewer rows",
+        remedy="check that the column names what rows depend on",
+    )
+
+
+def distinct_expected(distinct: int, rows: int, all_rows: int) -> float:
+    """Estimate the distinct values of all rows from those of the first rows, if all are as frequent.
+
+    Of v values, ``n`` rows are expected to have ``v * (1 - exp(-n / v))``.
+
+    >>> distinct_expected(10, 10, 50), round(distinct_expected(632, 1000, 2000))
+    (50.0, 864)
+    """
+    if distinct >= rows:
+        return float(all_rows)
+    low, high = float(distinct), float(rows) ** 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        met = -middle * math.expm1(-rows / middle)
+        low, high = (middle, high) if met < distinct else (low, middle)
+    return -high * math.expm1(-all_rows / high)
 
 
 def require_few_texts(texts: int, most: int, column: str) -> None:

@@ -14,10 +14,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, row_starts, run_starts
+from uqcli.base.counts import Floats, Ints, distinct_numbers, row_starts, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.rows import Rows
 from uqcli.kernels.hashing import low_hashes
+from uqcli.kernels.units import dense_ranks
 
 MAX_SAMPLED: Final = 1 << 16
 """Maximum distinct values in the sample that weights are tested on."""
@@ -125,8 +126,8 @@ class WeightSummary:
     def add(self, columns: Sequence[Floats], label: Ints, weight: Ints) -> None:
         """Add rows of positive weight; arrays of shape (n,)."""
         if len(self.values) <= MAX_VALUES:
-            self.values.update(np.unique(weight)[: MAX_VALUES + 1].tolist())
-        for class_index in np.unique(label).tolist():
+            self.values.update(distinct_numbers(weight)[: MAX_VALUES + 1].tolist())
+        for class_index in distinct_numbers(label).tolist():
             has_label = label == class_index
             rows, total = self.totals_by_label.get(class_index, (0, 0))
             self.totals_by_label[class_index] = (
@@ -134,8 +135,9 @@ class WeightSummary:
                 total + int(weight[has_label].sum()),
             )
             if self._has_few_values():
-                of_weight = zip(*np.unique(weight[has_label], return_counts=True), strict=True)
-                self.rows_by_weight.update({(class_index, int(w)): int(n) for w, n in of_weight})
+                weights, rank = dense_ranks(weight[has_label])
+                of_weight = zip(weights.tolist(), np.bincount(rank).tolist(), strict=True)
+                self.rows_by_weight.update({(class_index, w): n for w, n in of_weight})
         key = hashes(columns)
         if len(self.key) == MAX_SAMPLED:
             sampled = key <= self.key[-1]
@@ -325,7 +327,7 @@ class SharedRows:
             keys=len(starts),
             shared=int(is_shared.sum()),
             same_label=int((is_shared & (low == high)).sum()),
-            labels=len(np.unique(low[is_shared])),
+            labels=len(distinct_numbers(low[is_shared])),
         )
 
     def _caution_of_sizes(self) -> str:

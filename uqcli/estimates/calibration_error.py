@@ -13,7 +13,7 @@ import numpy as np
 
 from uqcli.base.blockwise import each_slice, part_sums, sums_by_part, values_per_task
 from uqcli.base.choices import CalibrationTest
-from uqcli.base.counts import Floats, Ints, ValueCounts
+from uqcli.base.counts import Floats, Ints, ValueCounts, distinct_numbers
 from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_tests import Verdicts, binomial_rejected, t_rejected
 from uqcli.estimates.proportion import clopper_pearson
@@ -113,7 +113,7 @@ def reject(counts: ValueCounts, bins: ScoreBins, test: CalibrationTest, alpha: f
     positives, count = bins.positives[filled], bins.count[filled]
     verdicts = TESTS[test](counts.value, start, positives, count, alpha)
     at_rate = np.clip(np.searchsorted(counts.value, positives / count), start[:-1], start[1:])
-    cuts = np.unique(np.concatenate([verdicts.start, start, at_rate]))
+    cuts = distinct_numbers(np.concatenate([verdicts.start, start, at_rate]))
     rejected_rows = np.diff(sums_before(counts.count, cuts)) * verdicts.take(cuts[:-1])
     cumulative = np.concatenate([[0], np.cumsum(rejected_rows)])
     cumulative_at_start, cumulative_at_rate = (

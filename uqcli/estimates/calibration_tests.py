@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrc, betainc, betaincc, gammaln, stdtr, xlog1py, xlogy
 
 from uqcli.base.blockwise import VALUES_PER_PART
-from uqcli.base.counts import Bools, Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints, distinct_numbers
 from uqcli.base.records import dataclass
 
 
@@ -170,7 +170,7 @@ def _one_by_one(
     order = np.argsort(first)
     bin_index, first, size = bin_index[order], first[order], size[order]
     cumulative = np.cumsum(size)
-    cuts = np.unique(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
+    cuts = distinct_numbers(np.searchsorted(cumulative, np.arange(0, size.sum(), VALUES_PER_PART)))
     runs = []
     for a, b in itertools.pairwise([*cuts.tolist(), len(size)]):
         sizes = size[a:b]

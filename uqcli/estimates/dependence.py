@@ -11,7 +11,7 @@ The rarer of successes and failures is counted, since the squares of the other l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
@@ -108,8 +108,8 @@ def unit_sums(successes: Ints, trials: Ints) -> UnitSums:
     (2, 4.0, 8.0, 5.333)
     """
     has_trials = trials > 0
-    of_days, _ = _totals(successes[has_trials], trials[has_trials])
-    units, *sums = _sums([total[..., -1] for total in of_days]).tolist()
+    powers = _powers(*_parts(successes[has_trials], trials[has_trials]))  # one at a time of millions of units
+    units, *sums = _sums([_cumulative(values)[..., -1] for values in powers]).tolist()
     n, n2, n3, n4, q = sums
     return UnitSums(units=int(units), n=n, n2=n2, n3=n3, n4=n4, q=q)
 
@@ -196,17 +196,32 @@ def _totals(successes: Ints, trials: Ints) -> tuple[list[Floats], list[Floats]]:
     For days: ones, the powers of n, and e, e^2, en and e^2/n of the successes and the failures e, along a
     first axis of two. For pairs the parts of the products of residuals, of both, and root n and ones.
     """
-    n = np.asarray(trials, dtype=np.float64)
-    events = np.stack([successes, trials - successes]).astype(np.float64)
+    n, events = _parts(successes, trials)
     root = np.sqrt(n[..., 1:] * n[..., :-1])
     crossed = (events[..., 1:] * n[..., :-1] + events[..., :-1] * n[..., 1:]) / root
-    of_days = [np.ones_like(n), n, n**2, n**3, n**4, events, events**2, events * n, events**2 / n]
     of_pairs = [events[..., 1:] * events[..., :-1] / root, crossed, root, np.ones_like(root)]
 
-    def cumulative(values: Floats) -> Floats:
-        return np.concatenate([np.zeros((*values.shape[:-1], 1)), np.cumsum(values, axis=-1)], axis=-1)
+    return list(map(_cumulative, _powers(n, events))), list(map(_cumulative, of_pairs))
 
-    return list(map(cumulative, of_days)), list(map(cumulative, of_pairs))
+
+def _parts(successes: Ints, trials: Ints) -> tuple[Floats, Floats]:
+    """Return trials, and successes and failures along a first axis."""
+    return np.asarray(trials, dtype=np.float64), np.stack([successes, trials - successes]).astype(np.float64)
+
+
+def _powers(n: Floats, events: Floats) -> Iterator[Floats]:
+    """Yield what ``_totals`` adds up over days."""
+    yield from (np.ones_like(n), n)
+    for power in (2, 3, 4):
+        yield n**power
+    yield events
+    yield events**2
+    yield events * n
+    yield events**2 / n
+
+
+def _cumulative(values: Floats) -> Floats:
+    return np.concatenate([np.zeros((*values.shape[:-1], 1)), np.cumsum(values, axis=-1)], axis=-1)
 
 
 def _segment(of_days: Sequence[Floats], of_pairs: Sequence[Floats]) -> _Segment:

@@ -27,6 +27,45 @@ _SPLIT: Final = 2.0**27 + 1
 """Factor by which a double is split into two of 26 bits (Dekker, 1971)."""
 
 
+_FEW_VALUES: Final = 200
+"""Values up to which Python adds up faster."""
+
+_LARGEST_EXPONENT: Final = 900
+"""Binary exponent, of both signs, beyond which parts of values might be no doubles."""
+
+_DIGITS: Final = 53
+"""Binary digits of a double."""
+
+
+def rounded_sum(values: NDArray[Any]) -> float:
+    """Add up numbers, rounded once, as ``math.fsum`` does, which makes an object of each.
+
+    The leading digits of all numbers, so few that their sums are exact, are split off and added up until
+    nothing is left (Rump, Ogita and Oishi 2008, SIAM Journal on Scientific Computing 31, algorithm 3.2).
+
+    Examples
+    --------
+    >>> rounded_sum(np.array([1e16, 1.0, -1e16] * 100))
+    100.0
+    """
+    digits = _DIGITS - 1 - len(values).bit_length()
+    sums, rest = list[float](), values
+    while len(values) > _FEW_VALUES and values.dtype == np.float64:  # else whole numbers of any size
+        largest = float(np.abs(rest).max())
+        _, exponent = math.frexp(largest)
+        if not largest:
+            return math.fsum(sums)
+        if not math.isfinite(largest) or abs(exponent) > _LARGEST_EXPONENT:
+            break
+        unit = math.ldexp(
+            1.5, exponent - digits + _DIGITS - 1
+        )  # whose last digit is the last of what is split
+        leading = (rest + unit) - unit
+        sums.append(float(leading.sum()))
+        rest = rest - leading
+    return math.fsum([*sums, *rest.tolist()])
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DistinctUnits:
     """Units that differ in a column, and how many there are of each.
@@ -74,10 +113,10 @@ class DistinctUnits:
         if values.dtype.kind == "i":
             return float((values * self.times if self.is_pooled else values).sum())
         if not self.is_pooled:
-            return math.fsum(values.tolist())
+            return rounded_sum(values)
         scaled = _SPLIT * values
         high = scaled - (scaled - values)  # half of the digits, whose product with a number of units is exact
-        return math.fsum([*(high * self.times).tolist(), *((values - high) * self.times).tolist()])
+        return rounded_sum(np.concatenate([high * self.times, (values - high) * self.times]))
 
     def squares(self, values: NDArray[Any]) -> float:
         """Add up the squares of a value of each unit, as floating-point numbers."""

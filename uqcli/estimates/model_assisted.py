@@ -19,6 +19,7 @@ import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints, Matrix, distinct_numbers
 from uqcli.base.records import dataclass
+from uqcli.estimates.distinct_units import rounded_sum
 from uqcli.estimates.estimate import Estimate
 
 _EACH: Final = 10
@@ -49,9 +50,7 @@ class Clusters:
     def sums(self, known: Floats, contribution: Floats) -> Floats:
         """Add the contributions of labelled rows to a known sum of each cluster; float64, shape (C,)."""
         order = np.lexsort((contribution, self.of))  # so that the order of rows changes no bit
-        sums = np.zeros(len(known))
-        np.add.at(sums, self.of[order], contribution[order])
-        total: Floats = known + sums
+        total: Floats = known + np.bincount(self.of[order], contribution[order], len(known))
         return total
 
 
@@ -140,7 +139,7 @@ class ModelAssisted:
         assert self.clusters is not None
         residual = self.clusters.sums(known, contribution * self.count)
         squares = residual**2
-        square, fourth = math.fsum(squares.tolist()), math.fsum((squares**2).tolist())
+        square, fourth = rounded_sum(squares), rounded_sum(squares**2)
         size = int(np.count_nonzero(self.clusters.rows.sum(axis=0)))
         if not fourth > 0:
             return None
@@ -173,7 +172,7 @@ class ModelAssisted:
 
     def _sum(self, values: Floats, part: Bools | slice = slice(None)) -> float:
         """Add up a number of each labelled row, in any order to the same sum."""
-        return math.fsum((values * self.count[part]).tolist())
+        return rounded_sum(values * self.count[part])
 
 
 def shorter(plain: Estimate, assisted: Estimate | None) -> bool:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, run_starts
-from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
 from uqcli.engines.protocol import ReadRows
@@ -24,6 +23,7 @@ from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, mean_with_error, resample
 from uqcli.estimates.score_metrics import CLIP, LOSSES, is_bounded
 from uqcli.estimates.survey import FEW_CLUSTERS, effective_units
+from uqcli.kernels.units import dense_ranks
 
 SIDES = ("before", "after", "difference")
 _ROUNDING: Final = 1e-12
@@ -404,14 +404,14 @@ class ClusteredPairs:
         losses: Mapping[str, Mapping[str, Floats | None]],
         change: Floats,
     ) -> ClusteredPairs:
-        _, index = np.unique(cluster, return_inverse=True)
+        clusters, index = dense_ranks(cluster)
         return cls(
             cluster=index,
             weight=weight,
             label=label,
             losses=losses,
             change=change,
-            times=np.ones(int(index[-1]) + 1, dtype=np.int64),
+            times=np.ones(len(clusters), dtype=np.int64),
         )
 
     @property
@@ -458,9 +458,7 @@ class ClusteredPairs:
 
     def _sums(self, value: Floats) -> Floats:
         """Add up a value of the rows by cluster, by weight; float64, shape (C,)."""
-        sums = np.zeros(len(self.times))
-        np.add.at(sums, self.cluster, value * self.weight)
-        return sums
+        return np.bincount(self.cluster, value * self.weight, len(self.times)).astype(np.float64, copy=False)
 
     def with_errors(self) -> dict[str, dict[str, Estimate]]:
         """Compute mean losses, and the log-odds of the AUC of scores, by name and side."""
@@ -534,8 +532,9 @@ def keyed_by_cluster(read: ReadRows, cluster: str | None) -> Rows:
     """Return the rows with the key of each cluster's text as its group, so that draws are by text."""
     if cluster is None:
         return read.rows
-    keys = text_keys(read.group_names[cluster])
-    return replace(read.rows, groups={**read.rows.groups, cluster: keys[read.rows.groups[cluster]]})
+    assert read.cluster_keys is not None  # as they are of its rows
+    keys = read.cluster_keys[read.rows.groups[cluster]]
+    return replace(read.rows, groups={**read.rows.groups, cluster: keys})
 
 
 def clusters_in(rows: Rows, cluster: str | None) -> int | None:

@@ -22,6 +22,7 @@ from uqcli.conformal.coverage import independent_share
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.estimates.confusion import Rate
+from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.evaluate import boundaries, calibrators, conformal_sets
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.rules.labelled import read_labelled
@@ -67,12 +68,9 @@ def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     inside = _covered(read.rows, rule.sets(audited.roles))
     bound, share = 1 - decimal("alpha", rule.parameters.alpha), 1.0
     if request.cluster is not None:
-        weight, (_, index) = (
-            read.rows.weights(),
-            np.unique(read.rows.groups[request.cluster], return_inverse=True),
-        )
-        counts = (np.bincount(index, amount).astype(np.int64) for amount in (weight * inside, weight))
-        share = independent_share(*counts)
+        trials, cluster = UnitTrials(), read.rows.groups[request.cluster]
+        trials.add(np.zeros_like(cluster), cluster, read.rows.weight, inside)
+        share = independent_share(*trials.of(None))
     return _tested(read.rows, inside, request, bound, "covered", chances=rule.chances("", share=share))
 
 

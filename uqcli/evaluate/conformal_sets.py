@@ -18,7 +18,6 @@ from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import percent, rows_of
 from uqcli.conformal.coverage import (
-    CoveredClusters,
     clustered_p_value,
     coverage_p_value,
     effective_rows,
@@ -33,6 +32,7 @@ from uqcli.estimates.design import CLEARED, FLAGGED, Design, differ, flags
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.estimates.proportion import BoundedRate, holm, proportion_estimate
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
+from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.evaluate.conformal_sets_report import (
     CoverageTest,
     EvaluateConformalReport,
@@ -260,7 +260,7 @@ def _metrics(
         target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
         is_calibration_set=tally.by_class.rows.tolist() == artifact.calibration_rows,
-        clusters=None if clusters is None else int(np.count_nonzero(clusters.of_all()[1])),
+        clusters=None if clusters is None else int(np.count_nonzero(clusters.of(None)[1])),
         test=judge(
             artifact,
             tally.by_class,
@@ -312,7 +312,7 @@ class CoveredRows:
     def __init__(self, parts: int, *, has_clusters: bool) -> None:
         self.rows = np.zeros(parts, dtype=np.int64)
         self.covered = np.zeros(parts, dtype=np.int64)
-        self.clusters = CoveredClusters() if has_clusters else None
+        self.clusters = UnitTrials() if has_clusters else None
 
     def add(self, part: Ints, weight: Ints, covered: Bools, cluster: Ints | None) -> None:
         """Count rows; arrays of shape (n,)."""
@@ -324,7 +324,7 @@ class CoveredRows:
     def estimate(self, part: int | None, confidence: float) -> Estimate:
         """Return the coverage of a part, or of all rows; undefined for zero rows."""
         if self.clusters is not None:
-            return proportion_interval(*self._clusters_of(self.clusters, part), confidence)
+            return proportion_interval(*self.clusters.of(part), confidence)
         return proportion_estimate(*self._counts_of(part), confidence)
 
     def estimates(self, names: Iterable[str], confidence: float) -> dict[str, Estimate]:
@@ -333,7 +333,7 @@ class CoveredRows:
 
     def independent_share(self) -> float:
         """Return how many independent rows all rows count as, as a share."""
-        return 1.0 if self.clusters is None else independent_share(*self.clusters.of_all())
+        return 1.0 if self.clusters is None else independent_share(*self.clusters.of(None))
 
     def p_value(
         self, part: int | None, calibration_rows: int, alpha: Fraction, *, are_independent: bool = False
@@ -343,7 +343,7 @@ class CoveredRows:
         Unless they ``are_independent``, calibration rows count as fewer, in proportion to the new rows.
         """
         if self.clusters is not None:
-            counts = self._clusters_of(self.clusters, part)
+            counts = self.clusters.of(part)
             share = 1.0 if are_independent else independent_share(*counts)
             return clustered_p_value(*counts, math.floor(calibration_rows * share), alpha)
         covered, rows = self._counts_of(part)
@@ -352,10 +352,6 @@ class CoveredRows:
     def _counts_of(self, part: int | None) -> tuple[int, int]:
         chosen = slice(None) if part is None else slice(part, part + 1)
         return int(self.covered[chosen].sum()), int(self.rows[chosen].sum())
-
-    @staticmethod
-    def _clusters_of(clusters: CoveredClusters, part: int | None) -> tuple[Ints, Ints]:
-        return clusters.of_all() if part is None else clusters.of(part)
 
 
 def judge(

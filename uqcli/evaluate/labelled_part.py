@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, Matrix, PooledScores, ValueCounts, bin_of
+from uqcli.base.counts import Floats, Ints, Matrix, PooledScores, ValueCounts, bin_of, distinct_numbers
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -32,7 +32,7 @@ from uqcli.estimates.model_assisted import Clusters, ModelAssisted
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import SAMPLING_WEIGHT
 from uqcli.evaluate.decisions import OrderedUnits, Units, code_of, decisions_of
-from uqcli.kernels.units import UnitTable
+from uqcli.kernels.units import UnitTable, dense_ranks
 from uqcli.rules.columns import NewColumns
 
 
@@ -57,7 +57,7 @@ class LabelledPart:
         self._tallies = {number: UnitTable() for number in self._cells}
         for rows in open_engine(data.engine).batches(data):
             code, unit = code_of([rule.zones(rows) for rule in rules]), units.of(rows)
-            for number in sorted(set(np.unique(code).tolist()) & set(self._cells)):
+            for number in sorted({*distinct_numbers(code).tolist()} & {*self._cells}):
                 inside = np.flatnonzero(code == number)
                 column = 2 * self._cell(number, rows.score[inside]) + rows.labels[inside]
                 self._tallies[number].add(
@@ -108,12 +108,9 @@ class LabelledPart:
         counts: dict[Key, Ints] = {}
         weights: dict[Key, Ints] = {}
         places, cluster = units
-        present, place = np.unique(cluster, return_inverse=True)
+        present, place = dense_ranks(cluster)
         for number, of_code in self._cells.items():
-            table = np.zeros((len(places), 2 * len(of_code)), dtype=np.int64)
-            counted = self._tallies[number].sums[:, : 2 * len(of_code)]
-            is_counted = places < len(counted)
-            table[is_counted, : counted.shape[1]] = counted[places[is_counted]]
+            table = self._tallies[number].of(places, 2 * len(of_code))
             unit_weights = [_unit(cell) for cell in of_code]
             kind = fitting(max(unit_weights) * int(table.sum()))
             for label in (False, True):
@@ -220,7 +217,7 @@ def scores_by_decision(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> 
     scores: dict[int, PooledScores] = {}
     for rows in open_engine(data.engine).batches(data):
         code = code_of([rule.zones(rows) for rule in rules])
-        for number in np.unique(code).tolist():
+        for number in distinct_numbers(code).tolist():
             inside = code == number
             weight = None if rows.weight is None else rows.weight[inside]
             scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
@@ -275,7 +272,7 @@ def score_cells(score: Floats, rows: Ints, labelled: Ints) -> list[ScoreCell]:
     """
     totals = [np.concatenate([[0], np.cumsum(counts)]) for counts in (rows, labelled)]
     ranks = np.arange(1, _ATOMS) * int(totals[0][-1]) // _ATOMS
-    ends = np.unique(np.searchsorted(totals[0], ranks, side="left"))
+    ends = distinct_numbers(np.searchsorted(totals[0], ranks, side="left"))
     bounds = [0, *ends[(ends > 0) & (ends < len(score))].tolist(), len(score)]
     leaves = [0, *_splits(bounds, *totals), len(score)]
     cells = []
@@ -519,7 +516,7 @@ def _clusters(
     (n,); a labelled row of another cluster is a DataError. ``zones``, bool of shape (zones,), says which are
     chosen.
     """
-    present, place = np.unique(cluster, return_inverse=True)
+    present, place = dense_ranks(cluster)
     of = np.minimum(np.searchsorted(present, labelled), len(present) - 1)
     if len(labelled) and (not len(present) or (present[of] != labelled).any()):
         raise no_such_row()

@@ -60,7 +60,8 @@ class Numbering:
         room = 2 * (self._size + len(value))
         if room > len(self._number):
             known, self._size = self.values, 0
-            slots = 1 << (2 * room - 1).bit_length()
+            slots = 1 << (room - 1).bit_length()
+            del self._value, self._number  # both tables at once would take half as much again
             self._value, self._number = np.empty(slots, dtype=np.int64), np.full(slots, -1, dtype=np.int32)
             self._filled(known)
         number, rows = self._filled(value)
@@ -74,6 +75,42 @@ class Numbering:
         new = number_values.run(len(value), value, slot, self._value, self._number, number, row, self._size)
         self._size += new
         return number, row[:new].copy()
+
+
+_PLACES_PER_ROW: Final = 4
+"""Places of a table for each row up to which it is filled faster than numbers are hashed."""
+
+_FEW_PLACES: Final = 1 << 12
+
+_ROWS_TOGETHER: Final = 1 << 18
+"""Rows that are numbered together: a table has room for all of them to be new."""
+
+
+def dense_ranks(values: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return the distinct whole numbers, ascending, and the place of each value among them; int64.
+
+    They are those of ``np.unique``, which sorts the rows.
+
+    Examples
+    --------
+    >>> distinct, rank = dense_ranks(np.array([70, -2, 70, 1 << 60]))
+    >>> distinct.tolist(), rank.tolist()
+    ([-2, 70, 1152921504606846976], [1, 0, 1, 2])
+    """
+    values = values.astype(np.int64, copy=False)
+    low, high = (int(values.min()), int(values.max())) if len(values) else (0, -1)
+    if high - low < max(_FEW_PLACES, _PLACES_PER_ROW * len(values)):
+        place = values - low
+        is_present = np.zeros(high - low + 1, dtype=np.bool_)
+        is_present[place] = True
+        return np.flatnonzero(is_present) + low, (np.cumsum(is_present) - 1)[place]
+    numbering = Numbering()
+    parts = np.split(values, range(_ROWS_TOGETHER, len(values), _ROWS_TOGETHER))
+    number = np.concatenate([numbering.of(part)[0] for part in parts])
+    order = np.argsort(numbering.values)
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return numbering.values[order], rank[number]
 
 
 def _number_arrays(
@@ -150,6 +187,17 @@ class UnitTable:
             count_columns.run(len(column) // ROWS_PER_STEP, unit, column, columns, sums)
             return
         np.add.at(sums, unit.astype(np.int64) * columns + column, 1 if number is None else number)
+
+    def of(self, unit: Ints | None, columns: int) -> Ints:
+        """Return the sums of units, None for all, in the first columns: 0 where nothing was added.
+
+        They have the shape (U, columns), and are int64 if they fit: what was added may be less than expected.
+        """
+        unit = np.arange(len(self.sums)) if unit is None else unit
+        known = unit < len(self.sums)
+        sums = np.zeros((len(unit), columns), dtype=self.sums.dtype)
+        sums[known, : self.sums.shape[1]] = self.sums[unit[known], :columns]
+        return sums if sums.dtype == np.int64 else sums.astype(fitting(largest(sums)))
 
     def _reach(self, unit: int, column: int) -> None:
         """Make room, twice as much as there is if there is not enough."""

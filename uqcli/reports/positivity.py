@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from uqcli.base.counts import CellRow, Cells, Floats, Ints
+from uqcli.base.counts import CellRow, Cells, Floats, Ints, distinct_numbers
 from uqcli.base.defaults import CONFIDENCE, LOWEST
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent, rows_of
@@ -248,7 +248,7 @@ def _draw_curves(
     first = (
         0 if len(levels) <= _MAX_CURVES else (len(levels) - 1) // 3
     )  # the lowest levels have few positives
-    numbers = np.unique(
+    numbers = distinct_numbers(
         np.linspace(first, len(levels) - 1, min(_MAX_CURVES, len(levels))).round().astype(int)
     )
     for number, colour in zip(numbers.tolist(), level_colours(len(numbers)), strict=True):

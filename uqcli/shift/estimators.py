@@ -16,7 +16,7 @@ from typing import Protocol
 
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints, Matrix
+from uqcli.base.counts import Floats, Ints, Matrix, distinct_numbers
 from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
@@ -468,7 +468,7 @@ def exact_sums(values: Matrix, weight: Ints) -> Floats:
     total = [0] * values.shape[1]
     for start in range(0, len(values), _ROWS_PER_PART):
         part, times = values[start : start + _ROWS_PER_PART], weight[start : start + _ROWS_PER_PART]
-        for multiplicity in np.unique(times[times > 0]).tolist():
+        for multiplicity in distinct_numbers(times[times > 0]).tolist():
             units = np.rint(part[times == multiplicity] * _UNITS_PER_ONE).astype(np.int64)
             total = [
                 old + multiplicity * new for old, new in zip(total, units.sum(axis=0).tolist(), strict=True)

@@ -26,6 +26,7 @@ from uqcli.engines.probabilities import most_probable
 from uqcli.estimates.binning import equal_ranks
 from uqcli.estimates.survey import effective_units
 from uqcli.kernels.linear import inverse, solved
+from uqcli.kernels.units import dense_ranks
 
 Tensor = NDArray[np.float64]
 
@@ -78,7 +79,7 @@ class MixtureTest:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UnitCounts:
-    """Rows by unit (a day or a cluster), class and cell; int64, shape (k,) each, and entries may repeat.
+    """Rows by unit (a day or a cluster), class and cell; integers, shape (k,) each, and entries may repeat.
 
     There is a single unit 0 if rows are independent. ``shape`` is the number of units, classes and cells.
     """
@@ -108,8 +109,10 @@ class UnitCounts:
         )
 
     @cached_property
-    def _by_unit(self) -> tuple[Ints, Ints]:
+    def _by_unit(self) -> tuple[Ints | slice, Ints]:
         """Entries in the order of their units, and the first entry of each unit."""
+        if (self.unit[1:] >= self.unit[:-1]).all():  # as they are counted
+            return slice(None), run_starts(self.unit)
         order = np.argsort(self.unit, kind="stable")
         return order, run_starts(self.unit[order])
 
@@ -117,7 +120,7 @@ class UnitCounts:
     def _sizes(self) -> Ints:
         """Rows of each unit."""
         order, starts = self._by_unit
-        sizes: Ints = np.add.reduceat(self.count[order], starts)
+        sizes: Ints = np.add.reduceat(self.count[order], starts, dtype=np.int64)
         return sizes
 
     @property
@@ -153,13 +156,15 @@ class UnitCounts:
         """Sum over units the products of the counts of two classes and cells; shape (C M, C M)."""
         _, classes, cells = self.shape
         order, starts = self._by_unit
-        unit = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-        place, count = (self.class_index * cells + self.cell)[order], self.count[order]
+        unit = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(starts, append=len(self.unit)))
+        of_class, cell, count = self.class_index[order], self.cell[order], self.count[order]
         total = np.zeros((classes * cells, classes * cells), dtype=np.int64)
         for first in range(0, int(unit[-1]) + 1, _UNITS_PER_BLOCK):
-            start, stop = np.searchsorted(unit, [first, first + _UNITS_PER_BLOCK])
+            ends = np.array([first, first + _UNITS_PER_BLOCK], dtype=unit.dtype)  # else units are converted
+            start, stop = np.searchsorted(unit, ends)
             block = np.zeros((_UNITS_PER_BLOCK, classes * cells), dtype=np.int64)
-            np.add.at(block, (unit[start:stop] - first, place[start:stop]), count[start:stop])
+            place = of_class[start:stop].astype(np.int64) * cells + cell[start:stop]
+            np.add.at(block, (unit[start:stop] - first, place), count[start:stop].astype(np.int64))
             if int(block.max()) * int(block.sum()) < _EXACT:
                 wide = block.astype(np.float64)
                 total += np.rint(wide.T @ wide).astype(np.int64)
@@ -510,9 +515,9 @@ class UnitRows:
         """Count the rows by unit, label and cell, equal ones together."""
         present = np.flatnonzero(self.weight)
         key = (self.unit[present] * classes + self.label[present]) * cells + cell[present]
-        distinct, inverse = np.unique(key, return_inverse=True)
+        distinct, place = dense_ranks(key)
         count = np.zeros(len(distinct), dtype=np.int64)
-        np.add.at(count, inverse, self.weight[present])
+        np.add.at(count, place, self.weight[present])
         return UnitCounts(
             unit=distinct // (classes * cells),
             class_index=distinct // cells % classes,

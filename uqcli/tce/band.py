@@ -16,11 +16,12 @@ import numpy as np
 from scipy.special import betainc, betaincinv, ndtri
 
 from uqcli.base.blockwise import parts
-from uqcli.base.counts import Bools, Floats, Ints, ValueCounts
+from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, distinct_numbers
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.estimates.proportion import POWER
 from uqcli.kernels.sums import indices_of_ranks, sums_from
+from uqcli.kernels.units import dense_ranks
 
 _MAX_CELLS: Final = 200
 """Cells of the scores: their 20,100 blocks take a tenth of a second."""
@@ -30,9 +31,6 @@ _BLOCKS_PER_TASK: Final = 1 << 10
 
 _MAX_KNOWN: Final = 1 << 18
 """Limits that are kept for other classes."""
-
-_MAX_TABLE: Final = 1 << 18
-"""Possible pairs of positives and rows, of a rare class, up to which a table has a place for each."""
 
 _CELLS_PER_TASK: Final = 8
 """Cells whose rows a thread counts at once by their deviations."""
@@ -135,15 +133,8 @@ class BlockLimits:
 def _distinct_pairs(positives: Ints, count: Ints) -> tuple[Ints, Ints]:
     """Return the distinct pairs, ascending, each as one number, and the index of each block's pair."""
     width = int(count.max()) + 1
-    size = (int(positives.max()) + 1) * width
-    if size > _MAX_TABLE:
-        return np.unique(positives << 32 | count, return_inverse=True)
-    code = positives * width + count
-    index = np.zeros(size, dtype=np.int32)  # a table of few pairs is faster than sorting
-    index[code] = 1
-    pair = np.flatnonzero(index)
-    index[pair] = np.arange(len(pair))
-    return pair // width << 32 | pair % width, index[code]
+    pair, index = dense_ranks(positives * width + count)  # codes of few pairs are close to each other
+    return pair // width << 32 | pair % width, index
 
 
 def calibration_band(counts: ValueCounts, confidence: float, limits: BlockLimits | None = None) -> Band:
@@ -188,9 +179,9 @@ def _cells(counts: ValueCounts) -> Ints:
     """Return the first atom of each cell: at most ``_MAX_CELLS`` of whole atoms, equal in rows."""
     rows = counts.rows
     # a cell begins with the first atom that has so many rows before it
-    least_before = np.unique([-(-cell * rows // _MAX_CELLS) for cell in range(1, _MAX_CELLS)])
+    least_before = np.array(sorted({-(-cell * rows // _MAX_CELLS) for cell in range(1, _MAX_CELLS)}))
     begins = indices_of_ranks(counts.count, least_before - 1) + 1
-    return np.unique(np.concatenate([[0], begins[begins < len(counts.value)]]))
+    return distinct_numbers(np.concatenate([[0], begins[begins < len(counts.value)]]))
 
 
 def _blocks(counts: ValueCounts, cells: Ints, confidence: float) -> _Blocks:

@@ -15,7 +15,7 @@ import numpy as np
 
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, bin_of, pool, run_starts
-from uqcli.base.draws import Purpose, generator, hashes, text_keys
+from uqcli.base.draws import Purpose, generator, hashes
 from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
@@ -27,7 +27,7 @@ from uqcli.estimates.binning import BINNING_RULES
 from uqcli.estimates.paired import ClusteredPairs
 from uqcli.estimates.resampling import MIN_CLASS_ROWS, studentised_interval
 from uqcli.estimates.survey import effective_units
-from uqcli.kernels.units import Numbers, signed_ranges, sorted_in_units
+from uqcli.kernels.units import Numbers, dense_ranks, signed_ranges, sorted_in_units
 from uqcli.rules.labelled import read_labelled
 from uqcli.rules.saved import Source
 from uqcli.tce.chance import (
@@ -114,7 +114,8 @@ class ClusteredScores:
         read, source = read_labelled(data)
         require_probabilities(read.rows.score, source.columns["score"])
         column = data.roles.cluster or ""
-        keys, unit = np.unique(text_keys(read.group_names[column]), return_inverse=True)
+        assert read.cluster_keys is not None  # as they are of its rows
+        keys, unit = dense_ranks(read.cluster_keys)
         unit, rows = unit[read.rows.groups[column]], read.rows
         # scores are not negative, so that their bits have their order; the last bit is the label
         row_key = (rows.score.view(np.int64) << 1) | rows.labels

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Floats, Ints
+from uqcli.kernels.units import dense_ranks
 
 _DISTANCES: Final = np.array([0.05, 0.1, 0.2, 0.35, 0.55, 0.8, 1.2, 1.7, 2.5, 4, 6])
 """Distances of the means q below sigma, in log-odds."""
@@ -194,7 +195,8 @@ class _Days:
         self.largest = int(trials.max(initial=1))
         self._distinct: list[_Distinct] = []
         for count in counts:
-            value, of_day, days = np.unique(count, return_inverse=True, return_counts=True)
+            value, of_day = dense_ranks(count)
+            days = np.bincount(of_day, minlength=len(value))
             self._distinct.append(_Distinct(value.astype(np.float64), of_day, days.astype(np.float64)))
 
     def log_likelihoods(self, log_odds: Floats, overdispersion: float) -> Floats:

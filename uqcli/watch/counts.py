@@ -21,7 +21,6 @@ from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
 from uqcli.boundary.search.constraint import PROMISED
-from uqcli.conformal.coverage import CoveredClusters
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -29,6 +28,8 @@ from uqcli.engines.probabilities import label_indices
 from uqcli.engines.protocol import CheckedBatches, SourceSummary
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.design import MIN_UNFLAGGED, too_few_labels
+from uqcli.estimates.unit_trials import UnitTrials
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.saved import Saved
 from uqcli.watch.days import Days, days_of
 from uqcli.watch.promises import Promise
@@ -83,10 +84,8 @@ def count_promises(
     """
     data = data.keyed_by(day)
     cluster = data.roles.cluster
-    of_clusters = [CoveredClusters() for _ in promises]
+    of_clusters, of_days = [UnitTrials() for _ in promises], UnitTable()
     batches = open_engine(data.engine).batches(data)
-    totals = np.zeros((2, len(promises), 0), dtype=np.int64)
-    rows_of_day = np.zeros(0, dtype=np.int64)
     weighed = unwatched = cleared = 0
     digest = None if counted is None or day is not None else RowDigest()
     for rows in batches:
@@ -98,16 +97,13 @@ def count_promises(
         if isinstance(rule, BoundaryArtifact):
             cleared += int(copies[~rule.decide(rows)].sum())
         index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
-        days = max(int(index.max(initial=-1)) + 1, totals.shape[2])
-        totals = np.pad(totals, ((0, 0), (0, 0), (0, days - totals.shape[2])))
-        rows_of_day = np.pad(rows_of_day, (0, days - len(rows_of_day)))
-        np.add.at(rows_of_day, index, copies)
+        of_days.add(index, np.zeros(len(rows), dtype=np.int64), copies)
         unwatched += int(copies[_unwatched(rows, rule, promises)].sum())
         for number, (tried, succeeded) in enumerate(_outcomes(rule, promises, rows, batches.roles)):
-            np.add.at(totals[1, number], index, weight * tried)
-            np.add.at(totals[0, number], index, weight * (tried & succeeded))
+            own, count = index[tried], None if rows.weight is None else rows.weight[tried]
+            of_days.add(own, 1 + 2 * number + succeeded[tried], count)
             if cluster is not None:
-                of_clusters[number].add(index, rows.groups[cluster], weight * tried, succeeded)
+                of_clusters[number].add(own, rows.groups[cluster][tried], count, succeeded[tried])
     if weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
@@ -115,13 +111,16 @@ def count_promises(
     mature: Sequence[str | None] = [None]
     named = Days()
     if day is not None:
-        with_rows = set(np.flatnonzero(rows_of_day).tolist())  # a day of unusable rows alone is none
-        codes = {text: code for text, code in batches.levels.get(day, {}).items() if code in with_rows}
-        rows_of_text = {text: int(rows_of_day[code]) for text, code in codes.items()}
-        named = days_of(rows_of_text, day, matured, counted or ())
+        rows_by_code = dict(enumerate(of_days.sums[:, 0].tolist()))
+        levels = batches.levels.get(day, {}).items()
+        codes = {text: code for text, code in levels if rows_by_code.get(code)}  # unusable rows are no day
+        rows_by_text = {text: rows_by_code[code] for text, code in codes.items()}
+        named = days_of(rows_by_text, day, matured, counted or ())
         names, mature = {code: named.name_by_text[text] for text, code in codes.items()}, named.complete
     by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
     rows_of, young = dict.fromkeys(mature, 0), 0
+    rows_of_day, *counts = of_days.of(np.arange(max(names, default=0) + 1), 1 + 2 * len(promises)).T
+    totals = np.stack([counts[1::2], np.add(counts[0::2], counts[1::2])])
     for code, name in names.items():
         if name in by_day:
             by_day[name] += totals[:, :, code]
@@ -160,7 +159,7 @@ def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -
 
 
 def _by_cluster(
-    counted: Sequence[CoveredClusters],
+    counted: Sequence[UnitTrials],
     promises: Sequence[Promise],
     levels: Mapping[str, int],
     days: Mapping[int, str | None],
@@ -173,17 +172,24 @@ def _by_cluster(
     if not levels:
         return {}
     texts = sorted(levels, key=levels.__getitem__)
-    floating = [f"{text}.0" if re.fullmatch(FLOATING_WHOLE, f"{text}.0") else text for text in texts]
+    whole = (
+        {}
+        if not known
+        else {
+            code: f"{text}.0" for code, text in enumerate(texts) if re.fullmatch(FLOATING_WHOLE, f"{text}.0")
+        }
+    )
     by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
     for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
+        name = promise.name
         digests, older = (
-            [f"{key:016x}" for key in text_keys([f"{promise.name}\0{text}" for text in spelt]).tolist()]
-            for spelt in (texts, floating)
+            [f"{key:016x}" for key in text_keys(f"{name}\0{text}" for text in spelt).tolist()]
+            for spelt in (texts, whole.values())
         )
-        digests = [
-            old if old in known and new not in known else new for new, old in zip(digests, older, strict=True)
-        ]
-        columns = (column.tolist() for column in clusters.pairs())
+        for code, old in zip(whole, older, strict=True):
+            if old in known and digests[code] not in known:
+                digests[code] = old
+        columns = (column.tolist() for column in clusters.pairs)
         for code, index, successes, trials in zip(*columns, strict=True):
             if trials and code in days:
                 of_day = by_day[days[code]][number]

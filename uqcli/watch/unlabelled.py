@@ -19,7 +19,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text, percent, range_of, rows_of
-from uqcli.boundary.reference import DriftCells, drift_cells
+from uqcli.boundary.reference import counts_of_units, drift_cells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
@@ -27,6 +27,7 @@ from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import outside as outside_of
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.estimates.proportion import flagged_interval
+from uqcli.kernels.units import UnitTable
 from uqcli.reports.document import (
     Document,
     HeadCard,
@@ -225,7 +226,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     expectation = None
     if request.calibrator is not None:
         expectation = Expectation(request.calibrator, rule, request.shift)
-    by_day = DriftCells(len(rule.thresholds))
+    by_day, cells = UnitTable(), drift_cells(len(rule.thresholds))
     batches = open_engine(data.engine).batches(data)
     count = np.zeros_like(np.array(reference.count, dtype=np.int64))
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
@@ -238,7 +239,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         places = reference.places(edges, scored.score, scored.uncertainty)
         np.add.at(count, places, weight)
         if request.day is not None:
-            by_day.add(scored.groups[request.day], places, weight)
+            by_day.add(scored.groups[request.day], cells[places], scored.weight)
             with_rows.update(distinct_numbers(scored.groups[request.day]).tolist())
         flagged = rule.zones(scored) == ZONES.index("flag")
         selected += int(weight[flagged].sum())
@@ -255,7 +256,8 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         number = {name: index for index, name in enumerate(sorted(set(names.values())))}
         day_of = np.zeros(max(with_rows) + 1, dtype=np.int64)
         day_of[list(levels.values())] = [number[names[text]] for text in levels]
-        test = drift_between_days(rule, by_day.counts(day_of), len(levels), request.day)
+        counts = counts_of_units(by_day.of(np.arange(len(day_of)), int(cells.max()) + 1), day_of)
+        test = drift_between_days(rule, counts, len(levels), request.day)
         drift_p, untested = test.p_value, test.reason
     psi, psi_without_drift = population_stability(old.ravel(), count.ravel())
     explained = None  # its rows would be independent

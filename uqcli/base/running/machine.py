@@ -121,6 +121,14 @@ def kept_bytes() -> int:
     return _limit[0] if _limit else max(KEPT_BYTES, (available_bytes() or 0) // _KEPT_SHARE)
 
 
+def bytes_for_clusters(taken: int) -> int | None:
+    """Return the memory for sums by cluster: what was set for rows, else what is free or ``taken``."""
+    if _limit:
+        return _limit[0]
+    free = available_bytes()
+    return None if free is None else taken + free
+
+
 def rows_per_part() -> int:
     """Return the rows that a thread counts at once: more for many threads, if memory is left for that.
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from uqcli.base.counts import Bools, CellRow, Cells, Floats, Ints, bin_of
+from uqcli.base.counts import Bools, CellRow, Cells, Floats, Ints, bin_of, distinct_numbers
 from uqcli.base.defaults import LOWEST
 from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
@@ -164,7 +164,7 @@ def nested_thresholds(cells: Cells, nested: NestedBoundaries) -> list[Thresholds
     """
     total = int(nested.selected[-1]) if len(nested.selected) else 0
     numbers = np.geomspace(1, max(total, 1), _MAX_NESTED).round()
-    last = np.unique(np.minimum(np.searchsorted(nested.selected, numbers), len(nested.order) - 1))
+    last = distinct_numbers(np.minimum(np.searchsorted(nested.selected, numbers), len(nested.order) - 1))
     last[-1] = len(nested.order) - 1
     return [thresholds_at(cells, nested.tops(int(index), len(cells.rows))) for index in last]
 

@@ -19,6 +19,7 @@ from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts
 from uqcli.base.records import dataclass
 from uqcli.base.wording import number
 from uqcli.calibrate.scale import Scale
+from uqcli.kernels.units import dense_ranks
 from uqcli.reports.document import Table
 from uqcli.rules.expressions import Expression, NamedValues
 
@@ -112,7 +113,7 @@ def group_of(
         index: dict[str | None, int] = {None: 0} | {text: n + 1 for n, text in enumerate(levels)}
         codes = np.array([index[group[position]] for group in groups], dtype=np.int64)
         size = len(levels) + 2  # plus missing and unknown
-        known_codes, code_of_group = np.unique(code_of_group * size + codes, return_inverse=True)
+        known_codes, code_of_group = dense_ranks(code_of_group * size + codes)
         row_codes = np.where(
             code_of_row < 0, -1, code_of_row * size + features[column.name].astype(np.int64) + 1
         )

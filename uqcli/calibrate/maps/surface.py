@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
-from uqcli.base.counts import Floats, Ints, Matrix
+from uqcli.base.counts import Floats, Ints, Matrix, distinct_numbers
 from uqcli.base.defaults import FOLDS
 from uqcli.base.rows import Rows
 from uqcli.calibrate.maps.base import BaseRowMap, Calibrated, Features, finite, formula_table
@@ -175,7 +175,7 @@ def _fit_normal_scores(uncertainty: Floats, weight: Ints) -> IsotonicMap:
     middle = (np.cumsum(rows) - rows / 2) / rows.sum()
     at = np.arange(len(value))
     if len(value) > _KNOTS:
-        at = np.unique(np.searchsorted(middle, np.linspace(middle[0], middle[-1], _KNOTS)))
+        at = distinct_numbers(np.searchsorted(middle, np.linspace(middle[0], middle[-1], _KNOTS)))
     scores = [NormalDist().inv_cdf(rank) for rank in middle[at].tolist()]
     bounded = np.clip(scores, -_LARGEST_NORMAL_SCORE, _LARGEST_NORMAL_SCORE)
     return IsotonicMap(x=value[at].tolist(), y=(0.5 + bounded / (2 * _LARGEST_NORMAL_SCORE)).tolist())

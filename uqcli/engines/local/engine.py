@@ -12,6 +12,7 @@ import polars as pl
 import pyarrow as pa
 
 from uqcli.base.counts import Feature, Ints
+from uqcli.base.draws import text_keys
 from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
 from uqcli.base.running.machine import rows_per_part
@@ -32,6 +33,7 @@ from uqcli.engines.local.read.open import OpenedInput
 from uqcli.engines.local.read.streams import are_streams_reusable, digest_of
 from uqcli.engines.protocol import FIRST_ROWS, Columns, Keys, ReadRows, StreamRequest, StreamSummary
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
+from uqcli.kernels.units import dense_ranks
 
 _FIRST_BYTES: Final = 1 << 24
 """Bytes of these rows that are enough, if they are wide."""
@@ -61,7 +63,7 @@ def _codes(parts: Sequence[pl.Series], name: str, *, is_day: bool) -> Ints:
     else:
         column = pl.concat([_hashed(part, name, is_day=is_day) for part in parts])
         value = column.fill_null(0)
-    _, codes = np.unique(value.to_numpy(), return_inverse=True)
+    _, codes = dense_ranks(value.to_numpy().view(np.int64))
     return np.where(column.is_null().to_numpy(), -1, codes)
 
 
@@ -148,14 +150,20 @@ class LocalEngine:
         reader = self.batches(request)
         batches = [checked for checked, _ in reader.each(lambda checked: checked)]
         rows, roles = Rows.joined([batch.with_positions() for batch in batches]), reader.roles
-        groups = {name: _groups(codes, reader.levels[name]) for name, codes in rows.groups.items()}
+        names, groups, cluster_keys = dict[str, tuple[str, ...]](), dict[str, Ints](), None
+        for name, codes in rows.groups.items():
+            if name == roles.cluster and name not in (roles.by, *roles.keys):
+                cluster_keys, groups[name] = _clusters(codes, reader.levels[name])
+                continue
+            names[name], groups[name] = _groups(codes, reader.levels[name])
+            if name == roles.cluster:
+                cluster_keys = text_keys(names[name])
         features = {feature.name: _feature(feature, rows, batches) for feature in roles.features}
         return ReadRows(
-            rows=replace(
-                rows, groups={name: codes for name, (_, codes) in groups.items()}, features=features
-            ),
+            rows=replace(rows, groups=groups, features=features),
             classes=tuple(roles.classes),
-            group_names={name: names for name, (names, _) in groups.items()},
+            group_names=names,
+            cluster_keys=cluster_keys,
             unnormalised=reader.unnormalised,
             summary=reader.summary,
         )
@@ -219,7 +227,20 @@ def _feature(request: FeatureRequest, rows: Rows, batches: Sequence[CheckedRows]
 
 def _groups(codes: Ints, levels: KeyNumbers) -> tuple[tuple[str, ...], Ints]:
     """Sort group names, drop those without usable rows, and renumber each row's group."""
-    names, numbers = levels.in_order(np.flatnonzero(np.bincount(codes, minlength=len(levels))))
-    rank = np.zeros(len(levels), dtype=np.int64)
+    names, numbers = levels.in_order(np.flatnonzero(np.bincount(codes)))
+    return tuple(names.to_list()), _renumbered(codes, numbers)
+
+
+def _clusters(codes: Ints, levels: KeyNumbers) -> tuple[Ints, Ints]:
+    """Sort the keys of the texts of clusters with usable rows, and renumber each row's cluster."""
+    numbers = np.flatnonzero(np.bincount(codes))
+    keys = text_keys(levels.texts.gather(numbers))
+    order = np.argsort(keys)
+    return keys[order], _renumbered(codes, numbers[order])
+
+
+def _renumbered(codes: Ints, numbers: Ints) -> Ints:
+    """Return the place of each code among some distinct ones."""
+    rank = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=np.int64)
     rank[numbers] = np.arange(len(numbers))
-    return tuple(names.to_list()), rank[codes]
+    return rank[codes]

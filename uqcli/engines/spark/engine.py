@@ -15,8 +15,18 @@ from typing import TypeAlias
 
 import numpy as np
 
-from uqcli.base.counts import Bools, Floats, Ints, RangeCounts, ValueCounts, joined_sums, merge
+from uqcli.base.counts import (
+    Bools,
+    Floats,
+    Ints,
+    RangeCounts,
+    ValueCounts,
+    distinct_numbers,
+    joined_sums,
+    merge,
+)
 from uqcli.base.defaults import ROWS_PER_PART
+from uqcli.base.draws import text_keys
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.local.count.keys import keys_of
@@ -54,6 +64,7 @@ from uqcli.engines.spark.read import Column, F, Frame, columns_of
 from uqcli.engines.spark.session import runs_functions, session_of, spark_errors
 from uqcli.engines.spark.write import stream_through
 from uqcli.kernels.pava import isotonic_sums
+from uqcli.kernels.units import dense_ranks
 
 
 class FunctionCounter:
@@ -261,8 +272,8 @@ def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
     if len(parts) == 1:
         return parts[0]
     cell = np.concatenate([part.cell for part in parts])
-    opened = np.unique(np.concatenate([part.cell[part.opened] for part in parts]))
-    distinct, index = np.unique(cell, return_inverse=True)
+    opened = np.concatenate([part.cell[part.opened] for part in parts])
+    distinct, index = dense_ranks(cell)
     sums = np.zeros((2, len(distinct)), dtype=np.int64)
     low, high = np.full(len(distinct), np.inf), np.full(len(distinct), -np.inf)
     for row, name in enumerate(("count", "positives")):
@@ -289,7 +300,7 @@ def _sum_of_parts(parts: Sequence[_Counts]) -> _Counts:
 def _flags(parts: Sequence[_Counts], masks: Sequence[Bools], total: _Counts, total_mask: Bools) -> list[Ints]:
     """Choose the cells to open, the same in every part, so that the values of parts make up all values."""
     selected = [part.cell[part.selected_cells(mask)] for part, mask in zip(parts, masks, strict=True)]
-    cells = np.unique(np.concatenate([*selected, total.cell[total.selected_cells(total_mask)]]))
+    cells = distinct_numbers(np.concatenate([*selected, total.cell[total.selected_cells(total_mask)]]))
     return [np.intersect1d(cells, part.cell[~part.opened], assume_unique=True) for part in parts]
 
 
@@ -305,7 +316,7 @@ def _opened(
     # pass, since its last cell exceeds it
     rounds = np.cumsum(size) // (MAX_VALUES // 2) if distinct > MAX_VALUES else np.zeros_like(size)
     opened = list(parts)
-    for round_index in np.unique(rounds[size > 0]).tolist():
+    for round_index in distinct_numbers(rounds[size > 0]).tolist():
         cells_of_round = [cells[rounds[cells] == round_index] for cells in flags]
         flagged = np.zeros((len(parts), counter.size), dtype=np.bool_)
         for mask, cells in zip(flagged, cells_of_round, strict=True):
@@ -344,6 +355,10 @@ class SparkTable(Table):
         """Return the sorted group texts of a key column among rows of positive weight."""
         return groups_of(self._checked, column)
 
+    def clusters(self, column: str) -> Ints:
+        """Return the ascending keys of clusters (see ``Table``)."""
+        return np.sort(text_keys(self.groups(column)))
+
     def only(self, column: str, name: str) -> SparkTable:
         """Return the table of the rows of one group of a key column."""
         return SparkTable(self._request, group_of(self._checked, column, name))
@@ -364,7 +379,12 @@ class SparkTable(Table):
 
     def rows(self) -> Rows:
         """Collect distinct rows with their weights, up to a limit."""
-        return distinct_rows(self._checked)[0]
+        rows, levels = distinct_rows(self._checked)
+        cluster = self._request.roles.cluster
+        if cluster is None:
+            return rows
+        _, number = dense_ranks(text_keys(levels[cluster]))
+        return replace(rows, groups={**rows.groups, cluster: number[rows.groups[cluster]]})
 
 
 def _blocks(counts: ValueCounts) -> ValueCounts:
@@ -430,6 +450,7 @@ class SparkEngine:
             summary=frame.summary,
             classes=tuple(frame.roles.classes),
             group_names={key: tuple(index_by_text) for key, index_by_text in levels.items()},
+            cluster_keys=None if request.roles.cluster is None else text_keys(levels[request.roles.cluster]),
             unnormalised=frame.unnormalised,
         )
 

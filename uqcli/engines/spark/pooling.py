@@ -175,10 +175,11 @@ def distinct_rows(checked: CheckedFrame) -> tuple[Rows, dict[str, dict[str, int]
     levels: dict[str, dict[str, int]] = {}
     groups: dict[str, Ints] = {}
     for key, name in checked.keys.items():
-        texts, codes = np.unique(np.array(table.column(name).to_pylist(), dtype=object), return_inverse=True)
+        encoded = table.column(name).combine_chunks().dictionary_encode()
+        texts, codes = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
         known = levels_of(checked.roles) if key == PREDICTED else {}  # rules number classes in their order
-        levels[key] = known or {text: code for code, text in enumerate(texts.tolist())}
-        groups[key] = np.array([levels[key][text] for text in texts.tolist()], dtype=np.int64)[codes]
+        levels[key] = known or {text: code for code, text in enumerate(sorted(texts))}
+        groups[key] = np.array([levels[key][text] for text in texts], dtype=np.int64)[codes]
     rows = _rows(checked, columns, groups)
     require_same(checked, rows.size)
     return rows, levels

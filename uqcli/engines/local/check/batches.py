@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints, distinct_numbers, row_starts, run_starts
 from uqcli.base.defaults import ROWS_PER_BATCH
+from uqcli.base.draws import text_keys
 from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -199,6 +200,9 @@ class LocalBatches:
         self._used = self._positives = 0
         self._tally = GroupTally()
         self._ranked: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[pl.Series, Ints]] = {}
+        self._clusters_met = 0
+        self._keys: dict[str, Ints] = {}
+        self._clusters: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[Ints, Ints]] = {}
         self.roles = request.roles
         self.dropped = self._unlabelled = 0
         self.repeatable = True
@@ -238,6 +242,28 @@ class LocalBatches:
             codes = self._tally.counted_codes(column, self._codes(only))
             self._ranked = {key: self.levels[column].in_order(codes)}
         return self._ranked[key]
+
+    def clusters(self, column: str, only: Mapping[str, str]) -> tuple[Ints, Ints]:
+        """Return the keys of the texts that ``groups`` has, ascending, and their numbers; the last are kept.
+
+        Millions of texts are not sorted, and are not in memory as objects of Python.
+        """
+        key = column, tuple(only.items())
+        if key not in self._clusters:
+            if column not in self._keys:
+                self._keys = {column: text_keys(self.levels[column].texts)}
+            codes = self._tally.counted_codes(column, self._codes(only))
+            codes = codes[np.argsort(self._keys[column][codes])]
+            self._clusters = {key: (self._keys[column][codes], codes)}
+        return self._clusters[key]
+
+    def _look_at_clusters(self, groups: GroupsOfRows, rows: int, sources: Sequence[OpenedInput]) -> None:
+        """Refuse too many clusters among the first rows, the last of which have these groups."""
+        column = self.roles.cluster
+        if column is None or not len(groups.kind):
+            return
+        self._clusters_met = max(self._clusters_met, int(groups.codes[column].max()) + 1)  # in row order
+        refusals.require_memory_of_clusters(column, self._clusters_met, rows, lambda: _rows_expected(sources))
 
     def _codes(self, only: Mapping[str, str]) -> dict[str, int]:
         return {column: self.levels[column][name] for column, name in only.items()}
@@ -294,6 +320,7 @@ class LocalBatches:
                     self._used += used
                     self._positives += positives
                     self._tally.add(groups)
+                    self._look_at_clusters(groups, checker.rows, sources)
                     signs.add(origin, sign)
                     report_reading(sources, input_index, checker.rows)
                     yield result, checker.rows
@@ -559,6 +586,14 @@ class GroupsOfRows:
     kind: Ints
 
 
+def _rows_expected(sources: Sequence[OpenedInput]) -> int | None:
+    """Estimate the rows of all inputs; None if one is a stream or compressed text."""
+    if not all(source.origin.regular for source in sources):
+        return None  # to look for them would consume a stream
+    rows = [source.rows_expected() for source in sources]
+    return None if None in rows else sum(size or 0 for size in rows)
+
+
 _KINDS: Final = 4
 """Kinds of rows that ``GroupsOfRows`` tells apart."""
 
@@ -608,6 +643,8 @@ class GroupTally:
 
         They are in order.
         """
+        if not self._combined:  # the codes of a single key are the units
+            return np.flatnonzero(self._table.sums[:, :2].any(axis=1))
         columns = *codes, column
         if columns not in self._counted:  # sorted once, since many groups ask one by one
             code_of, counts = self._combinations
@@ -641,9 +678,7 @@ class GroupTally:
     def _combinations(self) -> tuple[dict[str, Ints], Ints]:
         """Codes by key column of each combination, and its rows by kind, of shape (combinations, 4)."""
         present = np.flatnonzero(self._table.sums.any(axis=1))
-        counts = np.zeros((len(present), _KINDS), dtype=np.int64)
-        met = self._table.sums[present, :_KINDS]
-        counts[:, : met.shape[1]] = met
+        counts = self._table.of(present, _KINDS)
         codes, unit = dict[str, Ints](), present
         for column, numbering in zip(reversed(self._columns[1:]), reversed(self._combined), strict=True):
             pair = numbering.values[unit]

@@ -154,7 +154,7 @@ class KeyNumbers(Mapping[str, int]):
 
     def __len__(self) -> int:
         """Return how many texts there are."""
-        return sum(map(len, self._chunks))
+        return len(self._hashes)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the texts by number."""

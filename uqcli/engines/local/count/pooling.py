@@ -271,7 +271,7 @@ def in_ranges(parts: Sequence[KeyRows]) -> list[Sequence[KeyRows]]:
     shift = max(0, (high - low).bit_length() - _RANGE_BITS)
     sample = np.sort(np.concatenate([keys[:: max(1, rows // _SAMPLED_KEYS)] for keys in columns]))
     edges = [(int(key) - low) >> shift for key in sample[np.arange(1, most) * len(sample) // most]]
-    ranges = np.searchsorted(np.unique(edges), np.arange(((high - low) >> shift) + 1), side="right")
+    ranges = np.searchsorted(sorted({*edges}), np.arange(((high - low) >> shift) + 1), side="right")
     ranges = ranges.astype(np.int16)
     divided = parallel_map(lambda several: _together(several).divided(low, shift, ranges), _large(parts))
     return list(zip(*divided, strict=True))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.counts import Ints, RangeCounts, ValueCounts, run_starts
+from uqcli.base.counts import Ints, RangeCounts, ValueCounts, distinct_numbers, run_starts
 from uqcli.base.defaults import ROWS_PER_PART, SORTED_ROWS
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
@@ -74,7 +74,7 @@ def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
     column = rows.column(role)
     parts = -(-rows.size // (_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS))
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
-    return ranges_from(np.unique(least_keys(inner, column.width)).tolist(), column.width)
+    return ranges_from(distinct_numbers(least_keys(inner, column.width)).tolist(), column.width)
 
 
 def _blocks(parts: Sequence[KeyRows], width: np.dtype[np.signedinteger]) -> KeyCounts:
@@ -186,6 +186,10 @@ class LocalTable(Table):
         """Return the sorted group texts of a key column among rows of positive weight."""
         return self._rows.groups(column)
 
+    def clusters(self, column: str) -> Ints:
+        """Return the ascending keys of clusters (see ``Table``)."""
+        return self._rows.read().clusters(column, self._rows.only)[0]
+
     def only(self, column: str, name: str) -> LocalTable:
         """Return the table of the rows of one group of a key column."""
         if self._split is None or self._split[0] != column:
@@ -227,9 +231,11 @@ class LocalTable(Table):
         )
 
     def _clusters(self, parts: Sequence[Part]) -> dict[str, Ints]:
-        """Return the index of each row's cluster among the sorted texts; empty if rows are independent."""
+        """Return the number of each row's cluster; empty if rows are independent."""
         cluster = self._rows.request.roles.cluster
         if cluster is None:
             return {}
-        rank, _ = self._rows.division(Partition(groups=(cluster,)), keep=True).ranks[cluster]
+        _, numbers = self._rows.read().clusters(cluster, self._rows.only)
+        rank = np.zeros(len(self._rows.read().levels[cluster]), dtype=np.int64)
+        rank[numbers] = np.arange(len(numbers))
         return {cluster: rank[np.concatenate([part.codes[cluster] for part in parts])]}

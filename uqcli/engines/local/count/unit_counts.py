@@ -12,7 +12,7 @@ from uqcli.base.records import dataclass
 from uqcli.engines.local.count.keys import least_keys
 from uqcli.engines.local.count.part import Codes, Part
 from uqcli.engines.local.count.rows import CountedRows
-from uqcli.engines.protocol import Partition, Places
+from uqcli.engines.protocol import Places
 from uqcli.kernels.pooling import Keys
 from uqcli.kernels.units import count_places
 
@@ -25,10 +25,10 @@ _FEW_EDGES: Final = 4
 _LARGEST: Final = int(np.iinfo(np.int64).max)
 
 
-def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) -> Ints:
+def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) -> Keys:
     """Count the rows by unit, column and label (see ``Table.counted``)."""
-    rank, groups = rows.division(Partition(groups=(column,)), keep=True).ranks[column]
-    unit_of_code = unit[rank] if groups else rank
+    unit_of_code = np.zeros(len(rows.read().levels[column]), dtype=np.int64)
+    unit_of_code[rows.read().clusters(column, rows.only)[1]] = unit
     size, columns = int(unit.max(initial=-1)) + 1, places.columns
     is_weighted = rows.request.roles.weight is not None
     sums: Keys = np.zeros(2 * size * columns, dtype=np.int64 if is_weighted else np.int32)
@@ -41,7 +41,7 @@ def counted_by_unit(rows: CountedRows, column: str, unit: Ints, places: Places) 
         if widths not in edges:
             edges[widths] = _Edges.of(places, score, uncertainty)
         edges[widths].count(part, (score, uncertainty), unit_of_code, part.codes[column], sums)
-    return sums.reshape(size, columns, 2).astype(np.int64, copy=False)
+    return sums.reshape(size, columns, 2)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
