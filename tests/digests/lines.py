@@ -198,6 +198,7 @@ VALUES = {
     "--state": ["--state new_state.json"],
     "--strict": ["--state state_batches.json --strict"],
     "--table": ["--to sql --table scored"],
+    "--tag": ["--tag team=fraud --report r.prom"],
     "--target": ["--estimator em", f"{SETS} --mode label-shift --target new_classes.csv"],
     "--test": ["tce fit.parquet --test t", "calibrate fit.parquet --test rows.csv"],
     "--threads": ["--threads 1"],

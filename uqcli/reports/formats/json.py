@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
-
 from uqcli.base.defaults import VERSION
 from uqcli.base.running.messages import said
 from uqcli.base.wording import RUNNER_COMMAND, is_acting
@@ -24,12 +22,12 @@ def to_json(report: Report, failure: Failure | None = None, checks: Sequence[Che
     more["gates"] = [check.payload() for check in checks]
     if failure is not None:
         more["error"] = failure.payload()
-    return _text({**report.payload(), **more})
+    return _harmless(_indented({**report.payload(), **more}))
 
 
-def _text(content: Mapping[str, Any]) -> str:
-    """Format an object; strings keep their values, but nothing in them acts on a terminal or a CI runner."""
-    text = _indented(json.dumps(content, allow_nan=False, ensure_ascii=False)) + "\n"
+def _harmless(text: str) -> str:
+    """End an object; strings keep their values, but nothing in them acts on a terminal or a CI runner."""
+    text += "\n"
     if "##" in text:
         text = RUNNER_COMMAND.sub(r"\\u0023#", text)
     if text.replace("\n", "").isprintable():
@@ -40,8 +38,11 @@ def _text(content: Mapping[str, Any]) -> str:
     )
 
 
-def _indented(text: str) -> str:
+def _indented(content: Mapping[str, Any]) -> str:
     """Indent JSON as Python does, whose encoder is not compiled if it indents; names may hold surrogates."""
+    import msgspec
+
+    text = json.dumps(content, allow_nan=False, ensure_ascii=False)
     laid_out = msgspec.json.format(text.encode("utf-8", "surrogatepass"), indent=2)
     return laid_out.decode("utf-8", "surrogatepass")
 
@@ -51,7 +52,8 @@ def _render(report: Report, context: RunContext) -> str:
 
 
 def _failed(failure: Failure) -> str:
-    return _text({"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()})
+    content = {"command": failure.command, "uqcli_version": VERSION, "error": failure.payload()}
+    return _harmless(json.dumps(content, indent=2, ensure_ascii=False))
 
 
 FORMAT: Final = Format(render=_render, failed=_failed)
