@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -166,7 +167,19 @@ def parse(uqcli, rule, dialect):
     aliases = [column.alias for column in added]
     if dialect is SqlDialect.SNOWFLAKE:  # which folds names without quotes
         aliases = [alias.lower() for alias in aliases]
-    assert (every.is_star, aliases) == (True, outputs)
+    is_every = isinstance(every, sqlglot.exp.Columns) if dialect is SqlDialect.DUCKDB else every.is_star
+    assert (is_every, aliases) == (True, outputs)
+
+
+@pytest.mark.parametrize("names", [("Decision", "x"), ("x", "Y")])
+def test_a_column_of_the_table_with_the_name_of_an_output_is_left_out(uqcli, made, names):
+    text = uqcli("export", made("st")[0], "--to", "sql", "--table", "scored").out.decode()
+    with duckdb.connect() as connection:
+        columns = ", ".join(f'{number} AS "{name}"' for number, name in enumerate(names))
+        connection.execute(f"CREATE TABLE scored AS SELECT 0.9 AS score, 0.1 AS uncertainty, {columns}")
+        connection.execute(text)
+        found = [column[0] for column in connection.description]
+    assert found == ["score", "uncertainty", *(name for name in names if name != "Decision"), "decision"]
 
 
 @pytest.mark.thorough

@@ -246,6 +246,23 @@ def in_postgres(psql):
     return run
 
 
+def test_texts_are_trimmed_in_a_database_of_another_encoding(folder, postgres):
+    formula = load(str(folder / "groups.json")).formula()
+    query = to_sql(formula, SqlDialect.POSTGRES, [], "rows").rstrip().rstrip(";")
+    create = "CREATE DATABASE latin ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0;"
+    subprocess.run(postgres, check=True, input=create.encode(), cwd=folder)
+    psql = [word if word != "postgres" else "latin" for word in postgres[4:]]
+    rows = "SELECT 0.999::float8 AS score, 0::float8 AS uncertainty, CHR(160) || 'Oslo' || CHR(133) AS site"
+    statements = (
+        f"CREATE TABLE rows AS {rows};\nCOPY (SELECT decision FROM ({query}) AS decided) TO STDOUT;\n"
+    )
+    done = subprocess.run(
+        [*postgres[:4], *psql], check=True, capture_output=True, input=statements.encode("latin-1"), cwd=folder,
+        env={**os.environ, "PGCLIENTENCODING": "LATIN1"},
+    )  # fmt: skip
+    assert done.stdout == b"t\n"
+
+
 SPARK_JOBS = """
 import sys
 from pyspark.sql import SparkSession

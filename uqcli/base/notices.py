@@ -87,6 +87,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "evidence-of-earlier-version": (40, "a state was begun when evidence was computed in another way"),
         "unused-labels": (40, "labels belong to no row, or to several"),
         "same-file": (40, "a file is named twice, or a folder leads back, and is read once"),
+        "outputs-in-table": (40, "a query may return two columns of a name"),
         "null-in-json": (40, "numbers that are not finite were written as null"),
         "replaced-batch": (39, "a batch replaces one that was counted before"),
         "often-missed": (36, "new data may miss the target"),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from uqcli.base.choices import SqlDialect
 from uqcli.base.defaults import VERSION
+from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, rows_of
+from uqcli.base.wording import MOST_NAMED, count, listed, rows_of
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, Verdict, plain
 from uqcli.rules.saved import Saved
 
@@ -70,13 +72,14 @@ _DATABASES: Final = {
 class ExportReport(OneResult):
     """An exported rule.
 
-    The dialect is None for other targets than SQL. Inputs and outputs are the columns that the program reads
+    The dialect is None for other targets than SQL, and the table if the program is no query. Inputs and outputs are the columns that the program reads
     and computes, and its size is in bytes. Differences from the rule are None if they were not looked for.
     """
 
     rule: Saved
     target: str
     dialect: str | None
+    table: str | None
     inputs: list[str]
     outputs: list[str]
     size: int
@@ -106,6 +109,16 @@ class ExportReport(OneResult):
             "notes": [] if self.differences is None else [self.differences.sentence()],
         }
 
+    def _cautions(self) -> list[Notice]:
+        """Say what becomes of columns of the table with the names of outputs, where a query cannot tell."""
+        if self.table is None or self.dialect == SqlDialect.DUCKDB:
+            return []
+        names, has = listed(self.outputs[:MOST_NAMED]), "column" if len(self.outputs) == 1 else "columns"
+        text = (
+            f"if {self.table} has {has} {names} already, the result has two of that name, or the query fails."
+        )
+        return [Notice("outputs-in-table", text)]
+
     def document(self) -> Document:
         """Return the readable form."""
         language = f"SQL ({self.dialect})" if self.dialect else _LANGUAGES.get(self.target, str(self.target))
@@ -124,5 +137,6 @@ class ExportReport(OneResult):
             lead=lead,
             tables=[Table(title="", header=("", "columns"), rows=rows, left=2)],
             notes=notes,
+            cautions=self._cautions(),
             card=HeadCard(title=title, verdict=verdict),
         )

@@ -67,6 +67,7 @@ def run(request: ExportRequest) -> Exported:
         rule=rule,
         target=request.to,
         dialect=request.dialect if request.to is ExportTarget.SQL else None,
+        table=request.table,
         inputs=[column.name for column in formula.inputs],
         outputs=[output.name for output in formula.outputs],
         size=len(program),

@@ -93,7 +93,6 @@ dialects they are written out.
 _NAMING: Final = (*_WITH_SUBQUERIES, SqlDialect.DUCKDB)
 
 _WITHOUT: Final[Mapping[SqlDialect, str]] = {
-    SqlDialect.DUCKDB: "EXCLUDE",
     SqlDialect.SNOWFLAKE: "EXCLUDE",
     SqlDialect.BIGQUERY: "EXCEPT",
     SqlDialect.SPARK: "EXCEPT",
@@ -557,9 +556,20 @@ class _Writer:
             row = names.new("uqcli_row")
             first, every, source = row, f"({row}).*", f"{source} AS {row}"
         else:
-            hidden = ", ".join(name for step in steps for name, _ in step)
-            first, every = "*", f"* {_WITHOUT[self._dialect]} ({hidden})"
+            first, every = "*", self._all_but([name for step in steps for name, _ in step])
         return self._with(steps, first, source, [[every], *self._named(outputs)])
+
+    def _all_but(self, hidden: Sequence[str]) -> str:
+        """Write the columns of the table without named values.
+
+        In DuckDB a column of the table that has the name of an output is left out as well: a query would have
+        two of that name. Only a condition on names allows that such a column may be absent.
+        """
+        if self._dialect is not SqlDialect.DUCKDB:
+            return f"* {_WITHOUT[self._dialect]} ({', '.join(hidden)})"
+        names = [*hidden, *(output.name for output in self._formula.outputs)]
+        texts = ", ".join(self._quoting.text(name.lower()) for name in names)
+        return f"COLUMNS(LAMBDA uqcli_column: LOWER(uqcli_column) NOT IN ({texts}))"
 
     def expressions(self) -> Lines:
         """Write the expression of each output; several have their names."""
@@ -992,8 +1002,24 @@ def _white_space(dialect: SqlDialect) -> str:
         return f"CHAR({', '.join(str(ord(character)) for character in WHITE_SPACE)})"
     if dialect is SqlDialect.DUCKDB:
         return " || ".join(f"CHR({ord(character)})" for character in WHITE_SPACE)
-    escaped = "".join(f"\\u{ord(character):04x}" for character in WHITE_SPACE)
-    return f"E'{escaped}'" if dialect is SqlDialect.POSTGRES else f"'{escaped}'"
+    if dialect is SqlDialect.POSTGRES:
+        return _white_space_by_encoding()
+    return "'" + "".join(f"\\u{ord(character):04x}" for character in WHITE_SPACE) + "'"
+
+
+def _white_space_by_encoding() -> str:
+    """Write the characters of white space that the encoding of a PostgreSQL database has.
+
+    A constant that has others ends the statement when it is planned. The conversion from bytes is not
+    planned ahead, so that only the branch of the encoding runs.
+    """
+    branches = []
+    for encoding, codec in (("UTF8", "utf-8"), ("LATIN1", "latin-1")):
+        characters = [character for character in WHITE_SPACE if codec == "utf-8" or ord(character) < 256]
+        content = "".join(characters).encode(codec).hex()
+        branches.append(f"WHEN '{encoding}' THEN CONVERT_FROM(DECODE('{content}', 'hex'), '{encoding}')")
+    ascii_only = "".join(f"\\x{ord(character):02x}" for character in WHITE_SPACE if character.isascii())
+    return f"CASE CURRENT_SETTING('server_encoding') {' '.join(branches)} ELSE E'{ascii_only}' END"
 
 
 def _fraction(value: float) -> str:
