@@ -257,7 +257,7 @@ def test_texts_are_trimmed_in_a_database_of_another_encoding(folder, postgres):
         f"CREATE TABLE rows AS {rows};\nCOPY (SELECT decision FROM ({query}) AS decided) TO STDOUT;\n"
     )
     done = subprocess.run(
-        [*postgres[:4], *psql], check=True, capture_output=True, input=statements.encode("latin-1"), cwd=folder,
+        [*postgres[:4], *psql], check=True, capture_output=True, input=statements.encode(), cwd=folder,
         env={**os.environ, "PGCLIENTENCODING": "LATIN1"},
     )  # fmt: skip
     assert done.stdout == b"t\n"

@@ -113,10 +113,9 @@ class ExportReport(OneResult):
         """Say what becomes of columns of the table with the names of outputs, where a query cannot tell."""
         if self.table is None or self.dialect == SqlDialect.DUCKDB:
             return []
-        names, has = listed(self.outputs[:MOST_NAMED]), "column" if len(self.outputs) == 1 else "columns"
-        text = (
-            f"if {self.table} has {has} {names} already, the result has two of that name, or the query fails."
-        )
+        has = "a column" if len(self.outputs) == 1 else "columns"
+        names = listed(self.outputs[:MOST_NAMED])
+        text = f"if {self.table} has {has} {names} already, the result has two of a name, or the query fails."
         return [Notice("outputs-in-table", text)]
 
     def document(self) -> Document:
