@@ -72,8 +72,9 @@ _DATABASES: Final = {
 class ExportReport(OneResult):
     """An exported rule.
 
-    The dialect is None for other targets than SQL, and the table if the program is no query. Inputs and outputs are the columns that the program reads
-    and computes, and its size is in bytes. Differences from the rule are None if they were not looked for.
+    The dialect is None for other targets than SQL, and the table if the program is no query. Inputs and
+    outputs are the columns that the program reads and computes, and its size is in bytes. Differences from
+    the rule are None if they were not looked for.
     """
 
     rule: Saved
