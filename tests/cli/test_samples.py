@@ -1,6 +1,8 @@
 """Tests of the samples of .prom reports: labels that tell runs apart, and a run that has not ended."""
 
+import errno
 import math
+import os
 import re
 import subprocess
 import time
@@ -13,6 +15,7 @@ from tests.cli.conftest import PROGRAM
 from tests.cli.test_reports import JSON_CASES, name_of
 from tests.cli.test_watch import rows, write_files
 from tests.documentation.reference import DOCS
+from uqcli.cli import failed_run
 
 REPORT = ("-q", "--report", "night.prom")
 
@@ -149,3 +152,45 @@ def test_the_alerting_rules_name_metrics_that_there_are(uqcli, files, tmp_path):
         written |= {name for name, _, _ in parsed(tmp_path / "night.prom")}
     assert named <= written
     assert {"uqcli_up", "uqcli_watch_alarm", "uqcli_watch_change_alarm"} <= named
+
+
+def test_a_fifo_is_neither_read_nor_changed_when_a_run_starts(files, tmp_path):
+    os.mkfifo(tmp_path / "night.prom")
+    for name, code in (("kept0.csv", 0), ("nothing.csv", 3)):
+        process = subprocess.Popen([*PROGRAM, "evaluate", "rule.json", name, *REPORT], cwd=tmp_path)
+        if not code:
+            assert (tmp_path / "night.prom").read_text().startswith("# HELP uqcli_up ")
+        assert process.wait(30) == code
+
+
+def test_standard_output_by_a_link_gets_the_samples(files, tmp_path):
+    (tmp_path / "night.prom").symlink_to("/dev/stdout")
+    line = [*PROGRAM, "evaluate", "rule.json", "kept0.csv", *REPORT]
+    process = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False)
+    assert process.returncode == 0
+    assert process.stdout.count("# HELP uqcli_up ") == 1
+
+
+def test_a_full_disk_keeps_the_samples_of_the_last_run(uqcli, files, tmp_path, monkeypatch):
+    def open_(path, flags, *arguments, **options):
+        if flags & os.O_CREAT and ".night.prom." in os.fspath(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return before(path, flags, *arguments, **options)
+
+    before = os.open
+    assert uqcli("evaluate", "rule.json", "kept0.csv", *REPORT).code == 0
+    old = parsed(tmp_path / "night.prom")
+    monkeypatch.setattr("os.open", open_)
+    failed_run.find_reports(["evaluate", *REPORT])
+    failed_run.mark_started()
+    assert parsed(tmp_path / "night.prom") == [(*old[0][:2], 0), *old[1:]]
+
+
+@pytest.mark.parametrize(
+    "more", [("--fail-if", "recall <"), ("--plot", "nowhere/x.svg"), ("--report", "nowhere/x.html")]
+)
+def test_what_is_refused_before_the_run_has_the_labels_of_the_run(uqcli, files, tmp_path, more):
+    outcome = uqcli("evaluate", "rule.json", "kept0.csv", *REPORT, "--tag", "team=fraud", *more)
+    assert outcome.code in (2, 3)
+    labels = {"command": "evaluate", "run": "night", "artifact": "rule.json", "team": "fraud"}
+    assert parsed(tmp_path / "night.prom") == [("uqcli_up", labels, 0)]

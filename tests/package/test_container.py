@@ -100,6 +100,8 @@ def test_commands_without_reports_run_in_the_action(installed, tmp_path):
     process, summary = run_action(installed, tmp_path, command="schema boundary")
     assert (process.returncode, summary) == (0, ""), process.stderr
     assert '"$schema"' in process.stdout
+    (tmp_path / "uqcli-report.md").write_text("of another step")
+    assert run_action(installed, tmp_path, command="schema boundary")[1] == ""
 
 
 def steps():

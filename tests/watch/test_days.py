@@ -63,6 +63,11 @@ def test_missing_days_are_told(offsets, counted, missing):
     assert days.missing == tuple(texts(missing))
 
 
+def test_a_mistyped_first_day_hides_no_missing_day():
+    days = days_of({**texts([-363], 1), **texts(offset for offset in range(20) if offset != 9)}, "day", 5, ())
+    assert days.missing == tuple(texts([9]))
+
+
 def test_other_keys_have_neither():
     days = days_of({"1": 5, "2": 5, "900": 1}, "week", 1, ())
     assert (days.complete, days.stray, days.missing) == (("1", "2"), (), ())

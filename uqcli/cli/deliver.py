@@ -19,7 +19,7 @@ from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin,
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
 from uqcli.cli.command_line import current_line, refuse_typed
-from uqcli.cli.failed_run import mark_started, mark_written, skip_json_error
+from uqcli.cli.failed_run import mark_started, mark_written, record_labels, skip_json_error
 from uqcli.cli.inputs import Reads, check_conflicts
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.process import hide_progress, show_progress
@@ -66,15 +66,17 @@ def check_outputs(
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
+    formats = [format_of(report) for report in reports]
+    has_samples = any(form.started is not None for form in formats)
+    of_samples = _labels_of_samples(artifact, options) if has_samples else ()
+    record_labels(of_samples)
     files = reads.files() if running.engine is EngineName.POLARS else reads.tables
     check_conflicts(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    formats = [format_of(report) for report in reports]
     has_page = any(form.is_page for form in formats)
     if not has_page:
         refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
-    has_samples = any(form.started is not None for form in formats)
     if not has_samples:
         refuse_typed(("tag",), "without samples to label", "--report FILE.prom")
     if running.engine is not EngineName.SPARK:
@@ -98,8 +100,7 @@ def check_outputs(
     command, line, configured = current_line()
     needs_digests = any(form.needs_digests for form in formats)
     labels = () if reads.labels is None else (reads.labels,)
-    of_samples = _labels_of_samples(artifact, options) if has_samples else ()
-    mark_started(of_samples)
+    mark_started()
     return RunContext(
         command=command,
         line=line,

@@ -30,6 +30,10 @@ _HEADER_BYTES: Final = 200
 """First bytes of a file, which tell a rule file by its format version, and a report from rows."""
 
 
+_MOST_SAMPLES: Final = 64 << 20
+"""Bytes of an old report that is kept while a run goes on."""
+
+
 @dataclass
 class _Run:
     """Requested reports of a run, whether they are written, and other words that may name a file."""
@@ -90,9 +94,13 @@ def skip_json_error() -> None:
     _run.json = False
 
 
-def mark_started(labels: tuple[tuple[str, str], ...]) -> None:
-    """Let the reports that know of a run in progress say so, with the labels of their samples."""
+def record_labels(labels: tuple[tuple[str, str], ...]) -> None:
+    """Record the labels of all samples of this run."""
     _run.labels = labels
+
+
+def mark_started() -> None:
+    """Let the reports that know of a run in progress say so."""
     failure = Failure(command=_run.command, exit_code=0, found="")
     _write(failure, stores=False, of_run_in_progress=True)
 
@@ -152,8 +160,11 @@ def _write(failure: Failure, *, stores: bool, of_run_in_progress: bool = False) 
 def _started(name: str, content: bytes, report_format: Format) -> bytes:
     """Return what a report says while a run goes on; ``content`` is what it says of a failed one."""
     try:
-        old = Path(name).read_bytes()
+        with open(name, "rb") as stream:  # noqa: PTH123
+            old = stream.read(_MOST_SAMPLES + 1)
     except FileNotFoundError:
+        return content
+    if len(old) > _MOST_SAMPLES:
         return content
     assert report_format.started is not None
     return report_format.started(old.decode("utf-8", "surrogateescape"), content.decode()).encode(
@@ -189,8 +200,12 @@ def _identities(name: str) -> set[Hashable]:
 def _is_report(name: str, report_format: Format) -> bool:
     """Whether a file can be an old report: it is no rule file, and no rows, as a folder of inputs has.
 
-    What the system refuses to open is an OSError: nothing is written there.
+    A FIFO or a device has no old report, and to open one may wait for ever. What the system refuses to open
+    is an OSError: nothing is written there.
     """
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(name).st_mode):  # noqa: PTH116
+            return False
     with suppress(FileNotFoundError), open(name, "rb") as stream:  # noqa: PTH123
         if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
             head = stream.read(_HEADER_BYTES)
@@ -225,6 +240,11 @@ def _replace(path: str, content: bytes) -> None:
                 os.chmod(temporary, stat.S_IMODE(old.st_mode))  # noqa: PTH101
             os.replace(temporary, path)  # noqa: PTH105
     except OSError:
+        if old is not None and old.st_nlink == 1 and len(content) <= old.st_size:
+            with suppress(OSError), target.open("r+b") as stream:  # a full disk has these bytes
+                stream.write(content)
+                stream.truncate()
+                return
         with suppress(FileNotFoundError):
             try:
                 os.unlink(path)  # noqa: PTH108

@@ -298,7 +298,8 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
         lead=(
             *(f"{text}." for text in failed[1:]),
             *(["Nothing was saved."] if failed and context.unwritten else []),
-            *(f"If it had passed: {document.title}" for _ in failed[:1]),
+            *([f"If it had passed: {document.title}"] if failed and context.unwritten else []),
+            *([document.title] if failed and not context.unwritten else []),
             *document.lead,
             *_failed(document, context.failure),
         ),

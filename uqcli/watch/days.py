@@ -23,6 +23,7 @@ _LARGEST_EXPONENT: Final = 30
 _STRAY_PARTS: Final = 10
 """Days after a gap that together have fewer rows than this part of a median day are taken for mistyped."""
 
+_DAYS_OF_A_WEEK: Final = 7
 _FIRST_OF_WEEKEND: Final = 5
 """Saturday, as ``date.weekday`` counts."""
 
@@ -93,7 +94,9 @@ def days_of(rows: Mapping[str, int], column: str, matured: int, counted: Collect
         name_by_text=names,
         complete=tuple(_name(day) for day in usual if day <= last),
         stray=tuple(map(_name, ordered[len(usual) :])),
-        missing=tuple(map(_name, _missing(usual, list(counted_keys.values())))),
+        missing=tuple(
+            map(_name, _missing(usual, _first_usual(usual, rows_of_day), list(counted_keys.values())))
+        ),
     )
 
 
@@ -112,13 +115,24 @@ def _first_stray(days: Sequence[date], rows: Sequence[int], matured: int) -> int
     return len(days)
 
 
-def _missing(days: Sequence[date], counted: Sequence[Any]) -> list[date]:
-    """Return the days of the calendar that lack, after those that were counted; none if most of them do.
+def _first_usual(days: Sequence[date], rows: Mapping[date, int]) -> date:
+    """Return the first day before which, by too few rows, only days come that are weeks older."""
+    before = np.cumsum([rows[day] for day in days])  # rows of a day and of all earlier ones
+    median = float(np.median([rows[day] for day in days]))
+    for position in range(len(days) - 1, 0, -1):
+        is_apart = (days[position] - days[position - 1]).days > _DAYS_OF_A_WEEK
+        if is_apart and _STRAY_PARTS * before[position - 1] < median:
+            return days[position]
+    return days[0]
+
+
+def _missing(days: Sequence[date], first: date, counted: Sequence[Any]) -> list[date]:
+    """Return the days of the calendar that lack from the first or from counted days on; none if most do.
 
     Weekends count only if some have rows.
     """
     known = {*days, *counted}
-    begin = max((day for day in counted if day <= days[-1]), default=days[0])
+    begin = max((day for day in counted if day <= days[-1]), default=first)
     calendar = [begin + timedelta(days=number) for number in range((days[-1] - begin).days + 1)]
     if all(day.weekday() < _FIRST_OF_WEEKEND for day in known):
         calendar = [day for day in calendar if day.weekday() < _FIRST_OF_WEEKEND]

@@ -441,6 +441,16 @@ class WatchReport(OneResult):
 
     def _cautions(self) -> list[Notice]:
         cautions = list[Notice]()
+        if self.new.stray:
+            are = "are" if self.new.stray[1:] else "is"
+            far = f"{first_of(self.new.stray, MOST_NAMED)} {are} far from the other days, with few rows"
+            cautions.append(
+                Notice(
+                    "stray-days", f"{far}, and no labels count as complete by it: look for a mistyped date."
+                )
+            )
+        if self.new.missing:
+            cautions.append(Notice("missing-days", f"no row is of {first_of(self.new.missing, MOST_NAMED)}."))
         if self.new.known:
             unit = "batch" if self.state.parameters.day is None else "day"
             first = f"{unit} {short_name(self.new.known[0])}"
@@ -464,16 +474,6 @@ class WatchReport(OneResult):
         if self.new.young:
             young = f"{rows_of(self.new.young)} of days that have not matured are not counted yet."
             cautions.append(Notice("young-rows", young))
-        if self.new.stray:
-            are = "are" if self.new.stray[1:] else "is"
-            far = f"{first_of(self.new.stray, MOST_NAMED)} {are} far from the other days, with few rows"
-            cautions.append(
-                Notice(
-                    "stray-days", f"{far}, and no labels count as complete by it: look for a mistyped date."
-                )
-            )
-        if self.new.missing:
-            cautions.append(Notice("missing-days", f"no row is of {first_of(self.new.missing, MOST_NAMED)}."))
         if self.new.unwatched:
             unwatched = f"{rows_of(self.new.unwatched)} are of groups without a target of their own."
             cautions.append(Notice("unwatched-rows", unwatched))
