@@ -67,8 +67,9 @@ _TESTS_OF_POSIX = (
     "test_paths_that_cannot_be_locked_are_refused test_several_rules_read_one_fifo "
     "test_what_is_no_file_in_place_of_a_configuration_stops_nothing "
     "test_a_run_that_ends_before_its_first_state_leaves_none "
-    "test_a_fifo_is_neither_read_nor_changed_when_a_run_starts test_standard_output_by_a_link_gets_the_samples "
-    "test_a_killed_run_is_seen test_each_alarm_is_mailed_once_and_every_error_each_time "
+    "test_a_fifo_is_neither_read_nor_changed_when_a_run_starts test_a_killed_run_is_seen "
+    "test_standard_output_by_a_link_gets_the_samples "
+    "test_each_alarm_is_mailed_once_and_every_error_each_time "
     "test_names_survive_a_locale_of_ascii test_libraries_read_no_configuration_in_the_working_directory"
 )
 collect_ignore = _MODULES_OF_POSIX.split() if IS_WINDOWS else []
