@@ -154,7 +154,7 @@ def test_the_report_compares_cross_validated_scores(uqcli, rows):
     report = uqcli("calibrate", "rows.csv", "--bootstrap", "40", "--json").json
     assert report["parameters"]["measured"] == "cross-fitting"
     metrics = report["metrics"]
-    assert set(metrics) == {"before", "after", "difference"}
+    assert set(metrics) == {"before", "after", "difference", "dropped_share"}
     for name in ("auc", "log_loss", "brier"):
         difference = metrics["difference"][name]
         assert difference["value"] == pytest.approx(
@@ -184,6 +184,8 @@ def test_calibration_that_does_not_help_is_reported(uqcli, rows):
     calibrated_rows = pl.DataFrame({"score": score, "label": (random.random(3000) < score).astype(int)})
     calibrated_rows.write_csv(rows / "good.csv")
     notes = uqcli("calibrate", "good.csv", "--json").json["notes"]
+    assert "The scores stay as they are" in notes[0]
+    notes = uqcli("calibrate", "good.csv", "--method", "platt", "--json").json["notes"]
     assert "No significant change" in notes[0]
     worse = uqcli("calibrate", "good.csv", "--undersampled", "5", "--json").json["notes"]
     assert "rises from" in worse[0]

@@ -85,7 +85,7 @@ def test_the_page_has_one_table_and_every_method_in_the_figure(uqcli, folder):
     page = (folder / "r.html").read_text()
     assert "has the lowest log loss" in page
     assert "after calibration: " in page
-    for method in (*BY_SCORE, "mist", "surface"):
+    for method in {*BY_SCORE, "mist", "surface"} - {"identity"}:
         assert f"<td>{method}</td>" in page
     assert "uqcli_calibrate_after_log_loss{" in (folder / "r.prom").read_text()
 

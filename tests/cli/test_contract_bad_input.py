@@ -200,6 +200,9 @@ def test_bad_data_is_an_error(uqcli, case, problem, data, artifact, tmp_path):
 @pytest.mark.parametrize("case", READ_LABELS, ids=name_of)
 def test_bad_labels_are_an_error(uqcli, case, problem, data, artifact, tmp_path):
     make_file, message_part = BAD_LABELS[problem]
+    if (case.name, problem) == ("overview", "label of words"):  # a first look finds the positive one
+        assert uqcli("overview", make_file(tmp_path, data)).code == 0
+        return
     message = refuse(uqcli, case, make_file(tmp_path, data), artifact, tmp_path, 3)
     assert message_part in message
 

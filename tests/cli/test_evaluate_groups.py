@@ -113,7 +113,7 @@ def test_groups_have_a_table_a_figure_and_claims(uqcli, files, tmp_path):
     page = (tmp_path / "r.html").read_text()
     assert "a group misses the target" in page
     assert 'aria-label="Precision by region' in page
-    assert "region = 9: precision &gt;= 0.7" in (tmp_path / "r.xml").read_text()
+    assert "region = 9: precision &gt;= 70 %" in (tmp_path / "r.xml").read_text()
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_figures_of_boundaries_have_their_titles(uqcli, data, tmp_path):
     line = ("boundary", data, "--precision", "0.5", "-q", "--report", "r.html")
     titles = {
         ("--uncertainty-bins", "3"): "with boundary, with single threshold",
-        (): 'with boundary"',
+        (): "with boundary, with single threshold",
         (
             "--certify",
             "0.4",

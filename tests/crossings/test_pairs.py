@@ -69,7 +69,7 @@ def said(uqcli, line, options, files, *more):
     return outcome.code, outcome.json
 
 
-TEXTS = {"odd", "cautions", "notes", "doubts", "notices", "verdicts", "sentences"}
+TEXTS = {"odd", "form", "cautions", "notes", "doubts", "notices", "verdicts", "sentences"}
 NUMBERS_READ = {"dropped", "rows", "read"}
 
 

@@ -46,7 +46,6 @@ from uqcli.rules.saved import SavedDependence, promise_name, refuse_unsavable
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, load_shift
-from uqcli.shift.run import run as run_shift
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Canvas
@@ -206,6 +205,8 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
         raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
+    from uqcli.shift.run import run as run_shift  # its tests load more than thresholds of sets need
+
     with reusable_streams():  # also read for the class weights
         estimated = run_shift(
             ShiftRequest(data=request.data, target=request.target, resampling=OptionalResampling(bootstrap=0))
