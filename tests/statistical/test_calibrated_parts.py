@@ -7,7 +7,8 @@ from scipy.special import expit, logit
 
 from tests.statistical.levels import keep, repetitions
 from uqcli.base.counts import pool
-from uqcli.tce.clusters import ClusteredScores, tested_clusters
+from uqcli.tce import clusters as of_clusters
+from uqcli.tce.clusters import ClusteredScores
 from uqcli.tce.part_tests import LEVEL, adjusted_p_values, calibration_p_values
 
 RUNS = repetitions(60)
@@ -90,7 +91,7 @@ def test_calibrated_scores_of_clusters_are_seldom_called_not_calibrated(clusters
         label = uniform < score
         rows = ClusteredScores(cluster=cluster, score=score, positive=label, source=None)
         seed = int(random.integers(2**31))
-        called += tested_clusters(rows, rows.drawn(seed), (0,), seed).p_value <= LEVEL
+        called += of_clusters.tested_clusters(rows, rows.drawn(seed), (0,), seed).p_value <= LEVEL
         by_rows += calibration_p_values({0: pool(score, label)}, {0: (0,)}, seed)[0].p_value <= LEVEL
     assert not is_above(called, RUNS), called / RUNS
     assert by_rows > 0.15 * RUNS

@@ -53,7 +53,7 @@ def test_intervals_of_the_value_gained_cover(clusters, sizes, correlation, sprea
         data = DataRequest(inputs=(), frame=frame, roles=roles).with_amounts(MONEY.amounts)
         request = BoundaryRequest(data=data.clustered_by("customer"), constraint=MONEY, seed=seed)
         rows = CalibrationRows.from_request(request, MONEY, uncertain=True)
-        single, cells = rows.clusters, rows.compared_cells
+        single, cells = rows.clustered_rows, rows.compared_cells
         grid = _Seen.from_clusters(cells, single, seed, MONEY.values(single.positive, single.amounts))
         value = grid.value_gained(MONEY)
         if value.low is None:
