@@ -8,6 +8,7 @@ that fails. Of those that survive some have no effect, the others show what no t
 import argparse
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,8 @@ MOST_SECONDS = 100.0
 """Longest CPU time of the tests of one mutation, by their times without it; those of its room come first."""
 LONGEST_RUN = 1800.0
 """Seconds after which a mutation counts as killed by its time: other processes may use the cores as well."""
+MOST_CPU = 300
+"""CPU seconds after which it does: it never ends, or takes three times as long."""
 
 
 def main():
@@ -126,6 +129,10 @@ def _ordered(tests, file, seconds):
     return chosen
 
 
+def _limit_cpu():
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU, MOST_CPU))
+
+
 def _killer(mutation, tests):
     """Return the test that fails, or takes much longer, on a copy with the mutation, if any."""
     with tempfile.TemporaryDirectory() as name:
@@ -153,6 +160,7 @@ def _killer(mutation, tests):
                 capture_output=True,
                 text=True,
                 timeout=LONGEST_RUN,
+                preexec_fn=_limit_cpu,
                 check=False,
             )
         except subprocess.TimeoutExpired:
