@@ -128,6 +128,7 @@ def test_below_a_precision_the_promise_is_about_cleared_rows(uqcli, files, tmp_p
     shown = " ".join(uqcli("show", "rule.json", "--verbose").out.decode().split())
     assert f"{positives} of {rows:,} cleared rows were positive" in shown
     assert "5 % for each part" in shown
+    assert shown.count("0.05 or less was required") == 2
     applied = uqcli("apply", "rule.json", "test.csv", "-q", "-o", "out.csv")
     assert applied.code == 0
     zones = pl.read_csv(tmp_path / "out.csv")["zone"].value_counts()
