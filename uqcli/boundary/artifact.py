@@ -16,14 +16,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.certificate_rule import SavedCertificate
 from uqcli.boundary.expected import expected_metrics
-from uqcli.boundary.reference import (
-    MAX_ROWS_BETWEEN,
-    SavedEnds,
-    SavedReference,
-    drift_cells,
-    widest,
-    with_between,
-)
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, SavedReference, between_rows, widest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.rule import (
     NEW_FORMAT,
@@ -40,7 +33,6 @@ from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.estimate import Estimate
-from uqcli.kernels.units import UnitTable
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.saved import SavedDependence, absent_if_none, given
 from uqcli.shift.rule import BinaryWeights
@@ -185,8 +177,5 @@ def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtif
     request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     batches = open_engine(request.engine).batches(request)
-    counted = UnitTable()
-    for rows in batches:
-        counted.add(rows.groups[key], reference.drift_cell(edges, rows), rows.weight)
-    table = counted.of(None, int(drift_cells(len(edges) + 1).max()) + 1)
-    return msgspec.structs.replace(rule, reference=with_between(reference, table))
+    parts = ((rows.groups[key], rows) for rows in batches)
+    return msgspec.structs.replace(rule, reference=between_rows(reference, edges, parts))

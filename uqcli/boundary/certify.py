@@ -47,7 +47,7 @@ from uqcli.boundary.comparison_report import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, drift_cells, reference_of, with_between
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, between_rows, reference_of
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
@@ -63,7 +63,7 @@ from uqcli.boundary.search.thresholds import (
 from uqcli.boundary.search.zones import with_review
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.kernels.units import UnitTable, dense_ranks
+from uqcli.kernels.units import dense_ranks
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source, absent_if_none
@@ -114,10 +114,7 @@ def certified(
     edges, source = rule.boundary.uncertainty_edges, report.source
     reference = _reference(rows, edges)
     if cluster is not None and not source.dropped and source.rows <= MAX_ROWS_BETWEEN:
-        counted = UnitTable()
-        counted.add(index, reference.drift_cell(edges, rows), rows.weight)
-        cells = int(drift_cells(len(edges) + 1).max()) + 1
-        reference = with_between(reference, counted.of(None, cells))
+        reference = between_rows(reference, edges, [(index, rows)])
     artifact = artifact_of(report, rule.nested, reference, dependence=dependence)
     return Result(report=report, artifact=artifact)
 

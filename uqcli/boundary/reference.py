@@ -7,7 +7,7 @@ Days or clusters of new rows are compared by a few cells of these bins.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Final
 
 import msgspec
@@ -20,6 +20,7 @@ from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.single_precision import highest_alike, lowered, lowest_alike, near_edges
 from uqcli.engines.protocol import Places
 from uqcli.estimates.binning import equal_ranks, outer_ranks
+from uqcli.kernels.units import UnitTable
 from uqcli.rules.saved import Count, given
 from uqcli.shift.mixture import UnitCounts
 
@@ -73,6 +74,11 @@ def drift_cells(bins: int) -> Ints:
     return cells
 
 
+def number_of_drift_cells(bins: int) -> int:
+    """Return how many cells ``drift_cells`` tells apart."""
+    return int(drift_cells(bins).max()) + 1
+
+
 class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
     """Calibration rows, by weight, in score bins of each uncertainty bin, and the ends of their numbers."""
 
@@ -122,7 +128,7 @@ class SavedReference(msgspec.Struct, frozen=True, kw_only=True):
         if not bins == len(self.score_edges) == len(self.count) or sum(map(sum, self.count)) != rows:
             return True
         if (between := given(self.between)) is not None:
-            size, covariance = int(drift_cells(bins).max()) + 1, between.covariance
+            size, covariance = number_of_drift_cells(bins), between.covariance
             lengths = {len(covariance), *map(len, covariance)}
             if lengths != {size} or not all(math.isfinite(value) for row in covariance for value in row):
                 return True
@@ -218,6 +224,19 @@ def with_between(reference: SavedReference, table: Ints) -> SavedReference:
         units=counts.present, effective=counts.effective, covariance=counts.covariance()[0, 0].tolist()
     )
     return msgspec.structs.replace(reference, between=between)
+
+
+def between_rows(
+    reference: SavedReference, edges: Floats, parts: Iterable[tuple[Ints, Rows]]
+) -> SavedReference:
+    """Add the covariance between clusters, from parts of the rows with the number of each row's cluster.
+
+    ``edges`` are those of uncertainty bins.
+    """
+    counted = UnitTable()
+    for cluster, rows in parts:
+        counted.add(cluster, reference.drift_cell(edges, rows), rows.weight)
+    return with_between(reference, counted.of(None, number_of_drift_cells(len(reference.score_edges))))
 
 
 def counts_of_units(count: Ints, unit_of: Ints | None = None) -> UnitCounts:

@@ -206,10 +206,9 @@ def _is_report(name: str, report_format: Format) -> bool:
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name).st_mode):  # noqa: PTH116
             return False
-    with suppress(FileNotFoundError), open(name, "rb") as stream:  # noqa: PTH123
-        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        with open(name, "rb") as stream:  # noqa: PTH123
             head = stream.read(_HEADER_BYTES)
-            return b'"format_version"' not in head and report_format.begins_as(head)
+        return b'"format_version"' not in head and report_format.begins_as(head)
     return True
 
 

@@ -292,14 +292,15 @@ def page_content(report: Report, context: RunContext) -> tuple[Document, Table]:
     failed = [check.in_words for check in context.checks if check.fails]
     is_unsaved = context.unwritten and not failed and context.failure is None
     unsaved = ["No rule was saved: run again with --output FILE to save it."] if is_unsaved else []
+    answer = [document.title]
+    if context.unwritten:
+        answer = ["Nothing was saved.", f"If it had passed: {document.title}"]
     content = replace(
         document,
         title=failed[0] if failed else document.title,
         lead=(
             *(f"{text}." for text in failed[1:]),
-            *(["Nothing was saved."] if failed and context.unwritten else []),
-            *([f"If it had passed: {document.title}"] if failed and context.unwritten else []),
-            *([document.title] if failed and not context.unwritten else []),
+            *(answer if failed else []),
             *document.lead,
             *_failed(document, context.failure),
         ),

@@ -88,42 +88,31 @@ def days_of(rows: Mapping[str, int], column: str, matured: int, counted: Collect
     rows_of_day = dict.fromkeys(ordered, 0)
     for text, day in key_by_text.items():
         rows_of_day[day] += rows[text]
-    usual = ordered[: _first_stray(ordered, list(rows_of_day.values()), matured)]
+    usual = _before_stray(ordered, rows_of_day, matured) if matured else ordered
+    first = _before_stray(usual[::-1], rows_of_day, _DAYS_OF_A_WEEK)[-1]
     last = _before(usual[-1], matured)
     return Days(
         name_by_text=names,
         complete=tuple(_name(day) for day in usual if day <= last),
         stray=tuple(map(_name, ordered[len(usual) :])),
-        missing=tuple(
-            map(_name, _missing(usual, _first_usual(usual, rows_of_day), list(counted_keys.values())))
-        ),
+        missing=tuple(map(_name, _missing(usual, first, list(counted_keys.values())))),
     )
 
 
-def _first_stray(days: Sequence[date], rows: Sequence[int], matured: int) -> int:
-    """Return the position of the first day after which, by too few rows, only mistyped days come.
+def _before_stray(days: Sequence[date], rows: Mapping[date, int], gap: int) -> Sequence[date]:
+    """Return the days up to a gap of more days after which, by too few rows, only mistyped days come.
 
     A row that is dated years ahead would let every day mature. The clock of the machine would tell it, but
-    the same command would then count other days tomorrow.
+    the same command would then count other days tomorrow. Days may be given from the newest on.
     """
-    after = np.cumsum(rows[::-1])[::-1]  # rows of a day and of all later ones
-    median = float(np.median(rows))
+    counts = [rows[day] for day in days]
+    after = np.cumsum(counts[::-1])[::-1]  # rows of a day and of all that follow
+    median = float(np.median(counts))
     for position in range(1, len(days)):
-        is_apart = (days[position] - days[position - 1]).days > matured > 0
+        is_apart = abs((days[position] - days[position - 1]).days) > gap
         if is_apart and _STRAY_PARTS * after[position] < median:
-            return position
-    return len(days)
-
-
-def _first_usual(days: Sequence[date], rows: Mapping[date, int]) -> date:
-    """Return the first day before which, by too few rows, only days come that are weeks older."""
-    before = np.cumsum([rows[day] for day in days])  # rows of a day and of all earlier ones
-    median = float(np.median([rows[day] for day in days]))
-    for position in range(len(days) - 1, 0, -1):
-        is_apart = (days[position] - days[position - 1]).days > _DAYS_OF_A_WEEK
-        if is_apart and _STRAY_PARTS * before[position - 1] < median:
-            return days[position]
-    return days[0]
+            return days[:position]
+    return days
 
 
 def _missing(days: Sequence[date], first: date, counted: Sequence[Any]) -> list[date]:

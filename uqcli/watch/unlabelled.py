@@ -19,7 +19,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text, percent, range_of, rows_of
-from uqcli.boundary.reference import counts_of_units, drift_cells
+from uqcli.boundary.reference import counts_of_units, drift_cells, number_of_drift_cells
 from uqcli.boundary.rule import ZONES, BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
@@ -256,7 +256,8 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         number = {name: index for index, name in enumerate(sorted(set(names.values())))}
         day_of = np.zeros(max(with_rows) + 1, dtype=np.int64)
         day_of[list(levels.values())] = [number[names[text]] for text in levels]
-        counts = counts_of_units(by_day.of(np.arange(len(day_of)), int(cells.max()) + 1), day_of)
+        table = by_day.of(np.arange(len(day_of)), number_of_drift_cells(len(rule.thresholds)))
+        counts = counts_of_units(table, day_of)
         test = drift_between_days(rule, counts, len(levels), request.day)
         drift_p, untested = test.p_value, test.reason
     psi, psi_without_drift = population_stability(old.ravel(), count.ravel())

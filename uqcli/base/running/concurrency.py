@@ -149,10 +149,9 @@ def parallel_map(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
     An error of the items is raised after the results of those before it, as in a loop. A single item needs
     no thread, nor does a single core.
     """
-    if (isinstance(items, Sequence) and len(items) < 2) or threads() == 1:
+    if (isinstance(items, Sequence) and len(items) < 2) or (workers := threads()) == 1:
         yield from map(work, items)
         return
-    workers = threads()
     waiting: deque[Future[R]] = deque()
     left, error = iter(items), None
     failed = Event()
