@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.base.counts import pool
-from uqcli.estimates.calibration_error import Rejected, diagram
+from uqcli.estimates.calibration_error import Rejected
 from uqcli.tce.measure import measure
 from uqcli.tce.options import MeasureOptions
 from uqcli.tce.results import ClassResult, advice, findings
@@ -38,7 +38,8 @@ def test_a_direction_is_that_of_all_rows_of_its_range_and_significant(seed, rows
         metrics=measured.metrics,
         bins=measured.bins,
         rejected=measured.rejected,
-        diagram=diagram(counts, measured.bins, measured.equispaced),
+        counts=counts,
+        equispaced=measured.equispaced,
     )
     for sentence in findings(part):
         is_high = "too high" in sentence
@@ -60,6 +61,7 @@ def test_many_rejected_scores_come_with_the_advice_that_small_errors_are_signifi
         metrics=measured.metrics,
         bins=measured.bins,
         rejected=Rejected(rows=rejected, too_high=rejected),
-        diagram=diagram(counts, measured.bins, measured.equispaced),
+        counts=counts,
+        equispaced=measured.equispaced,
     )
     assert bool(advice(part)) == is_said  # from a fifth of all rows on

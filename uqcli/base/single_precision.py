@@ -26,8 +26,8 @@ _TENS: Final = np.array([float(f"1e{power}") for power in range(309)])
 _TEXT_DIGITS: Final = 9
 """Digits of the longest of the shortest texts of 32-bit numbers."""
 
-_MOST_DIGITS: Final = 15
-"""Digits of a whole number that every double holds exactly."""
+_DIGITS: Final = range(_FEWEST_DIGITS, 16)
+"""Digits to which thresholds are rounded, up to those of a whole number that every double holds exactly."""
 
 
 def lowest_alike(numbers: Floats) -> Floats:
@@ -150,7 +150,11 @@ def rounded_down(numbers: Floats) -> Floats:
     >>> rounded_down(np.array([2 / 3, 0.7, -1.5]))[0].tolist()
     [0.666666, 0.7, -1.5]
     """
-    digits = np.arange(_FEWEST_DIGITS, _MOST_DIGITS + 1)[:, np.newaxis]
+    return _rounded_down(numbers, np.array(_DIGITS)[:, np.newaxis])
+
+
+def _rounded_down(numbers: Floats, digits: int | NDArray[np.int64]) -> Floats:
+    """Round numbers down to significant digits."""
     size = np.abs(np.where(numbers == 0, 1.0, numbers))
     place = np.clip(digits - 1 - np.floor(np.log10(size)).astype(np.int64), -300, 300)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -165,7 +169,8 @@ def rounded_down(numbers: Floats) -> Floats:
 def _times_ten(numbers: Floats, powers: NDArray[np.int64]) -> Floats:
     """Multiply by powers of ten, exactly rounded if these are at most 22."""
     last = len(_TENS) - 1
-    product: Floats = numbers * _TENS[np.clip(powers, 0, last)] / _TENS[np.clip(-powers, 0, last)]
+    positive, negative = (np.minimum(np.maximum(some, 0), last) for some in (powers, -powers))
+    product: Floats = numbers * _TENS[positive] / _TENS[negative]
     return product
 
 
@@ -180,7 +185,12 @@ def shown(thresholds: Floats, values: Floats) -> Floats:
         (thresholds <= stands_for) & (lowest_alike(stands_for) == thresholds), stands_for, thresholds
     )
     below = np.searchsorted(values, exact)
-    result = exact
-    for candidate in rounded_down(exact)[::-1]:
-        result = np.where(np.searchsorted(values, candidate) == below, candidate, result)
+    result, longer = exact.copy(), np.arange(len(exact))
+    for digits in _DIGITS:
+        candidate = _rounded_down(exact[longer], digits)
+        is_same = np.searchsorted(values, candidate) == below[longer]
+        result[longer[is_same]] = candidate[is_same]
+        longer = longer[~is_same]
+        if len(longer) == 0:
+            break
     return result

@@ -207,11 +207,14 @@ class CalibrationRows:
     def cells_of_group(self, by: str, name: str, algorithm: Algorithm, scores: RangeCounts) -> Cells:
         """Return the cells that an algorithm works on in a group, of which the scores are known.
 
-        Exact scores suffice if they cannot have enough alerts to choose a number of uncertainty bins.
+        Exact scores suffice for a grid of one uncertainty bin, and if they cannot have enough alerts to choose
+        a number of bins.
         """
-        is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
-        if self.is_auto(algorithm) and is_few and scores.exact.all():
-            return cells_from(np.empty(0), [scores.counts], self.request.spec(algorithm))
+        if ALGORITHMS[algorithm].works_on is WorksOn.GRID and scores.exact.all():
+            spec = self.request.spec(algorithm)
+            is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
+            if spec.uncertainty_bins == 1 or (self.is_auto(algorithm) and is_few):
+                return cells_from(np.empty(0), [scores.counts], spec)
         return self.only(by, name).cells(algorithm)
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:

@@ -61,16 +61,11 @@ def in_bins(counts: ValueCounts, edges: Floats) -> ScoreBins:
     """Count rows between sorted edges; a value v is in bin ``#{edges <= v}``."""
     start = np.concatenate([[0], np.searchsorted(counts.value, edges, side="left"), [len(counts.value)]])
 
-    def sums(part: slice) -> tuple[int, int, list[float]]:
-        rows = counts.count[part]
-        return int(rows.sum()), int(counts.positives[part].sum()), part_sums(counts.value[part] * rows)
+    def sums(part: slice) -> list[float]:
+        return part_sums(counts.value[part] * counts.count[part])
 
-    bins = _by_bin(sums, start)
-    count = np.array([sum(rows for rows, _, _ in parts) for parts in bins], dtype=np.int64)
-    positives = np.array([sum(rows for _, rows, _ in parts) for parts in bins], dtype=np.int64)
-    score_sum = np.array(
-        [math.fsum(itertools.chain.from_iterable(scores for _, _, scores in parts)) for parts in bins]
-    )
+    score_sum = np.array([math.fsum(itertools.chain.from_iterable(parts)) for parts in _by_bin(sums, start)])
+    count, positives = (np.diff(sums_before(rows, start)) for rows in (counts.count, counts.positives))
     with np.errstate(invalid="ignore"):
         mean_score = score_sum / count
     return ScoreBins(

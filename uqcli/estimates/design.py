@@ -560,7 +560,9 @@ class ClusteredRows(Design):
 
     def rows(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
-        return int(self.by_cluster(chosen, positive=positive).sum())
+        if (chosen, positive) not in self._known_rows:
+            self._known_rows[chosen, positive] = int(self.by_cluster(chosen, positive=positive).sum())
+        return self._known_rows[chosen, positive]
 
     def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """See Design."""
@@ -661,4 +663,9 @@ class ClusteredRows(Design):
     @cached_property
     def _known(self) -> dict[tuple[bool, Chooses, bool | None], Ints]:
         """Sums by cluster so far, of counts or of weights, by the rows that they are of."""
+        return {}
+
+    @cached_property
+    def _known_rows(self) -> dict[tuple[Chooses, bool | None], int]:
+        """Rows counted so far."""
         return {}

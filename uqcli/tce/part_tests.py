@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import field
+from functools import cached_property
 from typing import Final, Protocol
 
 import numpy as np
 
-from uqcli.base.blockwise import sums_by_part
+from uqcli.base.blockwise import FEW_VALUES, sums_by_part
 from uqcli.base.counts import Floats, Ints, ValueCounts
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
@@ -48,6 +50,9 @@ _DRAWS_PER_PART: Final = 80
 _FIRST_BLOCK: Final = 64
 _DOUBLINGS: Final = 6
 """Draws of the first block, and how often their number is doubled for the next."""
+
+_KEPT_BLOCKS: Final = 4
+"""Blocks of draws that are kept from one statistic for the other; of most parts, all."""
 
 _CUT: Final = 1e-9
 """Log-odds are those of scores cut to this and 1 less this."""
@@ -183,7 +188,10 @@ def calibration_p_values(
     def test(name: Name) -> PartTest:
         return _tested(tested[name], keys[name], seed, draws)
 
-    return dict(zip(tested, parallel_map(test, tested), strict=True))
+    # the many short steps of few values would wait longer for Python's lock than threads save
+    many = [name for name, counts in tested.items() if len(counts.value) > FEW_VALUES]
+    tests = dict(zip(many, parallel_map(test, many), strict=True))
+    return {name: tests[name] if name in tests else test(name) for name in tested}
 
 
 def most_draws(parts: int) -> int:
@@ -279,6 +287,7 @@ class DrawnLabels:
     spread: float
     key: tuple[int, ...]
     seed: int
+    _blocks: dict[int, tuple[Ints, Ints]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, counts: ValueCounts, found: Statistics, key: tuple[int, ...], seed: int) -> DrawnLabels:
@@ -342,6 +351,15 @@ class DrawnLabels:
         return spread
 
     def _drawn(self, block: int, size: int) -> tuple[Ints, Ints]:
+        """Return the draws of a block; first blocks are small, and kept for the other statistic."""
+        if block not in self._blocks:
+            drawn = self._draw(block, size)
+            if block >= _KEPT_BLOCKS:
+                return drawn
+            self._blocks[block] = drawn
+        return self._blocks[block]
+
+    def _draw(self, block: int, size: int) -> tuple[Ints, Ints]:
         """Draw the rows with the rarer label; return the draw and the score of each, in no order.
 
         Rows whose chances are within a factor of two are tried at the larger chance, by gaps of geometric
@@ -349,8 +367,7 @@ class DrawnLabels:
         """
         random = generator(self.seed, Purpose.CALIBRATED, *self.key, block)
         draws, indices = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
-        for chance, members in self._by_chance():
-            through = np.cumsum(self.count[members])
+        for chance, members, through in self._by_chance:
             rows = int(through[-1])
             tried = _successes(random, rows * size, chance)
             draw, row = np.divmod(tried, rows)
@@ -360,15 +377,20 @@ class DrawnLabels:
             indices.append(index[kept])
         return np.concatenate(draws), np.concatenate(indices)
 
-    def _by_chance(self) -> list[tuple[float, Ints]]:
-        """Return scores by the halving of 1 to which their chance of the rarer label is rounded up."""
+    @cached_property
+    def _by_chance(self) -> list[tuple[float, Ints, Ints]]:
+        """Scores by the halving of 1 to which their chance of the rarer label is rounded up.
+
+        Each has the running number of rows.
+        """
         possible = np.flatnonzero(self.chance > 0)
         halvings = np.minimum(np.floor(-np.log2(self.chance[possible])).astype(np.int64), _LEAST_CHANCE)
         order = np.argsort(halvings, kind="stable")
         starts = np.flatnonzero(np.diff(halvings[order], prepend=-1))
         groups = np.split(possible[order], starts[1:]) if len(order) else []
         return [
-            (0.5 ** int(halvings[order[start]]), group) for start, group in zip(starts, groups, strict=True)
+            (0.5 ** int(halvings[order[start]]), group, np.cumsum(self.count[group]))
+            for start, group in zip(starts, groups, strict=True)
         ]
 
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Final
 
 import numpy as np
 
-from uqcli.base.counts import Ints
+from uqcli.base.counts import Ints, ValueCounts
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import in_points, percent, percents, probability
-from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins
+from uqcli.estimates.calibration_error import MANY_REJECTED, Diagram, Rejected, ScoreBins, diagram
 from uqcli.reports.document import Metrics, MetricValue
 from uqcli.tce.band import Band
 from uqcli.tce.chance import NullDistribution
@@ -35,10 +36,16 @@ class ClassResult:
     name: str | None
     positives: int
     metrics: Metrics
+    counts: ValueCounts
     bins: ScoreBins
+    equispaced: ScoreBins
     rejected: Rejected | None
-    diagram: Diagram
     band: Band | None = None
+
+    @cached_property
+    def diagram(self) -> Diagram:
+        """What a figure of the calibration draws."""
+        return diagram(self.counts, self.bins, self.equispaced)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import BinSizes, size_notes
-from uqcli.estimates.calibration_error import counting_rows, diagram, mean_metrics
+from uqcli.estimates.calibration_error import counting_rows, mean_metrics
 from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.estimates.survey import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
@@ -483,9 +483,10 @@ def _class_part(
         name=name,
         positives=int(result.bins.positives.sum()),
         metrics=metrics,
+        counts=counts,
         bins=result.bins,
+        equispaced=result.equispaced,
         rejected=result.rejected,
-        diagram=diagram(counts, result.bins, result.equispaced),
         band=band,
     )
 

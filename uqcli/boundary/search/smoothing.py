@@ -18,6 +18,7 @@ from uqcli.base.counts import Cells, Floats, Ints, Matrix, NarrowInts
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import Goal, TopRuns, Tops
 from uqcli.kernels.logistic import sigmoid
+from uqcli.kernels.neighbours import weighted_sums
 from uqcli.kernels.pava import isotonic_means
 
 _POOLED_BINS = 200
@@ -236,11 +237,12 @@ def _as_bytes(table: Ints | Floats) -> list[bytes]:
     return [row.tobytes() for row in table]
 
 
-def _distinct(keys: list[bytes]) -> tuple[list[int], list[int]]:
+def _distinct(keys: list[bytes]) -> tuple[list[int], Ints]:
     """Return the position of the first of each distinct key, and for each key which of these it equals."""
-    number: dict[bytes, int] = {}
-    which = [number.setdefault(key, len(number)) for key in keys]
-    return [which.index(index) for index in range(len(number))], which
+    first: dict[bytes, int] = {}
+    position = [first.setdefault(key, index) for index, key in enumerate(keys)]
+    different = list(first.values())
+    return different, np.searchsorted(different, position)
 
 
 def _sums_by_index(index: Ints, amount: Ints, size: int) -> Floats:
@@ -254,32 +256,19 @@ def _sums_by_index(index: Ints, amount: Ints, size: int) -> Floats:
 def _local_linear(rows: Floats, hits: Floats, width: Floats) -> Floats:
     """Compute the local-linear regression with Gaussian weights; local means if it is degenerate."""
     distance = np.arange(1 - _POOLED_BINS, _POOLED_BINS) / _POOLED_BINS
-    weight = np.exp(-0.5 * (distance / width) ** 2)
-    s0, s1, s2 = (_spread(weight * distance**power, rows) for power in range(3))
-    t0, t1 = (_spread(weight * distance**power, hits) for power in range(2))
+    different, which = _distinct(_as_bytes(width))
+    weight = np.exp(-0.5 * (distance / width[different]) ** 2)
+    both = np.stack([rows, hits], axis=1)
+    (s0, t0), (s1, t1) = (
+        np.moveaxis(weighted_sums(weight * distance**power, which, both), 1, 0) for power in range(2)
+    )
+    s2 = weighted_sums(weight * distance**2, which, rows)
     determinant = s0 * s2 - s1**2
     flat = determinant <= 1e-9 * s0**2 * width**2
     with np.errstate(invalid="ignore", divide="ignore"):
         linear, mean = (s2 * t0 - s1 * t1) / determinant, t0 / s0
     rate: Floats = np.nan_to_num(np.where(flat, mean, linear))
     return rate
-
-
-def _spread(weight: Floats, amount: Floats) -> Floats:
-    """Compute the weighted sums over each position's neighbours; the shape of the amounts.
-
-    Weights, shape (draws, 2 positions - 1), are by distance, from the farthest below to the farthest above.
-    Amounts have shape (draws, ..., positions).
-    """
-    indices = amount.shape[-1]
-    spread = np.empty_like(amount)
-    different, which = _distinct(_as_bytes(weight))
-    windows = [np.lib.stride_tricks.sliding_window_view(weight[draw], indices)[::-1] for draw in different]
-    for draw, amounts in enumerate(amount):
-        np.einsum(
-            "ij,...j->...i", windows[which[draw]], amounts, out=spread[draw]
-        )  # fixed summation order, unlike matmul
-    return spread
 
 
 def _by_bin(log_odds: Floats, count: Ints, positives: Ints, mean: Floats) -> Floats:
@@ -322,8 +311,10 @@ def _correction(excess: Floats, count: Ints, width: Floats) -> Floats:
         starts = -(-np.arange(groups) * size // groups)
         excess, rows = (np.add.reduceat(values, starts, axis=-1) for values in (excess, rows))
     distance = np.arange(1 - groups, groups) / groups
-    weight = np.exp(-0.5 * (distance / np.maximum(width[:, 0], 1 / size)) ** 2)
-    correction: Floats = _spread(weight, excess) / (_spread(weight, rows) + _PRIOR_ROWS)
+    different, which = _distinct(_as_bytes(width))
+    weight = np.exp(-0.5 * (distance / np.maximum(width[different, 0], 1 / size)) ** 2)
+    excess, rows = (weighted_sums(weight, which, values) for values in (excess, rows))
+    correction: Floats = excess / (rows + _PRIOR_ROWS)
     if groups == size:
         return correction
     centre, position = (np.arange(groups) + 0.5) / groups, (np.arange(size) + 0.5) / size

@@ -10,7 +10,7 @@ from mmap import mmap
 import numpy as np
 from numpy.typing import DTypeLike
 
-from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums, run_starts
+from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums, row_starts, run_starts
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
@@ -29,6 +29,9 @@ _RANGE_BITS = 16
 
 WAITING_ROWS, _MOST_TIMES = 1 << 25, 8
 """Rows collected before they are counted, and how many times as many if there is more memory."""
+
+_FEW_ROWS = 1000
+"""Rows of a group, on average, below which sorting all groups at once costs less than each by itself."""
 
 _KEPT_RANGES = 64
 """Ranges of keys whose counts are kept separately if there are more rows."""
@@ -147,6 +150,8 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 
 def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
+    if by.divides and rows.size < min(WAITING_ROWS, _FEW_ROWS * rows.parts(by)):
+        return _pooled_together(list(rows.each(lambda part: part, (role,), by)), role)
     if by.divides:
         pools = [_Pool() for _ in range(rows.parts(by))]
         parts = rows.each(lambda part: keys_by_part(part, role), (role,), by)
@@ -166,6 +171,38 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
                     group.settle()
                 waiting = 0
     return tuple(group.as_values() for group in pools)
+
+
+def _pooled_together(parts: Sequence[Part], role: str) -> tuple[ValueCounts, ...]:
+    """Compute the counts of a column in each of many small groups, by one sort of all rows."""
+    groups = parts[0].groups
+    keys, side, weight = [], [], []
+    width = max(part.keys[role].dtype for part in parts)
+    for part in parts:
+        keys.append(part.keys[role] if part.keys[role].dtype == width else widened(part.keys[role]))
+        side.append(np.repeat(np.arange(2 * groups, dtype=np.int32), np.diff(part.cuts)))
+        weight.append(np.ones(part.rows, dtype=np.int64) if part.weight is None else part.weight)
+    is_positive, group = np.divmod(np.concatenate(side), np.int32(groups))
+    key = np.concatenate(keys)
+    order = np.lexsort((key, group))
+    key, group, is_positive = key[order], group[order], is_positive[order]
+    starts = row_starts((key, group), len(key))
+    amounts = [np.concatenate([part.amounts[name] for part in parts])[order] for name in parts[0].amounts]
+    count, *sums = (
+        np.stack([np.add.reduceat(of_rows, starts) for of_rows in (amount, amount * is_positive)])
+        for amount in (np.concatenate(weight)[order], *amounts)
+    )
+    ends = np.searchsorted(group[starts], np.arange(groups + 1)).tolist()
+    values = values_of(key[starts])
+    return tuple(
+        ValueCounts(
+            value=values[first:stop],
+            count=count[0, first:stop],
+            positives=count[1, first:stop],
+            sums=np.stack([amount[:, first:stop] for amount in sums], axis=1) if sums else None,
+        )
+        for first, stop in pairwise(ends)
+    )
 
 
 class _Pool:
