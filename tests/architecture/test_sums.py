@@ -56,7 +56,10 @@ EXPECTED = {
     ("engines/local/check/values.py", "label_texts", "unique"): (1, TEXTS),
     ("engines/local/check/values.py", "days_of", "unique"): (1, TEXTS),
     ("engines/local/check/values.py", "whole_feature", "unique"): (1, TEXTS),
-    ("engines/local/count/pooling.py", "_pooled_together", "lexsort"): (1, "small groups, pooled in one sort"),
+    ("engines/local/count/pooling.py", "_pooled_together", "lexsort"): (
+        1,
+        "small groups, pooled in one sort",
+    ),
     ("engines/open.py", "_distinct_expected", "unique"): (1, FLOATS),
     ("engines/repeated_rows.py", "are_copies", "lexsort"): (1, "whole rows, of which equal ones are counted"),
     ("engines/repeated_rows.py", "WeightSummary.add", "unique"): (1, HASHES),
