@@ -207,8 +207,8 @@ class CalibrationRows:
     def cells_of_group(self, by: str, name: str, algorithm: Algorithm, scores: RangeCounts) -> Cells:
         """Return the cells that an algorithm works on in a group, of which the scores are known.
 
-        Exact scores suffice for a grid of one uncertainty bin, and if they cannot have enough alerts to choose
-        a number of bins.
+        Exact scores suffice for a grid of one uncertainty bin. They also do where they cannot have enough
+        alerts to choose a number of bins.
         """
         if ALGORITHMS[algorithm].works_on is WorksOn.GRID and scores.exact.all():
             spec = self.request.spec(algorithm)
