@@ -1,5 +1,7 @@
 """Tests of grids: cells equal counts made row by row, and depend on neither row order nor repetition."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,7 +17,7 @@ from tests.properties.strategies import (
     precision_constraint,
 )
 from uqcli.base.choices import Algorithm, Binning
-from uqcli.bin.grid import GridSpec
+from uqcli.bin.grid import GridSpec, cells_from, cells_of_each, pool_by
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.thresholds import decide
 
@@ -109,3 +111,22 @@ def test_a_monotone_relabelling_of_scores_changes_no_decision(data, precision):
             for rows, rule in ((calibration_set, boundary), (relabelled, relabelled_boundary))
         )
         assert decisions.tolist() == decisions_on_ranks.tolist()
+
+
+def with_amounts(counts, random):
+    """Add sums of two amounts to counts: over all rows, and over positive rows."""
+    amount = random.integers(0, 9, (2, len(counts.value)))
+    return replace(counts, sums=np.stack([amount * counts.count, amount * counts.positives]))
+
+
+@settings(max_examples=200)
+@given(st.lists(data_sets(), min_size=1, max_size=5), SPECS, st.booleans(), st.integers(0, 99))
+def test_cells_of_several_parts_are_those_of_each(parts, spec, has_amounts, seed):
+    spec, random = replace(spec, uncertainty_bins=1), np.random.default_rng(seed)
+    counts = [part for data in parts for part in pool_by(as_rows(data), np.empty(0))]
+    if has_amounts:
+        counts = [with_amounts(part, random) for part in counts]
+    for part, cells in zip(counts, cells_of_each(counts, spec), strict=True):
+        (expected,), (row,) = cells_from(np.empty(0), [part], spec).rows, cells.rows
+        for name, column in vars(expected).items():
+            assert np.array_equal(column, getattr(row, name)), name

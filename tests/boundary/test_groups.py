@@ -168,8 +168,9 @@ def test_the_cells_of_a_group_are_those_of_its_rows_alone():
     )
     rows = CalibrationRows.from_request(request, request.constraint)
     *counted, _ = rows.table.range_counts(Partition(groups=("g",)), no_ranges)
-    for name, scores in zip(("few", "many"), counted, strict=True):
-        found = rows.cells_of_group("g", name, Algorithm.SMOOTH, scores)
+    scores = dict(zip(("few", "many"), counted, strict=True))
+    cells = rows.cells_of_groups("g", scores, Algorithm.SMOOTH)
+    for name, found in zip(scores, cells, strict=True):
         alone = rows.only("g", name).cells(Algorithm.SMOOTH)
         assert found.uncertainty_edges.tolist() == alone.uncertainty_edges.tolist()
         for row, other in zip(found.rows, alone.rows, strict=True):

@@ -419,24 +419,24 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
 def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     """Return the cells between L-1 ascending score edges, of which duplicates give empty cells."""
     starts = np.searchsorted(bin_of(counts.value, edges), np.arange(len(edges) + 2))
-    positives = np.diff(_cumulative(counts.positives)[starts])
+    positives = np.diff(cumulative(counts.positives)[starts])
     nonempty = np.flatnonzero(positives)
     with_positives = np.flatnonzero(counts.positives)
     lowest = with_positives[np.searchsorted(with_positives, starts[nonempty])]
     lowest_positive, below_positive = np.zeros(len(positives)), np.zeros(len(positives), dtype=np.int64)
     begins = np.concatenate([LOWEST_EDGE, edges])
     lowest_positive[nonempty] = np.maximum(lowered(counts.value[lowest], counts.value), begins[nonempty])
-    cumulative = _cumulative(counts.count)
-    below_positive[nonempty] = cumulative[lowest] - cumulative[starts[nonempty]]
+    before = cumulative(counts.count)
+    below_positive[nonempty] = before[lowest] - before[starts[nonempty]]
     sums = sums_below = None
     if counts.sums is not None:
-        accumulated = _cumulative(counts.sums)
+        accumulated = cumulative(counts.sums)
         sums = np.diff(accumulated[..., starts], axis=-1)
         sums_below = np.zeros_like(sums[0])
         sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
     return CellRow(
         lower=begins,
-        count=np.diff(cumulative[starts]),
+        count=np.diff(before[starts]),
         positives=positives,
         lowest_positive=lowest_positive,
         below_positive=below_positive,
@@ -446,7 +446,7 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     )
 
 
-def _cumulative(amount: Ints) -> Ints:
+def cumulative(amount: Ints) -> Ints:
     """Compute the cumulative sums along the last axis, beginning with 0."""
     start = np.zeros((*amount.shape[:-1], 1), dtype=np.int64)
     return np.concatenate([start, np.cumsum(amount, axis=-1)], axis=-1)

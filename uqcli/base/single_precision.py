@@ -75,11 +75,16 @@ def lowered(edges: Floats, values: Floats) -> Floats:
     return unless_between(edges, lowest_alike(edges), values)
 
 
-def all_lowered(values: Floats) -> Floats:
-    """Move edges at all of some distinct ascending values, as ``lowered`` does, without a search."""
+def all_lowered(values: Floats, starts: NDArray[np.int64] | None = None) -> Floats:
+    """Move edges at all of some distinct ascending values, as ``lowered`` does, without a search.
+
+    ``starts`` are the first positions of several such sequences; None for a single one.
+    """
     low = lowest_alike(values)
-    low[1:] = np.where(values[:-1] < low[1:], low[1:], values[1:])
-    return low
+    before = np.empty_like(values)
+    before[1:] = values[:-1]
+    before[slice(1) if starts is None else starts] = -np.inf
+    return np.where(before < low, low, values)
 
 
 def lowered_fixed(edges: Floats, values: Floats) -> Floats:

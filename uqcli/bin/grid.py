@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from uqcli.base.choices import Binning
 from uqcli.base.counts import (
     Bools,
+    CellRow,
     Cells,
     Floats,
     Ints,
@@ -17,19 +18,27 @@ from uqcli.base.counts import (
     ValueCounts,
     bin_of,
     binned_cells,
+    cumulative,
     distinct_cells,
     distinct_numbers,
     indices_by_bin,
+    joined_sums,
     mask_for_all_rows,
     merge,
     narrow_bins,
 )
-from uqcli.base.defaults import MAX_CELLS, MAX_UNCERTAINTY_BINS, SHARED_UNCERTAINTY_BINS, UNCERTAINTY_BINS
+from uqcli.base.defaults import (
+    LOWEST,
+    MAX_CELLS,
+    MAX_UNCERTAINTY_BINS,
+    SHARED_UNCERTAINTY_BINS,
+    UNCERTAINTY_BINS,
+)
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.single_precision import near_edges, near_thresholds
+from uqcli.base.single_precision import all_lowered, near_edges, near_thresholds
 from uqcli.engines.protocol import Partition, RangeQuery, Table
 from uqcli.estimates.binning import BINNING_RULES, BinningRule, BinSizes, outer_ranks, ranges_for_shared_edges
 
@@ -94,6 +103,66 @@ def cells_from(uncertainty_edges: Floats, parts: Sequence[ValueCounts], spec: Gr
         edges = pooled_edges if use_pooled and pooled_edges is not None else rule.edges(part, spec.sizes)
         cells.append(binned_cells(part, edges))
     return Cells(uncertainty_edges=uncertainty_edges, rows=tuple(cells))
+
+
+def cells_of_each(parts: Sequence[ValueCounts], spec: GridSpec) -> list[Cells]:
+    """Build the cells of each of several parts, with a single uncertainty bin, as ``cells_from`` does."""
+    is_shared = spec.binning is Binning.SHARED and spec.score_bins is not None
+    together = [part for part in parts if is_shared and part.positives.any()]
+    rows = iter(_shared_rows(together, spec.sizes.bins // 2) if together else ())
+    none = np.empty(0)
+    return [
+        Cells(uncertainty_edges=none, rows=(next(rows),))
+        if is_shared and part.positives.any()
+        else cells_from(none, [part], spec)
+        for part in parts
+    ]
+
+
+def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
+    """Count each part in the cells between its own ``shared_edges``: every edge is one of the values."""
+    value = np.concatenate([part.value for part in parts])
+    ends = np.cumsum([0, *(len(part.value) for part in parts)])
+    sums = joined_sums([part.sums for part in parts])
+    rows, hits = (
+        cumulative(np.concatenate([getattr(part, name) for part in parts])) for name in ("count", "positives")
+    )
+    step = np.arange(1, ranks)
+    at_ranks = [
+        np.searchsorted(
+            before[1:], before[ends[:-1], None] + step * np.diff(before[ends])[:, None] // ranks, side="right"
+        )
+        for before in (rows, hits)
+    ]
+    edges = np.sort(np.concatenate(at_ranks, axis=1), axis=1)
+    starts = np.concatenate([ends[:-1, None], edges, ends[1:, None]], axis=1)
+    moved = all_lowered(value, ends[:-1])
+    lower = np.concatenate([np.full((len(parts), 1), LOWEST), moved[edges]], axis=1)
+    count, positives = (np.diff(before[starts]) for before in (rows, hits))
+    has_positives = positives > 0
+    with_positives = np.flatnonzero(np.diff(hits))
+    lowest = with_positives[
+        np.minimum(np.searchsorted(with_positives, starts[:, :-1]), len(with_positives) - 1)
+    ]
+    lowest_positive = np.where(has_positives, np.maximum(moved[lowest], lower), 0.0)
+    below = np.where(has_positives, rows[lowest] - rows[starts[:, :-1]], 0)
+    amounts = None if sums is None else cumulative(sums)
+    for index, part in enumerate(parts):
+        of_cells = of_rows_below = None
+        if amounts is not None:
+            of_cells = np.diff(amounts[..., starts[index]], axis=-1)
+            inside = amounts[0][:, lowest[index]] - amounts[0][:, starts[index, :-1]]
+            of_rows_below = np.where(has_positives[index], inside, 0)
+        yield CellRow(
+            lower=lower[index],
+            count=count[index],
+            positives=positives[index],
+            lowest_positive=lowest_positive[index],
+            below_positive=below[index],
+            scores=part.value,
+            sums=of_cells,
+            sums_below=of_rows_below,
+        )
 
 
 def joined_bins(edges: Floats, parts: Sequence[ValueCounts], bins: int) -> tuple[Floats, list[ValueCounts]]:

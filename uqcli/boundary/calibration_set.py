@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property, partial
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -30,6 +31,7 @@ from uqcli.bin.grid import (
     GridSpec,
     UncertaintyAxis,
     cells_from,
+    cells_of_each,
     grid_parts,
     joined_bins,
     turned_axis,
@@ -62,6 +64,9 @@ from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.engines.protocol import ALL_ROWS, Table
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.saved import Source
+
+_GROUPS_TOGETHER: Final = 64
+"""Groups of which cells are counted together, since the steps of a small one take longer than its numbers."""
 
 _CLUSTERED_BINS: Final = 4
 """Uncertainty bins of the comparison with a single threshold if rows depend on each other."""
@@ -204,18 +209,29 @@ class CalibrationRows:
             _clusters={},
         )
 
-    def cells_of_group(self, by: str, name: str, algorithm: Algorithm, scores: RangeCounts) -> Cells:
-        """Return the cells that an algorithm works on in a group, of which the scores are known.
+    def cells_of_groups(
+        self, by: str, scores: Mapping[str, RangeCounts], algorithm: Algorithm
+    ) -> Iterator[Cells]:
+        """Return the cells that an algorithm works on in each group, of which the scores are known."""
+        names = iter(scores)
+        while some := list(islice(names, _GROUPS_TOGETHER)):
+            known = [name for name in some if self._is_one_row(scores[name], algorithm)]
+            counts = [scores[name].counts for name in known]
+            cells = dict(zip(known, cells_of_each(counts, self.request.spec(algorithm)), strict=True))
+            for name in some:
+                yield cells[name] if name in cells else self.only(by, name).cells(algorithm)
 
-        Exact scores suffice for a grid of one uncertainty bin. They also do where they cannot have enough
-        alerts to choose a number of bins.
+    def _is_one_row(self, scores: RangeCounts, algorithm: Algorithm) -> bool:
+        """Whether the cells of a group are a row of these scores, which are exact.
+
+        So they are in a grid of one uncertainty bin, and where they cannot have enough alerts to choose a
+        number of bins.
         """
-        if ALGORITHMS[algorithm].works_on is WorksOn.GRID and scores.exact.all():
-            spec = self.request.spec(algorithm)
-            is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
-            if spec.uncertainty_bins == 1 or (self.is_auto(algorithm) and is_few):
-                return cells_from(np.empty(0), [scores.counts], spec)
-        return self.only(by, name).cells(algorithm)
+        if ALGORITHMS[algorithm].works_on is not WorksOn.GRID or not scores.exact.all():
+            return False
+        is_few = has_few_alerts(self.constraint, scores.rows, total(scores.positives))
+        one_bin = self.request.spec(algorithm).uncertainty_bins == 1
+        return one_bin or (self.is_auto(algorithm) and is_few)
 
     def parameters(self, request: BoundaryRequest, algorithm: Algorithm, bins: int) -> BoundaryParameters:
         """Return the options to save with a boundary of ``bins`` uncertainty bins."""

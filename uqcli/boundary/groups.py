@@ -210,7 +210,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     certificates: Mapping[str, SavedCertificate] = {}
     certification: Certification | None = None
     if delta is None:
-        parts = (calibration_set.cells_of_group(by, name, algorithm, scores[name]) for name in names)
+        parts = calibration_set.cells_of_groups(by, {name: scores[name] for name in names}, algorithm)
         boundaries, expected = _search(names, parts, algorithm, request)
     else:
         boundaries, certificates, certification = _certify(
