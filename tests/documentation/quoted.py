@@ -54,6 +54,11 @@ def recorded():
     return json.loads(RECORD.read_text())
 
 
+def measured():
+    """Return what packages of others gave on the same rows, by name, with their versions."""
+    return json.loads((DOCS / "peers.json").read_text())
+
+
 def rendered(template, levels):
     """Return the text of a template."""
     return _FIELD.sub(lambda field: _formatted(_value(levels, field[1], field[2]), field[3]), template)
@@ -77,6 +82,7 @@ def pattern(template):
     parts, end = [], 0
     for field in _FIELD.finditer(template):
         figure = r"[-+]?[\d.,]*\d" + (r"\s%" if field[3].endswith("%") else "")
+        figure = figure if field[3] else r"[^|;,]+?"  # a field without a format is a text
         parts += [_any_breaks(template[end : field.start()]), figure]
         end = field.end()
     return "".join([*parts, _any_breaks(template[end:])])
@@ -120,7 +126,7 @@ def record():
     for page, one in quotes().items():
         text = (DOCS / page).read_text()
         for template in one.quoted:
-            text = updated(text, template, levels)
+            text = updated(text, template, levels | measured())
         (DOCS / page).write_text(text)
 
 

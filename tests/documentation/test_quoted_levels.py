@@ -11,6 +11,7 @@ from tests.documentation.reference import DOCS, PAGES, path_of
 
 QUOTES = quoted.quotes()
 LEVELS = quoted.recorded()
+MEASURED = quoted.measured()
 GENERATED = {*map(path_of, PAGES), *(DOCS / "results").iterdir(), DOCS / "results.md"}
 """Pages that the program, the studies of reproduction/ and the benchmarks write."""
 PROSE = sorted(set(DOCS.rglob("*.md")) - GENERATED)
@@ -31,7 +32,7 @@ def test_a_page_quotes_the_recorded_figures(page):
     """After a change of either, run ``make levels``, which writes the record into the pages."""
     text, one = quoted.words((DOCS / page).read_text()), QUOTES[page]
     for template in one.quoted:
-        shown = quoted.rendered(template, LEVELS)
+        shown = quoted.rendered(template, LEVELS | MEASURED)
         assert text.count(quoted.words(shown)) == 1, shown
     for rough in one.rough:
         assert quoted.words(rough["text"]) in text, rough

@@ -48,6 +48,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
         "counted-before": (70, "a batch was counted before"),
         "few-clusters": (66, "an interval rests on few clusters, or is missing for lack of them"),
         "groups-without-rule": (65, "the rule flags nothing in some groups"),
+        "certain-misses": (64, "rows with a score of 0 or 1 have the other label"),
         "few-target-rows": (65, "too few unlabelled rows for intervals"),
         "heavy-tails": (62, "a few large amounts decide a value"),
         "unreliable-interval": (61, "an interval is unreliable"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
 import numpy as np
 
 from uqcli.base.counts import Floats, ValueCounts
+from uqcli.base.notices import Notice
+from uqcli.base.wording import count
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.resampling import mean_with_error
 
@@ -110,3 +112,23 @@ def average_precision(counts: ValueCounts) -> float | None:
     precision = hits / selected
     precision *= counts.positives[::-1]
     return float(precision.sum() / hits[-1])
+
+
+def certain_misses(problems: Iterable[ValueCounts]) -> list[Notice]:
+    """Caution of rows that have a score of exactly 0 or 1, and the other label.
+
+    With classes there is a problem for each, whose ascending scores are the class's probability.
+    """
+    missed = 0
+    for counts in problems:
+        ends = counts.value[[0, -1]], counts.count[[0, -1]], counts.positives[[0, -1]]
+        (low, high), (_, last), (positive, hits) = (column.tolist() for column in ends)
+        missed = max(missed, (low == 0) * positive + (high == 1) * (last - hits))
+    if not missed:
+        return []
+    rows = "row has" if missed == 1 else "rows have"
+    sentence = (
+        f"{count(missed)} {rows} a score of exactly 0 or 1 and the other label. The slope, the intercept and "
+        "the log loss mostly tell where such a score is cut: look at these rows, or round the scores less."
+    )
+    return [Notice("certain-misses", sentence)]

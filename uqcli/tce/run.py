@@ -28,7 +28,7 @@ from uqcli.engines.request import PROBA, DataRequest
 from uqcli.estimates.allowed import AUDIT, CLUSTERS, ERRORS, NO_RESAMPLES, REFUSED, WEIGHTS
 from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.calibration_error import counting_rows, mean_metrics
-from uqcli.estimates.score_metrics import REVERSED, is_reversed
+from uqcli.estimates.score_metrics import REVERSED, certain_misses, is_reversed
 from uqcli.estimates.survey import SAMPLING_WEIGHT, counted_by_weight, with_sampling_weights
 from uqcli.reports.document import Metrics
 from uqcli.rules.labelled import group_indices, open_table, read_labelled, source_of, sum_notes
@@ -115,6 +115,7 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
         audit=_audited(read.rows, request) if request.audit else None,
         warnings=(
             *_reversed(counts),
+            *certain_misses(counts),
             *sum_notes(read.unnormalised),
             *_size_warnings(overall, request.measure.sizes, own_options),
         ),
@@ -154,7 +155,11 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         overall=overall,
         tce_at_group_sizes=None,
         groups=(),
-        warnings=(*_reversed([scores.counts]), *_size_warnings(overall, request.measure.sizes, own_options)),
+        warnings=(
+            *_reversed([scores.counts]),
+            *certain_misses([scores.counts]),
+            *_size_warnings(overall, request.measure.sizes, own_options),
+        ),
         clusters=drawn.rows,
         notes=notes,
     )

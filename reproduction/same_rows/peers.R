@@ -1,0 +1,21 @@
+# Measure some rows with R's packages: prints package, quantity and value, then versions, with tabs between.
+
+suppressMessages({
+  library(rms)
+  library(pROC)
+})
+rows <- read.csv(commandArgs(trailingOnly = TRUE)[1])
+say <- function(package, quantity, value) cat(package, quantity, format(value, digits = 17), sep = "\t", "\n")
+probabilities <- suppressWarnings(val.prob(rows$score, rows$label, pl = FALSE))
+say("rms", "slope", probabilities[["Slope"]])
+say("rms", "auc", probabilities[["C (ROC)"]])
+say("rms", "brier", probabilities[["Brier"]])
+say("pROC", "auc", as.numeric(suppressMessages(auc(roc(rows$label, rows$score)))))
+say("pROC", "auc of the turned score", as.numeric(suppressMessages(auc(roc(rows$label, -rows$score)))))
+say("R", "interval, low", binom.test(7, 10)$conf.int[1])
+say("R", "interval, high", binom.test(7, 10)$conf.int[2])
+say("R", "prop.test, low", suppressWarnings(prop.test(7, 10))$conf.int[1])
+say("R", "prop.test, high", suppressWarnings(prop.test(7, 10))$conf.int[2])
+say("R", "lower quartile", quantile(rows$score, 0.25)[[1]])
+for (package in c("rms", "pROC")) cat("version", package, as.character(packageVersion(package)), sep = "\t", "\n")
+cat("version", "R", paste(R.version$major, R.version$minor, sep = "."), sep = "\t", "\n")
