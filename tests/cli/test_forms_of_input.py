@@ -191,6 +191,32 @@ def test_a_late_key_is_never_written_twice(uqcli, boundary_bytes, tmp_path):
     assert uqcli("apply", "b.json", "value.jsonl", "-q", "-o", "o.jsonl").code == 0
 
 
+def test_decimals_are_the_numbers_of_their_texts(uqcli, tmp_path):
+    """Arrow's own cast makes more than half of them a little larger."""
+    texts = [f"0.{number:05d}" for number in range(1, 100_000, 7)]
+    label = [number % 2 for number in range(len(texts))]
+    columns = {"score": pa.array(map(decimal.Decimal, texts), pa.decimal128(10, 5)), "label": label}
+    pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
+    rows = (f"{text},{positive}\n" for text, positive in zip(texts, label, strict=True))
+    (tmp_path / "rows.csv").write_text("score,label\n" + "".join(rows))
+    found = [
+        uqcli("bin", f"rows.{form}", "--binning", "quantile", "--score-bins", "all", "--json").json
+        for form in ("csv", "parquet")
+    ]
+    assert found[0]["score_edges"] == found[1]["score_edges"]
+    assert found[0]["count"] == found[1]["count"]
+
+
+def test_partitions_that_differ_in_leading_zeros_are_groups_of_their_own(uqcli, tmp_path):
+    """Other readers make one number of both, or fail."""
+    for group in ("01", "1"):
+        (tmp_path / "rows" / f"g={group}").mkdir(parents=True)
+        pq.write_table(
+            pa.table({"score": [0.2, 0.8], "label": [0, 1]}), tmp_path / f"rows/g={group}/a.parquet"
+        )
+    assert list(uqcli("tce", "rows", "--by", "g", "--json").json["metrics"]["by_group"]) == ["01", "1"]
+
+
 def test_decimals_of_any_length_are_read_and_kept(uqcli, boundary_bytes, tmp_path):
     score = [decimal.Decimal(number) / 1000 for number in range(1000)]
     label = [int(number > 500) for number in range(1000)]
