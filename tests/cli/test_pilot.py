@@ -225,3 +225,14 @@ def test_a_failure_counts_the_rows_of_the_input_alone(uqcli, files):
     outcome = uqcli(*line)
     assert outcome.code == 4
     assert "rows of the calibration set" in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("options", [(), ("--by", "g")])
+def test_the_file_itself_is_no_pilot_whatever_is_in_it(uqcli, tmp_path, options):
+    """Its rows are not read: a score that is no number would be another error."""
+    (tmp_path / "rows.csv").write_text("score,label,g\n0.5,1,a\nhigh,0,b\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
+    words = ("boundary", "rows.csv", "--precision", "0.7", "--certify", "0.1", "--pilot", "link.csv")
+    outcome = uqcli(*words, *options, *(("--bound", "each") if options else ()))
+    assert outcome.code == 3
+    assert "all rows of INPUT are also in --pilot" in outcome.err

@@ -15,8 +15,10 @@ the dropped rows are flagged, and their precision is 1 less the share of positiv
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -41,6 +43,7 @@ from uqcli.estimates.confusion import Confusion
 from uqcli.kernels.units import dense_ranks
 from uqcli.rules.labelled import open_table, read_labelled
 from uqcli.rules.saved import Source
+from uqcli.stores.content import inode_of
 
 _MOST_SHARED: Final = 0.01
 """Share of the testing rows that may be equal to a row of the pilot."""
@@ -50,6 +53,9 @@ _FEW_COLUMNS: Final = 4
 
 _LEAST_UNIQUE: Final = 0.1
 """Share of such rows below which nothing is said about rows in both files."""
+
+_SURE_UNIQUE: Final = 0.5
+"""Share of such rows from which equal scores and labels of all rows are no chance."""
 
 _CHANCE: Final = 2.0
 """Factor by which shared rows exceed those expected by chance before they are called the same rows."""
@@ -62,6 +68,25 @@ def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> T
     older = replace(data.on(pilot), labels=None)
     refuse_overlap(data, older)
     return open_table(older, uses_uncertainty=uses_uncertainty)
+
+
+def refuse_same_files(request: BoundaryRequest) -> None:
+    """Refuse a pilot that names the files of INPUT, before any of them is read."""
+    if not isinstance(request.pilot, tuple):
+        return
+    names = (request.data.inputs, request.pilot)
+    with suppress(OSError, ValueError):  # what is no file of this machine is compared by its rows
+        own, other = ({inode_of(Path(name)) for name in each} for each in names)
+        if own and own == other:
+            raise _shared("all rows of INPUT")
+
+
+def _shared(rows: str) -> DataError:
+    return DataError(
+        f"{rows} are also in --pilot",
+        expected="other rows there, since rows that choose a rule cannot test it",
+        remedy="leave them out of one of the files",
+    )
 
 
 def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
@@ -83,18 +108,14 @@ def refuse_overlap(data: DataRequest, pilot: DataRequest, label: str | None = No
     testing rows have no labels yet, the column ``label`` is not compared.
     """
     shared, chance, unique, is_same = _compared(data, pilot, ())
-    if shared > _MOST_SHARED or is_same:  # rows that differ in these are different ones
+    is_copy = is_same and unique > _SURE_UNIQUE
+    if (shared > _MOST_SHARED or is_same) and not is_copy:  # rows that differ in others are different ones
         engine = open_engine(data.engine)
         both = {*engine.columns(pilot).names} - {label}
         common = tuple(name for name in engine.columns(data).names if name in both)
         shared, chance, unique, is_same = _compared(data, pilot, common)
     if is_same or shared > max(_MOST_SHARED, _CHANCE * chance):
-        rows = "all rows of INPUT" if is_same else f"{percent(shared)} of the rows of INPUT"
-        raise DataError(
-            f"{rows} are also in --pilot",
-            expected="other rows there, since rows that choose a rule cannot test it",
-            remedy="leave them out of one of the files",
-        )
+        raise _shared("all rows of INPUT" if is_same else f"{percent(shared)} of the rows of INPUT")
     if unique < _LEAST_UNIQUE or shared > _MOST_SHARED:
         caution(
             "pilot-unchecked",

@@ -30,6 +30,7 @@ from uqcli.boundary.certificate_rows import (
     mirrored_outcome,
     open_pilot,
     refuse_common_clusters,
+    refuse_same_files,
     region_certifier,
     region_of,
     was_sampled,
@@ -91,8 +92,9 @@ def certified(
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
     """Find a boundary, certify it and report it, with the gains of uncertainty columns, the best first."""
     delta = checked_delta(request)
-    if was_sampled(request.data):
+    if was_sampled(request.data):  # one file may have both, marked
         return _certified_in_region(request, delta)
+    refuse_same_files(request)
     uncertain = request.spec(Algorithm.SMOOTH).uncertainty_bins > 1
     table = open_table(request.data, uses_uncertainty=uncertain)
     if uncertain:

@@ -22,7 +22,7 @@ from uqcli.base.errors import DataError, InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.boundary.artifact import artifact_of
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
-from uqcli.boundary.certificate_rows import open_pilot
+from uqcli.boundary.certificate_rows import open_pilot, refuse_same_files
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clusters import add_at, expected_over_clusters, no_counts, saved_dependence
@@ -191,6 +191,7 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     """Find and report the boundary of each group that is large enough, and of all rows."""
     by, algorithm = request.by or "", Algorithm(request.searched)
     delta = None if request.certify is None else checked_delta(request)
+    refuse_same_files(request)
     calibration_set = CalibrationRows.from_request(request, request.constraint)
     request = calibration_set.request  # for one threshold, if there is no uncertainty
     # first, since it needs most memory beside the rows, which the groups then use again
