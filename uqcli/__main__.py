@@ -8,8 +8,10 @@ import signal
 import sys
 import threading
 import warnings
+from contextlib import suppress
 from typing import NoReturn
 
+from uqcli.base.defaults import VERSION
 from uqcli.base.errors import TERMINATION_SIGNALS
 from uqcli.cli.failed_run import find_reports, write_signal_failure  # here: the signal may arrive mid-import
 
@@ -43,6 +45,8 @@ def main() -> NoReturn:
     from uqcli.base.files import open_missing_streams
 
     open_missing_streams()
+    if sys.argv[1:] == ["--version"] and _is_written(f"uqcli {VERSION}\n"):
+        _leave(0)  # scripts ask it before each step, and the commands take three times as long to load
     from uqcli.cli.process import (
         collect_seldom,
         ignore_signals,
@@ -62,15 +66,27 @@ def main() -> NoReturn:
     from uqcli.cli.app import run
 
     code = run(sys.argv[1:])
+    _flush()
+    mark_ended()
+    ignore_signals()
+    _leave(code)
+
+
+def _is_written(text: str) -> bool:
+    """Write to standard output; False if that fails, which the program tells once it is loaded."""
+    with suppress(OSError):
+        os.write(1, text.encode())
+        return True
+    return False
+
+
+def _flush() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
     except OSError:
         null = os.open(os.devnull, os.O_WRONLY)  # so that the final flush cannot fail
         os.dup2(null, sys.stdout.fileno())
-    mark_ended()
-    ignore_signals()
-    _leave(code)
 
 
 def _leave(code: int) -> NoReturn:
