@@ -22,9 +22,11 @@ HASHES = "hashes of 64 bits without a sign, of which the lowest are kept"
 
 EXPECTED = {
     ("audit/segments.py", "values_of", "unique"): (2, FLOATS),
+    ("base/counts.py", "order_of", "lexsort"): (
+        1,
+        "whole rows of floating-point numbers and texts, by ties of the first",
+    ),
     ("base/draws.py", "dealt", "lexsort"): (1, TIES),
-    ("base/rows.py", "_sorted", "lexsort"): (1, "whole rows, of which equal ones are pooled"),
-    ("base/rows.py", "ClassCounts.from_rows", "lexsort"): (1, "whole rows, of which equal ones are pooled"),
     ("base/rows.py", "ClassCounts._columns", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_of", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_certifier", "unique"): (2, FLOATS),
@@ -61,7 +63,6 @@ EXPECTED = {
         "small groups, pooled in one sort",
     ),
     ("engines/open.py", "_distinct_expected", "unique"): (1, FLOATS),
-    ("engines/repeated_rows.py", "are_copies", "lexsort"): (1, "whole rows, of which equal ones are counted"),
     ("engines/repeated_rows.py", "WeightSummary.add", "unique"): (1, HASHES),
     ("engines/repeated_rows.py", "RepeatedPairs.sample", "unique"): (2, HASHES),
     ("engines/repeated_rows.py", "SharedRows.add", "unique"): (1, HASHES),
@@ -82,11 +83,6 @@ EXPECTED = {
     ("engines/spark/values.py", "with_labels", "groupBy"): (2, SPARK),
     ("engines/spark/write.py", "_count_texts", "groupBy"): (1, SPARK),
     ("estimates/model_assisted.py", "Clusters.sums", "lexsort"): (1, "floating-point sums in one order"),
-    ("estimates/paired.py", "PairedCounts.from_predictions", "lexsort"): (
-        1,
-        "pairs of floating-point numbers",
-    ),
-    ("estimates/paired.py", "_pooled", "lexsort"): (1, "whole rows, of which equal ones are pooled"),
     ("evaluate/decisions.py", "DecisionTally.prepare", "unique"): (
         1,
         "decisions of many rules, as large numbers",

@@ -366,6 +366,31 @@ def row_starts(columns: Iterable[Numbers], rows: int) -> Ints:
     return np.flatnonzero(is_start)
 
 
+def order_of(keys: Sequence[Numbers]) -> Ints:
+    """Return the stable order of rows by the first key, then by the others: ``np.lexsort(keys[::-1])``.
+
+    Further keys are looked at only where the first has ties.
+
+    Examples
+    --------
+    >>> order_of([np.array([2, 1, 2]), np.array([5, 0, 4])]).tolist()
+    [1, 2, 0]
+    """
+    first, *others = keys
+    order = np.argsort(first, kind="stable")
+    ordered = first[order]
+    ties = ordered[1:] == ordered[:-1]
+    if not others or not ties.any():
+        return order
+    tied = np.zeros(len(order), dtype=np.bool_)
+    tied[1:] |= ties
+    tied[:-1] |= ties
+    places = np.flatnonzero(tied)
+    rows, run = order[places], np.cumsum(np.append(False, ~ties))[places]
+    order[places] = rows[np.lexsort([*(key[rows] for key in reversed(others)), run])]
+    return order
+
+
 def bin_of(value: Floats, edges: Floats) -> Ints:
     """Return the bin of each value: the number of edges at or below it.
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Feature, Floats, Ints, Matrix, ValueCounts, pool, row_starts
+from uqcli.base.counts import Bools, Feature, Floats, Ints, Matrix, ValueCounts, order_of, pool, row_starts
 from uqcli.base.records import dataclass
 
 Kind = TypeVar("Kind", bound=np.generic)
@@ -112,7 +112,7 @@ class Rows:
         keys = [_comparable(column) for column in rows._columns()]
         weight = rows.weights()
         present = np.flatnonzero(weight)
-        order = present[_sorted([key[present] for key in keys])]
+        order = present[order_of([key[present] for key in keys])]
         starts = row_starts((key[order] for key in keys), len(order))
         distinct = replace(rows, position=None).select(order[starts])
         return replace(distinct, weight=np.add.reduceat(weight[order], starts))
@@ -141,15 +141,6 @@ class Rows:
         labels = [label for label in (self.positive, self.label_class) if label is not None]
         features = [feature.value for feature in self.features.values()]
         return [first, *labels, *features, *self.groups.values(), *other_numbers]
-
-
-def _sorted(keys: Sequence[NDArray[Any]]) -> Ints:
-    """Sort by the keys; later keys are ignored if the first has no ties."""
-    order = np.argsort(keys[0], kind="stable")
-    ascending = keys[0][order]
-    if (ascending[1:] == ascending[:-1]).any():
-        return np.lexsort(list(reversed(keys)))
-    return order
 
 
 def _select(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:
@@ -184,7 +175,7 @@ class ClassCounts:
         """Pool equal rows; without a weight, each counts as 1."""
         multiplicity = np.ones(len(label), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(multiplicity > 0)
-        order = present[np.lexsort((label[present], *probability[present].T[::-1]))]
+        order = present[order_of([*(column[present] for column in probability.T), label[present]])]
         ordered, labels = probability[order], label[order]
         starts_row = np.ones(len(order), dtype=np.bool_)
         starts_row[1:] = (labels[1:] != labels[:-1]) | (ordered[1:] != ordered[:-1]).any(axis=1)

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Floats, Ints, distinct_numbers, row_starts, run_starts
+from uqcli.base.counts import Floats, Ints, distinct_numbers, order_of, row_starts, run_starts
 from uqcli.base.draws import hashes
 from uqcli.base.rows import Rows
 from uqcli.kernels.hashing import low_hashes
@@ -67,7 +67,7 @@ def are_copies(rows: Rows) -> bool:
     """
     count, positive = rows.weights(), rows.labels if rows.label_class is None else rows.label_class % 2 == 1
     values = list(rows.numbers.values())
-    order = np.lexsort(list(reversed(values)))
+    order = order_of(values)
     starts = row_starts((value[order] for value in values), len(order))
     size, positives = (
         np.add.reduceat(values[order], starts) for values in (count, np.where(positive, count, 0))

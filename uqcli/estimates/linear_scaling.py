@@ -9,7 +9,7 @@ separates, do not change them without evidence. The loss is minimised by L-BFGS,
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Final
 
 import numpy as np
@@ -88,18 +88,30 @@ CLIP = 1e-12
 """Probabilities are clipped to this distance from 0 and 1 before a logarithm."""
 
 
+_FEW_COLUMNS = 8
+"""Number of terms from which numpy adds them in another order than one after another."""
+
+
 def class_logits(probability: Matrix) -> Matrix:
     """Compute the logarithms of class probabilities clipped to [1e-12, 1], centred over the classes."""
     logarithm = np.log(np.clip(probability, CLIP, 1))
-    centred: Matrix = logarithm - logarithm.mean(axis=1, keepdims=True)
-    return centred
+    logarithm -= (_row_sums(logarithm) / logarithm.shape[1])[:, np.newaxis]
+    return logarithm
 
 
 def softmax(logits: Matrix) -> Matrix:
     """Return the class probabilities of shape (n, C) from logits."""
-    exponentials = np.exp(logits - logits.max(axis=1, keepdims=True))
-    probabilities: Matrix = exponentials / exponentials.sum(axis=1, keepdims=True)
+    probabilities: Matrix = logits - reduce(np.maximum, logits.T)[:, np.newaxis]
+    np.exp(probabilities, out=probabilities)
+    probabilities /= _row_sums(probabilities)[:, np.newaxis]
     return probabilities
+
+
+def _row_sums(matrix: Matrix) -> Floats:
+    """Add up the columns: one after another if they are few, as numpy adds them, but not row by row."""
+    few = matrix.shape[1] < _FEW_COLUMNS
+    sums: Floats = reduce(np.add, matrix.T) if few else matrix.sum(axis=1)
+    return sums
 
 
 def log_odds(probability: Floats) -> Floats:

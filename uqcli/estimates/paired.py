@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, run_starts
+from uqcli.base.counts import Bools, Floats, Ints, Matrix, ValueCounts, distinct_numbers, order_of, run_starts
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
 from uqcli.engines.protocol import ReadRows
@@ -86,7 +86,7 @@ class PairedCounts:
         """Pool rows; arrays of shape (n,), weight None for 1 each."""
         multiplicity = np.ones(len(before), dtype=np.int64) if weight is None else weight
         present = np.flatnonzero(multiplicity > 0)
-        order = present[np.lexsort((after[present], before[present]))]
+        order = present[order_of([before[present], after[present]])]
         first, second = before[order], after[order]
         starts_pair = np.ones(len(order), dtype=np.bool_)
         starts_pair[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
@@ -500,7 +500,7 @@ class ClusteredPairs:
 
 def _pooled(keys: Sequence[NDArray[Any]], weight: Ints) -> tuple[Ints, Ints]:
     """Return one index of each distinct row of positive weight, in sorted order, and its total weight."""
-    order = np.lexsort(list(reversed(keys)))
+    order = order_of(keys)
     order = order[weight[order] > 0]
     starts_row = np.zeros(len(order), dtype=np.bool_)
     starts_row[:1] = True

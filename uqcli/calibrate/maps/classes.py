@@ -321,13 +321,18 @@ def label_losses(map_: BaseClassMap, counts: ClassCounts) -> Floats:
 
 def fit_class_temperature(counts: ClassCounts) -> tuple[ClassTemperatureMap, tuple[str, ...]]:
     """Fit ``softmax(ln p / T)`` by maximum likelihood, with 1/T between 1e-3 and 1e3; with notes."""
-    logits = class_logits(counts.probability)
-    label_logit = logits[np.arange(len(logits)), counts.label]
+    logits = np.ascontiguousarray(class_logits(counts.probability).T)  # sums over few classes are slow by row
+    squares = logits**2
+    label_logit = logits[counts.label, np.arange(len(counts.label))]
+    work = np.empty_like(logits)
 
     def derivative(slope: float) -> tuple[float, float]:
-        probability = softmax(slope * logits)
-        mean: Floats = (probability * logits).sum(axis=1)
-        variance = (probability * logits**2).sum(axis=1) - mean**2
+        np.multiply(slope, logits, out=work)
+        np.subtract(work, work.max(axis=0), out=work)
+        np.exp(work, out=work)
+        np.divide(work, work.sum(axis=0), out=work)
+        mean: Floats = (work * logits).sum(axis=0)
+        variance = np.multiply(work, squares, out=work).sum(axis=0) - mean**2
         gradient = float((counts.count * (mean - label_logit)).sum())
         return gradient, float((counts.count * variance).sum())
 
