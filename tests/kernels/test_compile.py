@@ -1,5 +1,6 @@
 """Tests of compiled kernels: they work without a usable cache, and report every other error."""
 
+import ast
 import importlib.util
 import resource
 import subprocess
@@ -11,6 +12,7 @@ import numba
 import numpy as np
 import pytest
 
+import uqcli
 from uqcli.base.defaults import SMALL_WORK, UNCOMPILED_WORK
 from uqcli.base.running import messages
 from uqcli.kernels import compile as compile_module
@@ -364,3 +366,29 @@ def test_kernels_run_as_python_if_numba_may_not_compile(tmp_path, monkeypatch):
     values = np.arange(10)
     assert kernel.compiled(values, np.zeros_like(values)) == 45
     assert not list((tmp_path / "cache").glob("*.kernel"))
+
+
+def kernels_of(tree):
+    """Yield the functions of a module that are declared as kernels."""
+    for node in ast.walk(tree):
+        lines = node.decorator_list if isinstance(node, ast.FunctionDef) else ()
+        names = {name.id for line in lines for name in ast.walk(line) if isinstance(name, ast.Name)}
+        if names & {"kernel", "kernel_beside"}:
+            yield node
+
+
+def returns_a_literal_only(function):
+    """Whether numba types the result as one value, so that its machine code cannot be kept."""
+    found = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value]
+    return bool(found) and all(isinstance(value, ast.Constant) for value in found)
+
+
+def test_no_kernel_is_compiled_again_in_each_run():
+    folder = Path(uqcli.__file__).parent
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in folder.rglob("*.py")]
+    kernels = [function for tree in trees for function in kernels_of(tree)]
+    assert len(kernels) > 20
+    assert not [function.name for function in kernels if returns_a_literal_only(function)]
+    text = "@kernel\ndef a(x):\n  return 0\n@kernel_beside(a)\ndef b(x):\n  return x or 0"
+    literal, mixed = kernels_of(ast.parse(text))
+    assert (returns_a_literal_only(literal), returns_a_literal_only(mixed)) == (True, False)
