@@ -1,4 +1,4 @@
-"""Create engines by name, refuse runs that need more memory than is free, and write frames."""
+"""Create engines by name, refuse runs that need more memory than they may take, and write frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from uqcli.base.choices import EngineName
-from uqcli.base.defaults import KEPT_BYTES
-from uqcli.base.errors import DataError
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
-from uqcli.base.running.machine import available_bytes, kept_bytes
+from uqcli.base.running.memory import allowed_bytes, require_allowed
 from uqcli.engines.protocol import Engine
 from uqcli.engines.request import DataRequest
 
@@ -68,18 +66,9 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Ro
             sink.write(table_of(frame))
 
 
-_PROGRAM_BYTES: Final = 300 << 20
-"""Bytes that any job needs: program, libraries, read buffers."""
-
-_KEPT_BYTES_PER_ROW: Final = 8
-"""Bytes of a row in memory: score and uncertainty in 32 bits."""
-
-_GIB: Final = 1 << 30
-
-
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Memory that a run needs for its rows, in bytes measured on distinct rows.
+    """Memory that a run needs for its rows beside its program, in bytes measured on 10 million distinct rows.
 
     ``instead`` is an alternative that works for any number of rows. If ``pooled``, rows of equal scores take
     the memory of one.
@@ -133,30 +122,22 @@ LIKELIHOOD: Final = Need(
 
 
 def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a run that needs more memory than is free, before the system kills it midway."""
+    """Refuse a run that needs more memory than it may take, before it reads the rows."""
     data = data.without("uncertainty")  # not needed here; there may be several columns or none
-    free, expected = available_bytes(), open_engine(data.engine).expected(data)
-    if free is None or expected is None or needed_bytes(need, *expected) <= free:
+    allowed, expected = allowed_bytes(), open_engine(data.engine).expected(data)
+    if allowed is None or expected is None or needed_bytes(need, *expected) <= allowed:
         return
     rows, classes = expected
     if need.pooled:
         rows = min(rows, _distinct_expected(data))
-    needed = needed_bytes(need, rows, classes)
-    if needed <= free:
-        return
-    raise DataError(
-        f"about {rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
-        f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
-        expected="fewer rows, or more memory",
-        remedy=need.instead,
+    require_allowed(
+        needed_bytes(need, rows, classes), f"about {rows:,} rows: {need.description} takes", need.instead
     )
 
 
 def needed_bytes(need: Need, rows: int, classes: int) -> int:
-    """Estimate the memory, within 50 % of the measured one; it was measured with few rows kept in memory."""
-    bytes_per_row = need.bytes_per_row + need.bytes_per_class * classes
-    kept = min(rows * _KEPT_BYTES_PER_ROW, kept_bytes())
-    return _PROGRAM_BYTES + rows * bytes_per_row + max(0, kept - KEPT_BYTES)
+    """Return the memory that a run needs beside its program."""
+    return rows * (need.bytes_per_row + need.bytes_per_class * classes)
 
 
 def _distinct_expected(data: DataRequest) -> int:

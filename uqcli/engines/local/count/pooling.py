@@ -14,7 +14,7 @@ from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums,
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.machine import kept_bytes
+from uqcli.base.running.memory import kept_bytes, rows_at_once
 from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
@@ -29,6 +29,9 @@ _RANGE_BITS = 16
 
 WAITING_ROWS, _MOST_TIMES = 1 << 25, 8
 """Rows collected before they are counted, and how many times as many if there is more memory."""
+
+_BYTES_WAITING = 96
+"""Memory of a row that waits: its key where it was read, by range and sorted, and its counts."""
 
 _KEPT_RANGES = 64
 """Ranges of keys whose counts are kept separately if there are more rows."""
@@ -153,18 +156,17 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
     else:
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
-    waiting = most = 0
+    waiting = 0
+    # asked once: it reads a dozen files, and Python's lock is waited for after each
+    most = rows_at_once(WAITING_ROWS, _BYTES_WAITING) * max(1, min(_MOST_TIMES, kept_bytes() // KEPT_BYTES))
     for divided in parts:
         for group, keys in zip(pools, divided, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
-        if waiting > WAITING_ROWS:
-            # asked once: it reads a dozen files, and Python's lock is waited for after each
-            most = most or WAITING_ROWS * max(1, min(_MOST_TIMES, kept_bytes() // KEPT_BYTES))
-            if waiting > most:
-                for group in pools:
-                    group.settle()
-                waiting = 0
+        if waiting > most:
+            for group in pools:
+                group.settle()
+            waiting = 0
     return tuple(group.as_values() for group in pools)
 
 

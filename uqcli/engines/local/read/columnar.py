@@ -12,7 +12,8 @@ import polars as pl
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.running.machine import bytes_per_batch, threads
+from uqcli.base.running.machine import threads
+from uqcli.base.running.memory import bytes_per_batch
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame
 from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.batch import (
