@@ -60,6 +60,9 @@ _SCARCE_SHARE: Final = 8
 _SIZE: Final = re.compile(r"(\d{1,15}(?:\.\d{1,9})?) ?([KMGT]?)(i?)B?", re.ASCII | re.IGNORECASE)
 
 _typed: list[int] = []
+_aims: list[int] = []
+"""What a run of the command line aims at, measured once, which reads a dozen files."""
+
 _notes: dict[str, None] = {}
 
 
@@ -70,6 +73,7 @@ def limit_kept(size: str | None) -> str | None:
     """
     _notes.clear()
     _typed.clear()
+    _aims.clear()
     if size is not None:
         match = _SIZE.fullmatch(size.strip())
         if match is None:
@@ -77,12 +81,17 @@ def limit_kept(size: str | None) -> str | None:
         number, unit, binary = match.groups()
         power = " KMGT".index(unit.upper() or " ")
         _typed.append(int(float(number) * (1024 if binary else 1000) ** power))
+    _aims.append(_aim())
     return size
 
 
 def limit_bytes() -> int | None:
     """Return what ``--memory``, control group or ``ulimit -v`` leaves beside the program; None without."""
-    bounds = [*_typed, *(limit for limit in (_group_bytes(), _shell_bytes()) if limit is not None)]
+    group, shell, bounds = _group_limit(), _shell_limit(), [*_typed]
+    if group is not None:
+        bounds.append(group - PROGRAM_BYTES)
+    if shell is not None:
+        bounds.append(shell - least_addresses())
     return max(0, min(bounds)) if bounds else None
 
 
@@ -100,6 +109,10 @@ def allowed_bytes(taken: int = 0) -> int | None:
 
 def kept_bytes() -> int:
     """Return the memory that a run aims at: ``--memory``, else a share, each within the limit."""
+    return _aims[0] if _aims else _aim()
+
+
+def _aim() -> int:
     limit = limit_bytes()
     if _typed and limit is not None:
         return limit
@@ -122,7 +135,7 @@ def cached_bytes() -> int:
 def rows_at_once(most: int, bytes_per_row: int) -> int:
     """Return the rows that are sorted or collected at once: as many as half of a small budget holds."""
     kept = kept_bytes()
-    return most if kept >= KEPT_BYTES else max(ROWS_PER_BATCH, min(most, kept // 2 // bytes_per_row))
+    return most if kept >= KEPT_BYTES else min(most, max(ROWS_PER_BATCH, kept // 2 // bytes_per_row))
 
 
 def rows_per_part() -> int:
@@ -236,15 +249,15 @@ _UNLIMITED: Final = 1 << 62
 """Limits from here on are those of a control group of version 1 that has none."""
 
 
-def _group_bytes() -> int | None:
-    """Return the least limit of the control groups, less the program."""
+def _group_limit() -> int | None:
+    """Return the least limit of the control groups, from the own group upwards; None without."""
     found = [
         sizes[0]
         for folder in group_folders("memory")
         for name, _, _ in _GROUP_FILES
         if (sizes := numbers_in(folder / name)) and sizes[0] < _UNLIMITED
     ]
-    return min(found) - PROGRAM_BYTES if found else None
+    return min(found, default=None)
 
 
 def _shell_limit() -> int | None:
@@ -256,14 +269,8 @@ def _shell_limit() -> int | None:
 
 
 def least_addresses() -> int:
-    """Return the addresses of ``ulimit -v`` below which libraries would crash, with no row read."""
+    """Return the addresses that a run maps without rows: at its start, for each thread and for libraries."""
     return mapped_at_start + threads() * MAPPED_PER_THREAD + LIBRARIES_MAPPED
-
-
-def _shell_bytes() -> int | None:
-    """Return what ``ulimit -v`` leaves beside what was mapped at the start, each thread and the libraries."""
-    limit = _shell_limit()
-    return None if limit is None else limit - least_addresses()
 
 
 mapped_at_start: Final = mapped_bytes()

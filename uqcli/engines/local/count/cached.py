@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.machine import threads
@@ -213,7 +214,7 @@ def _of_similar_size(parts: Iterable[tuple[Part, int]]) -> Iterator[tuple[Part, 
     """Join small parts, each with the end position of its last rows."""
     waiting: list[Part] = []
     rows = end_position = 0
-    enough = rows_per_part() // 2
+    enough = min(ROWS_PER_PART, rows_per_part()) // 2
     for part, end_position in parts:
         waiting.append(part)
         rows += part.rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
@@ -191,8 +192,9 @@ class ColumnarSource:
             metadata = pq.read_metadata(source)
         # a signature follows a footer that can be read though columns are encrypted, and pyarrow would
         # abort the process where it is asked about such a column
-        with self._content.mapped() as handle:
-            handle.seek(handle.size() - _TRAILER_BYTES)
+        content = self._content
+        with content.opened() if isinstance(content, LocalFile) else content.mapped() as handle:
+            handle.seek(-_TRAILER_BYTES, os.SEEK_END)
             footer_bytes = int.from_bytes(handle.read(_LENGTH_BYTES), "little")
         if footer_bytes != metadata.serialized_size:
             raise OSError("it has encrypted metadata")
