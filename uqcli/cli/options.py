@@ -272,11 +272,7 @@ class RunOptions:
     threads: int | None = option(
         "N", "Threads of each pool. (default: one per core)", min=1, max=1024, callback=limit_threads
     )
-    memory: str | None = option(
-        "SIZE",
-        "Most memory of the run beside 250 MB. (default: 1/4 of what is available, and less in a container)",
-        callback=limit_memory,
-    )
+    memory: str | None = option("SIZE", "Memory beside 250 MB. (default: 1/4 of free)", callback=limit_memory)
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
     spark: str | None = option("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
     debug: bool = flag("Show a traceback on errors.")
