@@ -292,16 +292,16 @@ _guards = threading.Event()
 """Set in a process of its own, which may be ended for its memory."""
 
 _GUARD_SECONDS: Final = 0.01
-"""Seconds between two looks at the memory: at most some 10 MB are allocated meanwhile."""
+"""Seconds between two looks at the memory; longer while a library holds Python's lock."""
 
-_GUARD_MARGIN: Final = 10_000_000
-"""Bytes below the limit at which a run is ended, for what is allocated between two looks."""
+_GUARD_SHARE: Final = 25
+"""One part in so many of the limit is left for what is allocated between two looks, and for page tables."""
 
 
 def _guard(limit: int) -> None:
     """End the run before it takes more memory than its limit, which its estimates should have refused."""
     most = limit + memory.PROGRAM_BYTES
-    while memory.resident_bytes() < most - _GUARD_MARGIN:
+    while memory.resident_bytes() < most - most // _GUARD_SHARE:
         time.sleep(_GUARD_SECONDS)
     needed = memory.gigabytes(limit * 5 // 4).replace(" ", "")
     outcome = (

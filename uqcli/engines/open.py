@@ -112,7 +112,7 @@ CLUSTERED_SCORES: Final = Need(
 )
 CLUSTERED_SETS: Final = Need(
     description="every row with its cluster or day",
-    bytes_per_row=90,
+    bytes_per_row=115,
     bytes_per_class=10,
     instead="draw some millions of rows, or leave out --cluster",
 )

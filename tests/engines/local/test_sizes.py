@@ -161,6 +161,7 @@ def test_texts_of_a_dictionary_are_those_of_its_rows(dtype):
 
 def test_the_bytes_of_a_batch_count_against_the_memory(monkeypatch):
     monkeypatch.setattr(memory, "threads", lambda: 4)
+    monkeypatch.setattr(memory, "_aims", [])
     monkeypatch.setattr(memory, "_typed", [])
     usual = memory.bytes_per_batch()
     assert usual <= memory.kept_bytes() / 4

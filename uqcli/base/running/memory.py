@@ -122,8 +122,8 @@ def _aim() -> int:
 
 
 def is_scarce() -> bool:
-    """Whether a run aims at so little that it takes smaller parts and returns freed memory at once."""
-    return kept_bytes() < KEPT_BYTES
+    """Whether a run aims at so little, or is held to so little, that it returns freed memory at once."""
+    return kept_bytes() < KEPT_BYTES * (1 if limit_bytes() is None else 2)
 
 
 def cached_bytes() -> int:

@@ -18,6 +18,7 @@ MAX_PASSES = 100
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     """Rows that do not fit into memory, and are divided into ranges often."""
+    monkeypatch.setattr(memory, "_aims", [])
     monkeypatch.setattr(memory, "_typed", [1000])
     monkeypatch.setattr(ranges, "COLLECTED_ROWS", 500)
     monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
