@@ -155,8 +155,8 @@ figures: $(STAMP) ## draw the figures of README and docs again
 levels: $(STAMP) ## record what make statistical found in docs/levels.json, and write it into the pages that quote it
 	$(BIN)/python -m tests.documentation.quoted
 
-limits: $(STAMP) ## measure the memory that each command takes on 10 million rows, and write the table of docs/how-to/operate.md (10 minutes)
-	$(BIN)/python -m reproduction.limits
+limits: $(STAMP) ## measure the memory that each command takes on 10 million rows, and write the table of docs/how-to/operate.md (20 minutes): COMMANDS="tce bin"
+	$(BIN)/python -m reproduction.limits $(COMMANDS)
 
 outputs: $(STAMP) ## write the outputs that README and docs show
 	$(BIN)/python -m tests.documentation.outputs
