@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings peers demo sample-data figures levels outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings peers demo sample-data figures levels limits outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -157,6 +157,9 @@ figures: $(STAMP) ## draw the figures of README and docs again
 
 levels: $(STAMP) ## record what make statistical found in docs/levels.json, and write it into the pages that quote it
 	$(BIN)/python -m tests.documentation.quoted
+
+limits: $(STAMP) ## measure the memory that each command takes on 10 million rows, and write the table of docs/how-to/operate.md (20 minutes): COMMANDS="tce bin"
+	$(BIN)/python -m reproduction.limits $(COMMANDS)
 
 outputs: $(STAMP) ## write the outputs that README and docs show
 	$(BIN)/python -m tests.documentation.outputs

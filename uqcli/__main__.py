@@ -22,7 +22,7 @@ def _end_at_once(signal_number: int, _frame: object) -> NoReturn:
     try:
         os.write(2, f"error: {outcome}; no output file was changed\n".encode())
         find_reports(sys.argv[1:])
-        write_signal_failure(128 + signal_number, outcome)
+        write_signal_failure(128 + signal_number, f"the run was {outcome}")
     finally:
         os._exit(128 + signal_number)
 

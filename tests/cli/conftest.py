@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 import typer.main
 
-from uqcli.base.running import machine
+from uqcli.base.running import memory
 from uqcli.base.running.machine import POOL_VARIABLES
 from uqcli.cli.app import run
 
@@ -50,7 +50,8 @@ def _few_draws(few_draws):
 @pytest.fixture(autouse=True)
 def _own_limits(monkeypatch):
     """Forget the threads and the memory that a command line of a test set for its process."""
-    monkeypatch.setattr(machine, "_limit", [])
+    monkeypatch.setattr(memory, "_typed", [])
+    monkeypatch.setattr(memory, "_aims", [])
     before = {name: os.environ.get(name) for name in POOL_VARIABLES}
     yield
     for name, value in before.items():

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.base.running import machine
+from uqcli.base.errors import DataError
+from uqcli.base.running import memory
 from uqcli.engines import open as engines
 from uqcli.engines import refusals
 from uqcli.engines.local import engine as local
@@ -30,13 +31,20 @@ JOBS_THAT_KEEP_ROWS = {
         ("calibrate", "{}", "--method", "heterogeneous", "--features", "f", "--partitioner", "tree"),
         "--partition",
     ),
+    "boundary hr": (("boundary", "{}", "--precision", "0.6", "--algorithm", "hr"), "another --algorithm"),
+    "conformal by customer": (("conformal", "{}", "--cluster", "c"), "--cluster"),
+    "overview": (("overview", "{}"), "draw some millions of rows"),
+    "tce": (("tce", "{}"), "round the scores"),
+    "tce by group": (("tce", "{}", "--by", "c"), "round the scores"),
+    "tce by customer": (("tce", "{}", "--cluster", "c"), "--cluster"),
+    "calibrate isotonic": (("calibrate", "{}", "--method", "isotonic"), "round the scores"),
     "shift em": (("shift", "{}", "--target", "{}", "--estimator", "em"), "--estimator bbse"),
 }
 JOBS_OF_CONSTANT_MEMORY = {
     "boundary": ("boundary", "{}", "--precision", "0.7"),
     "bin": ("bin", "{}"),
-    "tce": ("tce", "{}"),
-    "calibrate isotonic": ("calibrate", "{}", "--method", "isotonic"),
+    "evaluate": ("evaluate", "rule.json", "{}"),
+    "apply": ("apply", "rule.json", "{}", "-o", "out.parquet"),
 }
 
 
@@ -59,9 +67,16 @@ def rows(tmp_path):
     return frame
 
 
+def set_limits(monkeypatch, *, available=None, group=None, shell=None):
+    """Set what the machine has available, the limit of the control group, and that of addresses."""
+    monkeypatch.setattr(memory, "available_bytes", lambda: available)
+    monkeypatch.setattr(memory, "_group_limit", lambda: group)
+    monkeypatch.setattr(memory, "_shell_limit", lambda: shell)
+
+
 def set_large_files(monkeypatch, rows):
     """Pretend that files have this many rows, on a machine with 8 GiB of memory."""
-    monkeypatch.setattr(engines, "available_bytes", lambda: 8 << 30)
+    set_limits(monkeypatch, available=8 << 30)
     monkeypatch.setattr(local.LocalEngine, "expected", lambda *_: (rows, 2))
 
 
@@ -77,12 +92,15 @@ def test_too_many_kept_rows_are_refused_with_advice(uqcli, rows, monkeypatch, jo
     set_large_files(monkeypatch, 10**9)
     outcome = uqcli(*arguments_for(arguments, "d.parquet"), "-q")
     assert outcome.code == 3
-    assert "GiB of memory are free" in outcome.err
+    assert re.search(
+        r"takes about \S+ GB of memory, and \S+ GB are allowed; expected --memory \S+GB ", outcome.err
+    )
     assert advice in outcome.err
 
 
 @pytest.mark.parametrize("job", JOBS_OF_CONSTANT_MEMORY)
 def test_jobs_of_constant_memory_are_never_refused(uqcli, rows, monkeypatch, job):
+    assert uqcli("boundary", "d.parquet", "--precision", "0.7", "-q", "-o", "rule.json").code == 0
     set_large_files(monkeypatch, 10**12)
     assert uqcli(*arguments_for(JOBS_OF_CONSTANT_MEMORY[job], "d.parquet"), "-q").code == 0
 
@@ -97,7 +115,6 @@ def test_few_distinct_scores_are_not_refused(uqcli, rows, tmp_path, monkeypatch)
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl"])
 def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
     expected = []
-    monkeypatch.setattr(engines, "available_bytes", lambda: 8 << 30)
     monkeypatch.setattr(engines, "needed_bytes", lambda _, rows, __: expected.append(rows) or 0)
     assert uqcli("calibrate", f"d.{ending}", "--method", "mist", "-q").code == 0
     assert expected[0] == pytest.approx(ROWS, rel=0.02)
@@ -105,22 +122,22 @@ def test_rows_are_estimated_beforehand(uqcli, rows, monkeypatch, ending):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory files of Linux")
 def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
-    assert machine.available_bytes() > 0
+    assert memory.available_bytes() > 0
     folders = [tmp_path / "own", tmp_path]
     folders[0].mkdir()
-    monkeypatch.setattr(machine, "group_folders", lambda controller: folders)
-    unlimited = machine.available_bytes()
+    monkeypatch.setattr(memory, "group_folders", lambda controller: folders)
+    unlimited = memory.available_bytes()
     for folder, limit, use, cache in zip(folders, (2_000_000, 1_000_000), *VERSIONS, strict=True):
         (folder / LIMITS[use]).write_text(f"{limit}\n")
         (folder / use).write_text("400000\n")
         (folder / "memory.stat").write_text(f"anon 5\n{cache} 100000\n")
-    assert machine.available_bytes() == 700_000
+    assert memory.available_bytes() == 700_000
     for use in LIMITS.values():
         for folder in folders:
             (folder / use).write_text("max\n")
-    assert machine.available_bytes() == pytest.approx(unlimited, rel=0.5)
-    monkeypatch.setattr(machine, "_MEMINFO", tmp_path / "none")
-    assert machine.available_bytes() == pytest.approx(psutil.virtual_memory().available, rel=0.5)
+    assert memory.available_bytes() == pytest.approx(unlimited, rel=0.5)
+    monkeypatch.setattr(memory, "_MEMINFO", tmp_path / "none")
+    assert memory.available_bytes() == pytest.approx(psutil.virtual_memory().available, rel=0.5)
 
 
 @pytest.mark.parametrize(
@@ -130,22 +147,60 @@ def test_available_memory_is_the_smallest_limit(tmp_path, monkeypatch):
 def test_memory_is_a_size(uqcli, rows, size, expected):
     outcome = uqcli("tce", "d.parquet", "-q", f"--memory={size}")
     assert outcome.code == (2 if expected is None else 0)
-    assert expected is None or machine.kept_bytes() == expected
+    assert expected is None or memory.kept_bytes() == expected
 
 
-def test_a_quarter_of_the_available_memory_holds_rows_and_at_least_832_mb(monkeypatch):
-    monkeypatch.setattr(machine, "available_bytes", lambda: 40 << 30)
-    assert machine.kept_bytes() == 10 << 30
-    for few in (1 << 30, None):
-        monkeypatch.setattr(machine, "available_bytes", lambda few=few: few)
-        assert machine.kept_bytes() == 832_000_000
+@pytest.mark.parametrize(
+    ("typed", "limits", "kept", "limit"),
+    [
+        (None, {"available": 40 << 30}, 10 << 30, None),
+        (None, {"available": 1 << 30}, 1 << 28, None),  # the quarter only steers
+        (None, {"available": 40 << 30, "group": 600_000_000}, 350_000_000, 350_000_000),
+        (None, {"available": 1 << 30, "group": 1 << 30}, 1 << 28, (1 << 30) - memory.PROGRAM_BYTES),
+        ("2GB", {"available": 1 << 30}, 2 * 10**9, 2 * 10**9),
+        ("2GB", {"available": 1 << 30, "group": 600_000_000}, 350_000_000, 350_000_000),
+        (None, {"group": 1000}, 0, 0),
+        (None, {}, 832_000_000, None),
+    ],
+)
+def test_the_budget_is_the_limit_or_a_quarter_of_what_is_available(monkeypatch, typed, limits, kept, limit):
+    set_limits(monkeypatch, **limits)
+    memory.limit_kept(typed)
+    assert (memory.kept_bytes(), memory.limit_bytes()) == (kept, limit)
 
 
-def test_many_kept_rows_add_to_the_estimate(monkeypatch):
-    monkeypatch.setattr(engines, "kept_bytes", lambda: 832_000_000)
-    least = engines.needed_bytes(engines.RANKED, 10**9, 2)
-    monkeypatch.setattr(engines, "kept_bytes", lambda: 10**11)
-    assert engines.needed_bytes(engines.RANKED, 10**9, 2) == least + 8 * 10**9 - 832_000_000
+def test_of_addresses_those_of_the_start_the_threads_and_the_libraries_are_taken_off(monkeypatch):
+    monkeypatch.setattr(memory, "threads", lambda: 3)
+    set_limits(monkeypatch, available=40 << 30, shell=memory.least_addresses() + 1234)
+    assert memory.least_addresses() == memory.mapped_at_start + 3 * 64_000_000 + 700_000_000
+    assert memory.limit_bytes() == memory.kept_bytes() == 1234
+
+
+def test_what_fits_into_the_available_memory_is_never_refused(monkeypatch):
+    set_limits(monkeypatch, available=10**9)
+    monkeypatch.setattr(memory, "resident_bytes", lambda: memory.PROGRAM_BYTES)
+    memory.require_allowed(10**9, "", "")
+    with pytest.raises(
+        DataError, match=r"about 1.1 GB of memory, and 1 GB are allowed; expected .*memory 1.1GB"
+    ):
+        memory.require_allowed(10**9 + 1, "the rows take", "")
+    memory.limit_kept("500MB")
+    with pytest.raises(DataError, match=r"0\.5 GB are allowed"):
+        memory.require_allowed(10**9, "the rows take", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads the memory files of Linux")
+@pytest.mark.parametrize("name", LIMITS.values())
+def test_the_limit_of_a_control_group_is_the_least_of_its_parents(tmp_path, monkeypatch, name):
+    folders = [tmp_path / "own", tmp_path]
+    folders[0].mkdir()
+    monkeypatch.setattr(memory, "group_folders", lambda controller: folders)
+    assert memory._group_limit() is None
+    for folder, limit in zip(folders, (9223372036854771712, 700_000_000), strict=True):
+        (folder / name).write_text(f"{limit}\n")
+    assert memory._group_limit() == 700_000_000
+    (tmp_path / name).write_text("max\n")
+    assert memory._group_limit() is None
 
 
 @pytest.mark.parametrize(
@@ -202,7 +257,8 @@ def test_clusters_may_take_the_memory_that_is_free(uqcli, rows, tmp_path, monkey
     line = ["tce", "c.parquet", "--cluster", "customer", "-q"]
     still_to_come = ROWS * (refusals._BYTES_PER_CLUSTER - refusals._BYTES_MET)
     for free, code in ((still_to_come, 0), (still_to_come - 1, 3), (None, 0)):
-        monkeypatch.setattr(machine, "available_bytes", lambda free=free: free)
+        set_limits(monkeypatch, available=free)
+        monkeypatch.setattr(memory, "resident_bytes", lambda: memory.PROGRAM_BYTES)
         assert uqcli(*line).code == code
 
 

@@ -168,7 +168,7 @@ def test_objects_replaced_while_they_are_read_are_errors(
 
 def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
-    monkeypatch.setattr("uqcli.engines.local.count.cached.kept_bytes", lambda: 0)
+    monkeypatch.setattr("uqcli.engines.local.count.cached.cached_bytes", lambda: 0)
     monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replace_then_read(bucket))
     outcome = uqcli("boundary", rows, "--precision", "0.6")
     assert_failed(outcome, rows, "was replaced while it was read")

@@ -106,7 +106,7 @@ def engine(variant, monkeypatch):
         monkeypatch.setattr(ranges, "MIN_RANGES", 4)
         monkeypatch.setattr(ranges, "MIN_PARTS", 64)
         if variant == REREAD_PARTS:
-            monkeypatch.setattr(cached, "kept_bytes", lambda: 40)
+            monkeypatch.setattr(cached, "cached_bytes", lambda: 40)
             monkeypatch.setattr(ranges, "MIN_PARTS", 1 << 14)
             monkeypatch.setattr(table, "_SORTED_ROWS_READ_AGAIN", 4)
             monkeypatch.setattr(compiling, "SMALL_WORK", -1)  # every kernel runs as machine code

@@ -164,7 +164,7 @@ def larger_cache(engine, variant, monkeypatch):
     if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 40)
     if variant == REREAD_PARTS:
-        monkeypatch.setattr(cached, "kept_bytes", lambda: 2000)
+        monkeypatch.setattr(cached, "cached_bytes", lambda: 2000)
 
 
 def test_unusable_rows_belong_to_no_group(engine, tmp_path):

@@ -206,7 +206,7 @@ def larger_parts(engine, variant, monkeypatch):
     if variant in (SMALL_PARTS, REREAD_PARTS):
         monkeypatch.setattr(cached, "ROWS_PER_PART", 20)
     if variant == REREAD_PARTS:
-        monkeypatch.setattr(cached, "kept_bytes", lambda: 400)
+        monkeypatch.setattr(cached, "cached_bytes", lambda: 400)
 
 
 @pytest.mark.covering("thorough", every=3)

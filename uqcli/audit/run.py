@@ -33,7 +33,7 @@ from uqcli.estimates.unit_trials import UnitTrials
 
 AUDITED = Need(
     description="the audited columns of every row",
-    bytes_per_row=450,
+    bytes_per_row=240,
     instead="draw some millions of rows, or leave out --audit",
 )
 

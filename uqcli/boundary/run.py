@@ -50,7 +50,15 @@ from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import CLUSTERED, EVERY_SCORE, RANKED, require_memory, reusable_streams
+from uqcli.engines.open import (
+    CLUSTERED,
+    EVERY_SCORE,
+    RANKED,
+    RANKED_TWICE,
+    expected_bytes,
+    require_memory,
+    reusable_streams,
+)
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.estimate import FEWEST_FLAGGED
@@ -183,12 +191,15 @@ def _run(
 def _require_memory(request: BoundaryRequest) -> None:
     if request.grid is not None:
         return
+    clustered = request.data.roles.cluster is not None
+    beside = expected_bytes(request.data, CLUSTERED) if clustered else 0
     if request.certify is not None:
-        require_memory(request.data, RANKED)
-        return
-    if request.cells_per_bin is None:
-        require_memory(request.data, EVERY_SCORE)
-    if request.data.roles.cluster is not None:
+        require_memory(request.data, RANKED, beside)
+    elif request.algorithm == AlgorithmChoice(Algorithm.HR):
+        require_memory(request.data, RANKED_TWICE, beside)
+    elif request.cells_per_bin is None:
+        require_memory(request.data, EVERY_SCORE, beside)
+    elif clustered:
         require_memory(request.data, CLUSTERED)
 
 

@@ -19,6 +19,7 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.memory import is_scarce
 from uqcli.bin.grid import GridSpec, pool_by, uncertainty_edges_of
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import (
@@ -169,7 +170,9 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
         fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
         return fitted.paired(rows.reweighted(fold), options.cluster)
 
-    each = parallel_map if rows.size <= MEASURED_ROWS else map  # all folds in memory at once, or one
+    each = (
+        map if rows.size > MEASURED_ROWS or is_scarce() else parallel_map
+    )  # all folds in memory at once, or one
     return PairedRows.joined(list(each(held_out, weights_of_folds(rows, options.seed, options.cluster))))
 
 

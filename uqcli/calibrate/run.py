@@ -36,7 +36,15 @@ from uqcli.comparison.figure import ReliabilityPanel
 from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.columns import MissingColumnError
-from uqcli.engines.open import ISOTONIC_PAIRS, TREES, require_memory, reusable_streams
+from uqcli.engines.open import (
+    CLUSTERED,
+    ISOTONIC_PAIRS,
+    SCORE_MAPS,
+    TREES,
+    expected_bytes,
+    require_memory,
+    reusable_streams,
+)
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
@@ -212,7 +220,8 @@ def _check(request: CalibrateRequest, target: BinaryWeights | None) -> None:
 def _fit_to_rows(
     data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
 ) -> FittedCalibrator:
-    require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS)
+    beside = 0 if data.roles.cluster is None else expected_bytes(data, CLUSTERED)
+    require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS, beside)
     read = _read(data, request, target)
     options, choice = request.calibration, None
     if options.method is None:
@@ -230,6 +239,7 @@ def _fit_to_counts(
 ) -> FittedCalibrator:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
     options, choice = request.calibration, None
+    require_memory(data, SCORE_MAPS)
     table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(ALL_ROWS)[0]
     source = source_of(table.summary)

@@ -123,9 +123,9 @@ def write_failure(error: UqcliError) -> bool:
     return True
 
 
-def write_signal_failure(exit_code: int, outcome: str) -> None:
-    """Write the reports of a run that a signal ends; safe to call from another thread."""
-    failure = Failure(command=_run.command, exit_code=exit_code, found=f"the run was {outcome}")
+def write_signal_failure(exit_code: int, found: str) -> None:
+    """Write the reports of a run that a signal or its memory ends; safe to call from another thread."""
+    failure = Failure(command=_run.command, exit_code=exit_code, found=found)
     with suppress(Exception):
         if _run.reports:
             _write(failure, stores=False)

@@ -13,8 +13,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
 from uqcli.base.options import COMMON, RUN, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
-from uqcli.base.running.machine import limit_kept
-from uqcli.cli.process import limit_threads
+from uqcli.cli.process import limit_memory, limit_threads
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS = "Bins"
@@ -273,7 +272,7 @@ class RunOptions:
     threads: int | None = option(
         "N", "Threads of each pool. (default: one per core)", min=1, max=1024, callback=limit_threads
     )
-    memory: str | None = option("SIZE", "Memory for rows. (default: 1/4 of free memory)", callback=limit_kept)
+    memory: str | None = option("SIZE", "Memory beside 250 MB. (default: 1/4 of free)", callback=limit_memory)
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
     spark: str | None = option("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
     debug: bool = flag("Show a traceback on errors.")

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.errors import TERMINATION_SIGNALS, DataError
 from uqcli.base.files import STDIO
 from uqcli.base.operating_system import IS_WINDOWS, limits, mask_signals, never_wait, raise_limit
-from uqcli.base.running import machine
+from uqcli.base.running import machine, memory
 from uqcli.base.running.interruption import (
     changing,
     pending_files,
@@ -78,11 +78,19 @@ def _ignore_working_directory() -> None:
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of glibc's ``mallopt``."""
 
-_MIN_FILES, _MIN_MEMORY = 32, 1_000_000 << 10
-"""Open files and bytes of address space that libraries need before the first row."""
+_MIN_FILES: Final = 32
+"""Open files that libraries need before the first row."""
 
 _TRIM_BYTES: Final = 1 << 30
 _MMAP_BYTES: Final = 32 << 20
+
+_SCARCE_TRIM_BYTES, _SCARCE_MMAP_BYTES = 8 << 20, 1 << 20
+"""Where memory is scarce, what is freed returns to the system, but for a few small arrays."""
+
+_SCARCE_VARIABLES: Final = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",  # whose own pool keeps what it frees
+    "_RJEM_MALLOC_CONF": "dirty_decay_ms:0,muzzy_decay_ms:0",  # of polars, which keeps it for ten seconds
+}
 
 
 def keep_freed_memory() -> None:
@@ -91,12 +99,35 @@ def keep_freed_memory() -> None:
     A run allocates the same few arrays for each part of the rows. The system clears each returned page, which
     takes a fifth to a half of the time of counting large files.
     """
+    _keep_freed(_TRIM_BYTES, _MMAP_BYTES)
+
+
+def _keep_freed(most: int, mapped: int) -> None:
+    """Let glibc keep so many freed bytes, and map arrays of at least so many by themselves."""
     if IS_WINDOWS:
         return
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # other C libraries do not have it
-        for name, value in ((_TRIM_THRESHOLD, _TRIM_BYTES), (_MMAP_THRESHOLD, _MMAP_BYTES), (_ARENA_MAX, 1)):
+        for name, value in ((_TRIM_THRESHOLD, most), (_MMAP_THRESHOLD, mapped), (_ARENA_MAX, 1)):
             mallopt(name, value)
+
+
+def limit_memory(size: str | None) -> str | None:
+    """Set the memory of a run (see uqcli.base.running.memory), before libraries are loaded.
+
+    A callback of ``--memory``.
+    """
+    memory.limit_kept(size)
+    if memory.is_scarce():
+        for name, value in _SCARCE_VARIABLES.items():
+            os.environ.setdefault(name, value)
+    if _guards.is_set():
+        if memory.is_scarce():
+            _keep_freed(_SCARCE_TRIM_BYTES, _SCARCE_MMAP_BYTES)
+        limit = memory.limit_bytes()
+        if limit is not None:
+            threading.Thread(target=_guard, args=(limit,), daemon=True, name="memory").start()
+    return size
 
 
 def collect_seldom() -> None:
@@ -116,12 +147,12 @@ def check_limits() -> None:
             )
         raise_limit("NOFILE", _MIN_FILES)
     _check_threads()
-    memory, _ = limits("AS")
-    if memory < _MIN_MEMORY:
+    addresses, _ = limits("AS")
+    if addresses < (least := memory.least_addresses() + memory.PROGRAM_BYTES):
         raise DataError(
-            f"the memory limit is {int(memory) >> 20} MiB",
-            expected=f"at least {_MIN_MEMORY >> 20} MiB",
-            remedy="raise it with ulimit -v 1000000 or more",
+            f"the memory limit is {int(addresses) >> 20} MiB",
+            expected=f"at least {-(-least >> 20)} MiB with {machine.threads()} threads",
+            remedy=f"raise it with ulimit -v {-(-least >> 10)} or more, or give --threads 1",
         )
 
 
@@ -257,10 +288,34 @@ _TIMEOUT_SECONDS = 2.0
 _ended = threading.Event()
 
 
+_guards = threading.Event()
+"""Set in a process of its own, which may be ended for its memory."""
+
+_GUARD_SECONDS: Final = 0.01
+"""Seconds between two looks at the memory; longer while a library holds Python's lock."""
+
+_GUARD_SHARE: Final = 25
+"""One part in so many of the limit is left for what is allocated between two looks, and for page tables."""
+
+
+def _guard(limit: int) -> None:
+    """End the run before it takes more memory than its limit, which its estimates should have refused."""
+    most = limit + memory.PROGRAM_BYTES
+    while memory.resident_bytes() < most - most // _GUARD_SHARE:
+        time.sleep(_GUARD_SECONDS)
+    needed = memory.gigabytes(limit * 5 // 4).replace(" ", "")
+    outcome = (
+        f"the run needs more than the {memory.gigabytes(most)} of memory that it may take; expected --memory "
+        f"{needed} or more and as much free memory, or fewer rows"
+    )
+    _end(DataError.exit_code, outcome, outcome)
+
+
 def install_handlers() -> None:
     """Install the handlers; a signal that the parent ignores (nohup, background jobs) stays ignored."""
     read_end, write_end = os.pipe()
     never_wait(write_end)
+    _guards.set()
     mask_signals(TERMINATION_SIGNALS, block=True)  # lose none while handlers change
     signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     threading.Thread(target=_watch, args=(read_end,), daemon=True, name="signals").start()
@@ -295,18 +350,22 @@ def _watch(read_end: int) -> None:
     while True:
         signal_number = os.read(read_end, 1)[0]
         if signal_number in TERMINATION_SIGNALS:
-            _end(128 + signal_number, TERMINATION_SIGNALS[signal.Signals(signal_number)])
+            outcome = TERMINATION_SIGNALS[signal.Signals(signal_number)]
+            _end(128 + signal_number, outcome, f"the run was {outcome}")
 
 
-def _end(code: int, outcome: str) -> None:
-    """Clean up and end the process, while no file is renamed and no other error is printed."""
+def _end(code: int, outcome: str, found: str) -> None:
+    """Clean up and end the process, while no file is renamed and no other error is printed.
+
+    The reports say what was ``found``, and the terminal its outcome and the state of the outputs.
+    """
     changing.acquire(timeout=_TIMEOUT_SECONDS)
     if _ended.is_set():
         time.sleep(_TIMEOUT_SECONDS)  # the process ends by itself unless something blocks it
     else:
         remove_temporaries()
         os.write(2, f"error: {outcome}; {_state_of_outputs()}\n".encode("utf-8", "backslashreplace"))
-        write_signal_failure(code, outcome)
+        write_signal_failure(code, found)
         run_cleanup()
     os._exit(code)
 

@@ -24,7 +24,7 @@ from uqcli.base.wording import count, exact_number, printable
 from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, widened
 from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
-from uqcli.engines.open import reusable_streams
+from uqcli.engines.open import CLUSTERED_SETS, require_memory, reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.estimates.dependence import unit_sums
 from uqcli.estimates.unit_trials import UnitTrials
@@ -201,6 +201,8 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
     if request.shift is not None and request.target is not None:
         raise UsageError("--shift and --target cannot be combined", remedy="leave one of them out")
     shift = None if request.shift is None else load_shift(request.shift)
+    if request.data.roles.cluster is not None:
+        require_memory(request.data, CLUSTERED_SETS)
     if request.target is None:
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:

@@ -1,4 +1,4 @@
-"""Create engines by name, refuse runs that need more memory than is free, and write frames."""
+"""Create engines by name, refuse runs that need more memory than they may take, and write frames."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from uqcli.base.choices import EngineName
-from uqcli.base.defaults import KEPT_BYTES
-from uqcli.base.errors import DataError
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
-from uqcli.base.running.machine import available_bytes, kept_bytes
+from uqcli.base.running.memory import allowed_bytes, require_allowed
 from uqcli.engines.protocol import Engine
 from uqcli.engines.request import DataRequest
 
@@ -68,18 +66,9 @@ def write_frames(frames: Iterable[pl.DataFrame], empty: pl.DataFrame, output: Ro
             sink.write(table_of(frame))
 
 
-_PROGRAM_BYTES: Final = 300 << 20
-"""Bytes that any job needs: program, libraries, read buffers."""
-
-_KEPT_BYTES_PER_ROW: Final = 8
-"""Bytes of a row in memory: score and uncertainty in 32 bits."""
-
-_GIB: Final = 1 << 30
-
-
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Memory that a run needs for its rows, in bytes measured on distinct rows.
+    """Memory that a run needs for its rows beside its program, in bytes measured on 10 million distinct rows.
 
     ``instead`` is an alternative that works for any number of rows. If ``pooled``, rows of equal scores take
     the memory of one.
@@ -92,25 +81,65 @@ class Need:
     pooled: bool = False
 
 
+DISTINCT_SCORES: Final = Need(
+    description="every distinct score with its counts",
+    bytes_per_row=35,
+    instead="round the scores, or draw some millions of rows",
+    pooled=True,
+)
+SCORE_MAPS: Final = Need(
+    description="every distinct score with its counts and rows to measure a map",
+    bytes_per_row=45,
+    instead="round the scores, or draw some millions of rows",
+    pooled=True,
+)
+FIRST_LOOK: Final = Need(
+    description="every distinct score with its counts and uncertainties",
+    bytes_per_row=55,
+    instead="draw some millions of rows",
+    pooled=True,
+)
+GROUPED_SCORES: Final = Need(
+    description="every distinct score of each group with its counts",
+    bytes_per_row=110,
+    instead="round the scores, or draw some millions of rows",
+    pooled=True,
+)
+CLUSTERED_SCORES: Final = Need(
+    description="every score with its cluster or day",
+    bytes_per_row=125,
+    instead="draw some millions of rows, or leave out --cluster",
+)
+CLUSTERED_SETS: Final = Need(
+    description="every row with its cluster or day",
+    bytes_per_row=115,
+    bytes_per_class=10,
+    instead="draw some millions of rows, or leave out --cluster",
+)
 EVERY_SCORE: Final = Need(
     description="a bin for every score",
-    bytes_per_row=120,
+    bytes_per_row=250,
     instead="take --score-bins 500 (the default)",
     pooled=True,
 )
 RANKED: Final = Need(
     description="every row with its rank",
-    bytes_per_row=200,
+    bytes_per_row=180,
     instead="draw some millions of rows, or leave out --certify",
+)
+RANKED_TWICE: Final = Need(
+    description="every row with its rank by score and uncertainty",
+    bytes_per_row=220,
+    instead="take another --algorithm, or draw some millions of rows",
 )
 CLUSTERED: Final = Need(
     description="every row with its cluster or day",
-    bytes_per_row=100,
+    bytes_per_row=50,
     instead="draw some millions of rows, or leave out --cluster or --day",
 )
 ISOTONIC_PAIRS: Final = Need(
     description="every row of the isotonic maps",
-    bytes_per_row=230,
+    bytes_per_row=310,
     instead="take --method isotonic or histogram, or draw some millions of rows",
 )
 TREES: Final = Need(
@@ -120,7 +149,7 @@ TREES: Final = Need(
 )
 CLASS_ROWS: Final = Need(
     description="the class probabilities of every row",
-    bytes_per_row=30,
+    bytes_per_row=60,
     bytes_per_class=30,
     instead="draw some millions of rows",
 )
@@ -132,31 +161,39 @@ LIKELIHOOD: Final = Need(
 )
 
 
-def require_memory(data: DataRequest, need: Need) -> None:
-    """Refuse a run that needs more memory than is free, before the system kills it midway."""
+_FEW_BYTES: Final = 20_000_000
+"""Bytes of rows that the program has room for in any run."""
+
+
+def require_memory(data: DataRequest, need: Need, beside: int = 0) -> None:
+    """Refuse a run that needs more memory than it may take, before it reads the rows.
+
+    Other rows take ``beside`` bytes meanwhile.
+    """
     data = data.without("uncertainty")  # not needed here; there may be several columns or none
-    free, expected = available_bytes(), open_engine(data.engine).expected(data)
-    if free is None or expected is None or needed_bytes(need, *expected) <= free:
+    expected = open_engine(data.engine).expected(data)
+    needed = 0 if expected is None else beside + needed_bytes(need, *expected)
+    if expected is None or needed <= _FEW_BYTES or (allowed := allowed_bytes()) is None or needed <= allowed:
         return
     rows, classes = expected
     if need.pooled:
         rows = min(rows, _distinct_expected(data))
-    needed = needed_bytes(need, rows, classes)
-    if needed <= free:
-        return
-    raise DataError(
-        f"about {rows:,} rows: {need.description} takes about {needed / _GIB:.2g} GiB, and "
-        f"{max(free, 0) / _GIB:.2g} GiB of memory are free",
-        expected="fewer rows, or more memory",
-        remedy=need.instead,
+    require_allowed(
+        beside + needed_bytes(need, rows, classes),
+        f"about {rows:,} rows: {need.description} takes",
+        need.instead,
     )
 
 
+def expected_bytes(data: DataRequest, need: Need) -> int:
+    """Return the memory that the rows of a request need; 0 if their number is not known beforehand."""
+    expected = open_engine(data.engine).expected(data.without("uncertainty"))
+    return 0 if expected is None else needed_bytes(need, *expected)
+
+
 def needed_bytes(need: Need, rows: int, classes: int) -> int:
-    """Estimate the memory, within 50 % of the measured one; it was measured with few rows kept in memory."""
-    bytes_per_row = need.bytes_per_row + need.bytes_per_class * classes
-    kept = min(rows * _KEPT_BYTES_PER_ROW, kept_bytes())
-    return _PROGRAM_BYTES + rows * bytes_per_row + max(0, kept - KEPT_BYTES)
+    """Return the memory that a run needs beside its program."""
+    return rows * (need.bytes_per_row + need.bytes_per_class * classes)
 
 
 def _distinct_expected(data: DataRequest) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from uqcli.base import defaults
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.running.machine import bytes_for_clusters
+from uqcli.base.running.memory import allowed_bytes, require_allowed
 from uqcli.base.wording import printable
 from uqcli.engines.request import DataRequest, LabelsFile
 
@@ -157,18 +157,18 @@ def require_memory_of_clusters(
 
     They are those of the first rows. ``expected_rows`` returns the number of all rows, None if unknown.
     """
-    if clusters <= _FEW_CLUSTERS or (allowed := bytes_for_clusters(clusters * _BYTES_MET)) is None:
-        return
-    if clusters * _BYTES_PER_CLUSTER <= allowed:
+    taken = clusters * _BYTES_MET
+    allowed = allowed_bytes(taken) if clusters > _FEW_CLUSTERS else None
+    if allowed is None or clusters * _BYTES_PER_CLUSTER <= allowed:
         return
     all_rows = expected_rows()
-    needed = _BYTES_PER_CLUSTER * distinct_expected(clusters, rows, max(rows, all_rows or 0)) / 1e9
-    about = "at least" if all_rows is None else "about"
-    raise DataError(
+    require_allowed(
+        int(_BYTES_PER_CLUSTER * distinct_expected(clusters, rows, max(rows, all_rows or 0))),
         f"column '{column}' has {clusters:,} values in the first {rows:,} rows: for the sums by each value, "
-        f"all rows take {about} {needed:.2g} GB of memory, and {allowed / 1e9:.2g} GB are allowed",
-        expected=f"--memory {needed:.2g}GB and as much free memory, or fewer rows",
-        remedy="check that the column names what rows depend on",
+        "all rows take",
+        "check that the column names what rows depend on",
+        at_least=all_rows is None,
+        taken=taken,
     )
 
 

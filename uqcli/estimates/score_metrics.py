@@ -9,6 +9,7 @@ from typing import Final
 
 import numpy as np
 
+from uqcli.base.blockwise import COUNTS_PER_PART, parts
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.notices import Notice
 from uqcli.base.wording import count
@@ -68,11 +69,16 @@ def auc(counts: ValueCounts) -> float | None:
     if total == 0:
         return None
     # 2 * below + ties is exact in integers; the sum of products may exceed 2^63, so it is computed in floats
-    wins = np.cumsum(negatives)
-    wins *= 2
-    wins -= negatives
-    twice_wins = positives.astype(np.float64)
-    twice_wins *= wins  # in place: fresh memory takes longer than the arithmetic
+    twice_wins, below = positives.astype(np.float64), 0
+    for part in parts(
+        len(negatives), COUNTS_PER_PART
+    ):  # whole arrays beside the counts would take as much again
+        wins = np.cumsum(negatives[part])
+        wins += below
+        below = int(wins[-1])
+        wins *= 2
+        wins -= negatives[part]
+        twice_wins[part] *= wins  # in place: fresh memory takes longer than the arithmetic
     return float(twice_wins.sum() / 2 / total)
 
 
@@ -87,7 +93,9 @@ def is_reversed(counts: ValueCounts) -> bool:
     if area is None or min(positives, n - positives) < _FEWEST_RANKED:
         return False
     ties = counts.count.astype(np.float64)
-    tied = float((ties * ties * ties - ties).sum()) / (n * (n - 1))
+    for part in parts(len(ties), COUNTS_PER_PART):
+        ties[part] = ties[part] * ties[part] * ties[part] - ties[part]
+    tied = float(ties.sum()) / (n * (n - 1))
     error = math.sqrt((n + 1 - tied) / (12 * positives * (n - positives))) if n + 1 > tied else 0.0
     return error > 0 and (area - 0.5) / error <= -_BY_MORE_THAN_CHANCE
 

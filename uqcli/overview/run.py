@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.running.concurrency import Threads
+from uqcli.base.running.memory import is_scarce
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
 from uqcli.boundary.several_report import TargetsReport
-from uqcli.engines.open import CLUSTERED, require_memory, reusable_streams
+from uqcli.engines.open import CLUSTERED, FIRST_LOOK, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.refusals import FormError
 from uqcli.engines.request import DataRequest
@@ -42,6 +43,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
     with reusable_streams(), _as_asked(request.data):
         request, found = with_found_columns(request)
         data = request.data
+        require_memory(data, FIRST_LOOK)
         table = open_table(data, uses_uncertainty=False)
         (counts,) = table.pooled(ALL_ROWS)
         score = ScoreSummary(
@@ -61,6 +63,8 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         with Threads(1) as thread:  # it ranks while this one measures
             ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
             order = thread.submit(is_reversed, counts)
+            if is_scarce():  # what both compute at once would take twice the memory
+                order.result()
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)
                 calibration = measure_calibration(tce, table).report

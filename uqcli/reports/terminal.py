@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TextIO
 
-from uqcli.base.running.machine import memory_notes
+from uqcli.base.running.memory import memory_notes
 from uqcli.base.running.messages import remarks, said
 from uqcli.base.wording import capitalised, visible
 from uqcli.reports.document import Document, Table

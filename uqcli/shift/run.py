@@ -16,7 +16,7 @@ from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
 from uqcli.base.running.messages import doubt, with_progress
-from uqcli.engines.open import CLASS_ROWS, LIKELIHOOD, require_memory
+from uqcli.engines.open import CLASS_ROWS, LIKELIHOOD, expected_bytes, require_memory
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest, Inputs
 from uqcli.estimates.binning import BINNING_RULES, BinSizes
@@ -139,7 +139,7 @@ def _require_memory(request: ShiftRequest) -> None:
     need = LIKELIHOOD if keeps_probabilities else CLASS_ROWS
     require_memory(request.data, need)
     if request.target is not None:
-        require_memory(_unlabelled(request.data, request.target), need)
+        require_memory(_unlabelled(request.data, request.target), need, expected_bytes(request.data, need))
 
 
 def _read(data: DataRequest) -> _Side:

@@ -20,7 +20,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import with_progress
-from uqcli.engines.open import ISOTONIC_PAIRS, require_memory
+from uqcli.engines.open import CLUSTERED_SCORES, require_memory
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.binning import BINNING_RULES
@@ -110,7 +110,7 @@ class ClusteredScores:
         """
         if data.roles.class_columns is not None:
             raise UsageError("--cluster with --proba", expected="one score")
-        require_memory(data, ISOTONIC_PAIRS)
+        require_memory(data, CLUSTERED_SCORES)
         read, source = read_labelled(data)
         require_probabilities(read.rows.score, source.columns["score"])
         column = data.roles.cluster or ""

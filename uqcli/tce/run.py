@@ -21,7 +21,9 @@ from uqcli.base.options import caution_confidence, check_bootstrap, check_confid
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.memory import is_scarce
 from uqcli.base.sampling_weights import as_counts
+from uqcli.engines.open import DISTINCT_SCORES, GROUPED_SCORES, require_memory
 from uqcli.engines.probabilities import label_indices, require_probabilities
 from uqcli.engines.protocol import Partition, Table
 from uqcli.engines.request import PROBA, DataRequest
@@ -273,7 +275,9 @@ class _Read:
 
 def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Read:
     if data.roles.class_columns is None and not data.roles.features:
-        table = table or open_table(data, uses_uncertainty=False)
+        if table is None:
+            require_memory(data, DISTINCT_SCORES if by is None else GROUPED_SCORES)
+            table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
         total = parts[0] if by is None else merge(parts)  # a single part is already pooled
         require_probabilities(total.ends, table.summary.columns["score"])
@@ -384,7 +388,7 @@ def _measured_part(
         )
         # the many short steps of few values wait longer for Python's lock than threads save
         are_few = max(len(count.value) for count in counts) <= VALUES_PER_PART
-        mapped = map if are_few else parallel_map
+        mapped = map if are_few or is_scarce() else parallel_map
         results = list(mapped(lambda task: task(), tasks))
         measured = [result for result in results if isinstance(result, Measured)]
         bands = [result for result in results if isinstance(result, Band)]

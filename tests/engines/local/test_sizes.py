@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from uqcli.base.choices import FileFormat
-from uqcli.base.running import machine
+from uqcli.base.running import memory
 from uqcli.cli.app import run
 from uqcli.engines.inputs import resolve_inputs
 from uqcli.engines.local.arrow import frame_of
@@ -160,14 +160,15 @@ def test_texts_of_a_dictionary_are_those_of_its_rows(dtype):
 
 
 def test_the_bytes_of_a_batch_count_against_the_memory(monkeypatch):
-    monkeypatch.setattr(machine, "threads", lambda: 4)
-    monkeypatch.setattr(machine, "_limit", [])
-    usual = machine.bytes_per_batch()
-    assert usual <= machine.kept_bytes() / 4
-    monkeypatch.setattr(machine, "_limit", [64_000_000])
-    assert machine.bytes_per_batch() == 4_000_000
-    monkeypatch.setattr(machine, "_limit", [1])
-    assert machine.bytes_per_batch() == 1 << 20
+    monkeypatch.setattr(memory, "threads", lambda: 4)
+    monkeypatch.setattr(memory, "_aims", [])
+    monkeypatch.setattr(memory, "_typed", [])
+    usual = memory.bytes_per_batch()
+    assert usual <= memory.kept_bytes() / 4
+    monkeypatch.setattr(memory, "_typed", [64_000_000])
+    assert memory.bytes_per_batch() == 1 << 20
+    monkeypatch.setattr(memory, "_typed", [1])
+    assert memory.bytes_per_batch() == 1 << 20
 
 
 @pytest.mark.parametrize("pieces", [1, 7, 400])

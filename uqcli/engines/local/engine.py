@@ -15,7 +15,7 @@ from uqcli.base.counts import Feature, Ints
 from uqcli.base.draws import text_keys
 from uqcli.base.errors import DataError
 from uqcli.base.rows import Rows
-from uqcli.base.running.machine import rows_per_part
+from uqcli.base.running.memory import rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.columns import looked_at, shared_names
 from uqcli.engines.local.check.batches import LocalBatches, opened, origins_of

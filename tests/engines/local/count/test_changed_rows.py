@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from uqcli.base.errors import DataError
-from uqcli.base.running import machine
+from uqcli.base.running import memory
 from uqcli.engines.local.count import cached, ranges
 from uqcli.engines.local.engine import LocalEngine
 from uqcli.engines.protocol import ALL_ROWS
@@ -18,7 +18,8 @@ MAX_PASSES = 100
 @pytest.fixture
 def path(tmp_path, monkeypatch):
     """Rows that do not fit into memory, and are divided into ranges often."""
-    monkeypatch.setattr(machine, "_limit", [1000])
+    monkeypatch.setattr(memory, "_aims", [])
+    monkeypatch.setattr(memory, "_typed", [1000])
     monkeypatch.setattr(ranges, "COLLECTED_ROWS", 500)
     monkeypatch.setattr(ranges, "ROWS_PER_PART", 100)
     monkeypatch.setattr(cached, "ROWS_PER_PART", 1000)

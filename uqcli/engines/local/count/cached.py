@@ -14,7 +14,8 @@ import numpy as np
 from uqcli.base.defaults import ROWS_PER_PART
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import Threads
-from uqcli.base.running.machine import kept_bytes, note_read_again, rows_per_part, threads
+from uqcli.base.running.machine import threads
+from uqcli.base.running.memory import cached_bytes, note_read_again, rows_per_part
 from uqcli.engines import refusals
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.check.rows import CheckedRows
@@ -160,7 +161,7 @@ class CachedRows(CountedRows):
         if self._batches is not None:
             return
         batches, used = LocalBatches(self.request, narrow=True, max_rows=rows_per_part()), 0
-        store, limit = _Store(), kept_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
+        store, limit = _Store(), cached_bytes() // (1 if keep else _KEPT_SHARE_OF_USED)
         for part, end_position in _of_similar_size(self._summarised(batches)):
             used += part.bytes
             if not self.beyond and (used <= limit or not batches.repeatable):
@@ -213,10 +214,11 @@ def _of_similar_size(parts: Iterable[tuple[Part, int]]) -> Iterator[tuple[Part, 
     """Join small parts, each with the end position of its last rows."""
     waiting: list[Part] = []
     rows = end_position = 0
+    enough = min(ROWS_PER_PART, rows_per_part()) // 2
     for part, end_position in parts:
         waiting.append(part)
         rows += part.rows
-        if rows >= ROWS_PER_PART // 2:
+        if rows >= enough:
             yield joined(waiting), end_position
             waiting, rows = [], 0
     if rows:

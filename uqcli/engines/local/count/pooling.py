@@ -14,7 +14,7 @@ from uqcli.base.counts import Bools, Ints, NarrowInts, ValueCounts, joined_sums,
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
-from uqcli.base.running.machine import kept_bytes
+from uqcli.base.running.memory import kept_bytes, rows_at_once
 from uqcli.engines.local.count.keys import values_of, widened
 from uqcli.engines.local.count.part import Part
 from uqcli.engines.local.count.rows import CountedRows
@@ -32,6 +32,9 @@ WAITING_ROWS, _MOST_TIMES = 1 << 25, 8
 
 _FEW_ROWS = 1000
 """Rows of a group, on average, below which sorting all groups at once costs less than each by itself."""
+
+_BYTES_WAITING = 96
+"""Memory of a row that waits: its key where it was read, by range and sorted, and its counts."""
 
 _KEPT_RANGES = 64
 """Ranges of keys whose counts are kept separately if there are more rows."""
@@ -150,7 +153,7 @@ def keys_by_part(part: Part, role: str) -> list[KeyRows]:
 
 def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts, ...]:
     """Compute the exact tie-pooled counts of a column in each group."""
-    if by.divides and rows.size < min(WAITING_ROWS, _FEW_ROWS * rows.parts(by)):
+    if by.divides and rows.size < min(rows_at_once(WAITING_ROWS, _BYTES_WAITING), _FEW_ROWS * rows.parts(by)):
         return _pooled_together(list(rows.each(lambda part: part, (role,), by)), role)
     if by.divides:
         pools = [_Pool() for _ in range(rows.parts(by))]
@@ -158,18 +161,17 @@ def pooled_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCounts,
     else:
         pools = [_Pool()]
         parts = (keys_by_part(part, role) for part in rows.undivided((role,)))
-    waiting = most = 0
+    waiting = 0
+    # asked once: it reads a dozen files, and Python's lock is waited for after each
+    most = rows_at_once(WAITING_ROWS, _BYTES_WAITING) * max(1, min(_MOST_TIMES, kept_bytes() // KEPT_BYTES))
     for divided in parts:
         for group, keys in zip(pools, divided, strict=True):
             group.waiting.append(keys)
             waiting += keys.rows
-        if waiting > WAITING_ROWS:
-            # asked once: it reads a dozen files, and Python's lock is waited for after each
-            most = most or WAITING_ROWS * max(1, min(_MOST_TIMES, kept_bytes() // KEPT_BYTES))
-            if waiting > most:
-                for group in pools:
-                    group.settle()
-                waiting = 0
+        if waiting > most:
+            for group in pools:
+                group.settle()
+            waiting = 0
     return tuple(group.as_values() for group in pools)
 
 

@@ -18,6 +18,7 @@ from uqcli.base.counts import Bools, Ints, RangeCounts, joined_sums
 from uqcli.base.defaults import COLLECTED_ROWS, ROWS_PER_PART, ROWS_PER_STEP
 from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import parallel_map
+from uqcli.base.running.memory import rows_at_once
 from uqcli.engines import refusals
 from uqcli.engines.local.count.keys import ColumnSummary, between, keys_of, values_of
 from uqcli.engines.local.count.part import Part
@@ -43,6 +44,9 @@ _MAX_COMPARED_RUNS = 8
 
 _MAX_SHIFT = 63
 """Binary logarithm of the largest range width."""
+
+_BYTES_COLLECTED = 64
+"""Memory of a row whose range is opened: its key where it was read and sorted, and its counts."""
 
 _MAX_ROUNDS = 256
 """Rounds after which a query must have its answer: a key is split into parts at most sixteen times."""
@@ -430,13 +434,14 @@ def _opened(
     rows: CountedRows, counter: _Counter, tables: Sequence[_Table], selected: Sequence[Bools]
 ) -> tuple[_Counter, list[_Table]]:
     """Open ranges, or split the largest if their rows exceed the memory limit."""
+    most = rows_at_once(COLLECTED_ROWS, _BYTES_COLLECTED)
     size, flags = _ranges_to_open(tables, selected)
-    if size.sum() > COLLECTED_ROWS:  # a value shared by many rows needs no collecting
+    if size.sum() > most:  # a value shared by many rows needs no collecting
         single, key = _single_keys(rows, counter)
         tables = [table.with_single(single, key) for table in tables]
         size, flags = _ranges_to_open(tables, selected)
-    if size.sum() > COLLECTED_ROWS:
-        large = size > COLLECTED_ROWS // np.count_nonzero(size)
+    if size.sum() > most:
+        large = size > most // np.count_nonzero(size)
         return _refined(rows, counter, tables, large)
 
     runs = np.flatnonzero(np.diff(flags.any(axis=0), prepend=False, append=False)).reshape(-1, 2)

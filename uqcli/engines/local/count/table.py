@@ -17,6 +17,7 @@ from uqcli.base.defaults import ROWS_PER_PART, SORTED_ROWS
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import parallel_map
 from uqcli.base.running.machine import threads
+from uqcli.base.running.memory import rows_at_once
 from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count.keys import ColumnSummary, between, least_keys, ranges_from, values_of
 from uqcli.engines.local.count.part import Part, joined
@@ -35,6 +36,9 @@ from uqcli.engines.local.count.rows import CountedRows
 from uqcli.engines.local.count.unit_counts import counted_by_unit
 from uqcli.engines.protocol import ALL_ROWS, Partition, Places, RangeQuery, SourceSummary, Table
 from uqcli.kernels.pava import isotonic_sums
+
+_BYTES_SORTED = 48
+"""Memory of a row that is sorted: its key where it was read, among all keys and among those of its label."""
 
 _SORTED_ROWS_READ_AGAIN = 3 * SORTED_ROWS
 """Rows of a slice if each reads some of the rows again."""
@@ -72,7 +76,8 @@ def isotonic_by(rows: CountedRows, role: str, by: Partition) -> tuple[ValueCount
 def _slices(rows: CountedRows, role: str) -> list[tuple[int, int]]:
     """Return the first and the last key of slices of about equal size."""
     column = rows.column(role)
-    parts = -(-rows.size // (_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS))
+    most = rows_at_once(_SORTED_ROWS_READ_AGAIN if rows.beyond else SORTED_ROWS, _BYTES_SORTED)
+    parts = -(-rows.size // most)
     inner = np.quantile(column.sample, np.arange(1, parts) / parts, method="nearest")
     return ranges_from(distinct_numbers(least_keys(inner, column.width)).tolist(), column.width)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property, partial
@@ -12,7 +13,8 @@ import polars as pl
 from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
-from uqcli.base.running.machine import bytes_per_batch, threads
+from uqcli.base.running.machine import threads
+from uqcli.base.running.memory import bytes_per_batch
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame
 from uqcli.engines.local.arrow import frame_of, table_of
 from uqcli.engines.local.read.batch import (
@@ -190,8 +192,9 @@ class ColumnarSource:
             metadata = pq.read_metadata(source)
         # a signature follows a footer that can be read though columns are encrypted, and pyarrow would
         # abort the process where it is asked about such a column
-        with self._content.mapped() as handle:
-            handle.seek(handle.size() - _TRAILER_BYTES)
+        content = self._content
+        with content.opened() if isinstance(content, LocalFile) else content.mapped() as handle:
+            handle.seek(-_TRAILER_BYTES, os.SEEK_END)
             footer_bytes = int.from_bytes(handle.read(_LENGTH_BYTES), "little")
         if footer_bytes != metadata.serialized_size:
             raise OSError("it has encrypted metadata")

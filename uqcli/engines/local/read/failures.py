@@ -94,9 +94,9 @@ def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
 
 
 def _lacks_memory(error: BaseException) -> bool:
-    """Whether memory is short, which also shows as threads that cannot be started."""
-    wanting = getattr(error, "errno", None) == errno.ENOMEM or "launch worker thread" in str(error)
-    return isinstance(error, MemoryError) or wanting
+    """Whether memory is short, which also shows as threads that cannot be started and files not mapped."""
+    wanting = any(phrase in str(error) for phrase in ("launch worker thread", "Cannot allocate memory"))
+    return isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM or wanting
 
 
 def _description(origin: Origin) -> tuple[str, str]:

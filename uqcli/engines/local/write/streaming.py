@@ -17,11 +17,10 @@ import pyarrow as pa
 
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Bools
-from uqcli.base.defaults import KEPT_BYTES
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import ahead
-from uqcli.base.running.machine import kept_bytes
+from uqcli.base.running.memory import is_scarce
 from uqcli.base.running.messages import report_progress, rows_read
 from uqcli.engines.inputs import format_of, inferred_format
 from uqcli.engines.local.arrow import arrow_of, frame_of
@@ -348,7 +347,7 @@ class _Decided:
 def _batch_rows(files: Sequence[ColumnarSource]) -> int:
     """Return the number of rows that polars reads at once: fewer if they are wide, or memory is limited."""
     row_bytes = max((file.row_bytes for file in files), default=0.0)
-    if kept_bytes() < KEPT_BYTES:
+    if is_scarce():
         return _MIN_BATCH
     return max(_MIN_BATCH, min(_MAX_BATCH, int(_BYTES_PER_BATCH / max(1.0, row_bytes))))
 
