@@ -27,6 +27,11 @@ _THROTTLED_PATTERN: Final = (
 
 _PATTERNS: Final = (
     (
+        r"169\.254\.169\.254|metadata\.google|Error performing token request",
+        "no credentials found in the environment, and the machine has no role",
+        "set them as for the store's own tools, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+    ),
+    (
         _DENIED_PATTERN,
         "access is denied",
         "check the credentials (environment or profile), what they may do, and the name",
@@ -42,14 +47,14 @@ _PATTERNS: Final = (
         "the store is busy, and was asked again for {patience:g} seconds",
         "try again later, or ask for fewer requests with larger objects",
     ),
-    (r"status 30[1278]", "the bucket is in another region", "set AWS_REGION"),
+    (r"status 30[1278]|redirect without LOCATION", "the bucket is in another region", "set AWS_REGION"),
     (
         r"Timeout was reached|too slow|timed out|DEADLINE_EXCEEDED|REQUEST_TIMEOUT",
         "no answer within {seconds:g} seconds",
         "check the network and the endpoint",
     ),
     (
-        r"NETWORK_CONNECTION|curlCode|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
+        r"NETWORK_CONNECTION|curlCode|sending request|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
         "the connection failed or was cut",
         "check the network and the endpoint",
     ),
@@ -57,14 +62,15 @@ _PATTERNS: Final = (
 )
 """Pattern of an error, its name in messages, and the remedy."""
 
-_STORE_ERROR: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode")
+_STORE_ERROR: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode|Error performing")
 
 
 def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
     """Convert an error to a DataError if a store caused it; None if the content may be the cause."""
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
         return no_object(name, doing)
-    text = " ".join(str(error).split())
+    text = " ".join(str(error).partition("Debug source:")[0].split())
+    text = text.replace("status code: ", "status ")  # as pyarrow says it
     if not _STORE_ERROR.search(text):
         return None
     for pattern, reason, remedy in _PATTERNS:
@@ -189,7 +195,7 @@ def _found(pattern: re.Pattern[str], text: str) -> str:
 
 _SDK_NAME: Final = re.compile(r"AWS Error ([A-Z_]+)")
 _NAMES: Final = {"INTERNAL_FAILURE": "InternalError"}
-_OWN_CODE: Final = re.compile(r"Unable to parse ExceptionName: (\w+)")
+_OWN_CODE: Final = re.compile(r"(?:Unable to parse ExceptionName: |<Code>)(\w+)")
 _STATUS: Final = re.compile(r"status (\d{3})")
 _STATUS_OF: Final = {
     **dict.fromkeys(("ACCESS_DENIED", "INVALID_ACCESS_KEY_ID", "SIGNATURE_DOES_NOT_MATCH"), 403),

@@ -36,6 +36,9 @@ MAX_PARALLEL: Final = 16
 SMALL_BYTES: int = 1 << 20
 """Bytes of an object up to which it is fetched whole, and once, since each request takes its time."""
 
+STATE_ATTEMPTS: Final = 6
+"""Times that a run counts on a state that other runs replace meanwhile, including the first."""
+
 _SMALL_SHARE: Final = 4
 """One part in so many of the memory for rows holds small objects."""
 
