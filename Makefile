@@ -73,7 +73,7 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and dra
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python TEST_PART=$(if $(FULL),1,$(or $(PART),24)) FULL=$(FULL) $(BIN)/python -m tests.cluster.serve \
 		sh -c "$(BIN)/pytest -n 2 --dist worksteal -m spark && env -u TEST_PART $(BIN)/pytest -p no:xdist tests/cluster/test_columns.py tests/cluster/test_text.py"
 
-databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000
+databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL, MariaDB and Spark (needs Debian's postgresql and mariadb-server, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
