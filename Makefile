@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings demo sample-data figures levels outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases operate browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings demo sample-data figures levels outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and dra
 
 databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL, MariaDB and Spark (needs Debian's postgresql and mariadb-server, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
+
+operate: $(STAMP) ## run an evening of an unattended team with 25 faults (needs root, Debian's prometheus and prometheus-node-exporter; 4 minutes)
+	$(BIN)/pytest -p no:xdist tests/operate/test_evening.py
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py
