@@ -3,7 +3,7 @@
 FROM python:3.13-slim
 
 COPY . /src
-RUN python -m pip install --no-cache-dir --disable-pip-version-check '/src[report,export]' && rm -rf /src
+RUN python -m pip install --no-cache-dir --disable-pip-version-check '/src[report,export,cloud]' && rm -rf /src
 RUN useradd --system --uid 10001 --user-group --home-dir /nonexistent --shell /usr/sbin/nologin uqcli
 
 USER 10001

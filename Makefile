@@ -26,7 +26,7 @@ $(1)/bin/uv pip install --quiet --python $(1)/bin/python $(2) || \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help install format lint types imports test thorough test-spark databases browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings peers demo sample-data figures levels limits outputs outputs-digest reference schemas docs package lowest check clean
+.PHONY: help install format lint types imports test thorough test-spark databases operate browser windows pythons blocks blocks-elsewhere coverage faults fuzz mutants statistical bench bench-cores reproduce findings peers demo sample-data figures levels limits outputs outputs-digest reference schemas docs package lowest check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,8 +73,11 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and dra
 	UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python TEST_PART=$(if $(FULL),1,$(or $(PART),24)) FULL=$(FULL) $(BIN)/python -m tests.cluster.serve \
 		sh -c "$(BIN)/pytest -n 2 --dist worksteal -m spark && env -u TEST_PART $(BIN)/pytest -p no:xdist tests/cluster/test_columns.py tests/cluster/test_text.py"
 
-databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL and Spark (needs Debian's postgresql, Java 17): ROWS=1000000
+databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL, MariaDB and Spark (needs Debian's postgresql and mariadb-server, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
+
+operate: $(STAMP) ## run an evening of an unattended team with 25 faults (needs root, Debian's prometheus and prometheus-node-exporter; 4 minutes)
+	$(BIN)/pytest -p no:xdist tests/operate/test_evening.py
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)
 	$(BIN)/pytest -p no:xdist tests/browser/test_pages.py

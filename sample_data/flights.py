@@ -70,7 +70,8 @@ def scores(
     """Return the probabilities of all rows by boosted trees that were trained on some."""
     model = HistGradientBoostingClassifier(categorical_features=[*range(len(CATEGORIES))], random_state=SEED)
     model.fit(x[trained], label[trained])
-    return model.predict_proba(x)[:, 1].round(DECIMALS)
+    predicted: NDArray[np.float64] = model.predict_proba(x)[:, 1].round(DECIMALS)
+    return predicted
 
 
 def main() -> None:

@@ -26,6 +26,13 @@ def markdown(results):
     if results["many"]:
         lines += ["", "| command | many | seconds | ms each | at most | x a tenth as many | at most |"]
         lines += ["|---|---|--:|--:|--:|--:|--:|", *map(_many, results["many"])]
+    if results["objects"]:
+        lines += [
+            "",
+            "| command | objects | seconds | at most | the same files here |",
+            "|---|--:|--:|--:|--:|",
+        ]
+        lines += map(_objects, results["objects"])
     if results["others"]:
         lines += ["", "| other processes | seconds | x | baseline | peak MB |", "|---|--:|--:|---|--:|"]
         lines += [
@@ -71,6 +78,12 @@ def _many(row):
         f"{row['most_ratio']:g}",
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _objects(row):
+    shown = _marked(row["seconds"], row["most_seconds"], ".1f")
+    cells = (f"{row['number']:,}", shown, f"{row['most_seconds']:g}", f"{row['local_seconds']:.1f}")
+    return f"| {row['what']} | {' | '.join(cells)} |"
 
 
 def _scaling(row):

@@ -28,6 +28,7 @@ from tests.benchmarks.jobs import (
     command,
 )
 from tests.benchmarks.many import measure_many
+from tests.benchmarks.objects import measure_objects
 from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
 from tests.benchmarks.processes import compare_processes, run
@@ -37,7 +38,8 @@ from tests.benchmarks.steps import steps
 SIZES = "1e4,1e5,1e6,1e7"
 PACKAGES = ("polars", "numpy", "pyarrow", "numba", "scipy", "scikit-learn", "mapie", "typer")
 LARGE, LARGE_RUNS = 20_000_000, 3
-PARTS = ("rows", "slopes", "scaling", "many", "others", "steps")
+PARTS = ("rows", "slopes", "scaling", "many", "objects", "others", "steps")
+OBJECT_RUNS = 3
 
 
 def machine():
@@ -142,6 +144,7 @@ def bench(options, folder, results):
         results["scaling"] += scaling(folder, sizes[-1])
     if options.commands is None and not options.brief:
         results["many"] += measure_many(folder, options.runs)
+        results["objects"] += measure_objects(folder, min(options.runs, OBJECT_RUNS))
         results["others"] += [
             {"what": what, "baseline": name, **vars(comparison)}
             for what, name, comparison in other_process_benchmarks(folder, sizes[-1], options.runs)

@@ -9,9 +9,10 @@ import pytest
 from tests.benchmarks import data, scaling
 from tests.benchmarks.jobs import BOUNDS, JOBS, MODEL, command
 from tests.benchmarks.many import MANY, measure_many
+from tests.benchmarks.objects import NUMBERS, measure_objects
 from tests.benchmarks.others import other_process_benchmarks
 from tests.benchmarks.pages import markdown
-from tests.benchmarks.run import machine, main, slopes
+from tests.benchmarks.run import PARTS, machine, main, slopes
 from tests.benchmarks.scaling import serial_fraction, summary
 
 
@@ -34,11 +35,20 @@ def test_many_things_are_measured_beside_a_tenth_of_them(tmp_path):
     rows = list(measure_many(tmp_path, 1, scale=50))
     assert [row["number"] for row in rows] == [many.number // 50 for many in MANY]
     assert all(row["seconds"] > 0 and row["ratio"] > 0 for row in rows)
-    results = {"machine": machine(), "rows": [], "slopes": [], "scaling": [], "others": [], "steps": []}
+    results = {"machine": machine(), **{part: [] for part in PARTS}}
     rows[0] |= {"milliseconds": 3.0, "most_milliseconds": 2, "ratio": 4.0}
     page = markdown({**results, "many": rows})
     assert "| `boundary FILE` | 200 files |" in page
     assert "| **3.00 !** | 2 | 4.00 | 10 |" in page
+
+
+@pytest.mark.thorough
+def test_objects_of_a_store_are_measured_beside_files(tmp_path):
+    rows = list(measure_objects(tmp_path, 1, scale=50))
+    assert [row["number"] for row in rows] == [number // 50 for number in NUMBERS] * 2
+    assert all(row["seconds"] > 0 and row["local_seconds"] > 0 for row in rows)
+    page = markdown({"machine": machine(), **{part: [] for part in PARTS}, "objects": rows})
+    assert "| `boundary s3://bucket` of CSV, 30 ms an answer | 100 |" in page
 
 
 @pytest.mark.thorough

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from scipy.special import expit
 
+from uqcli.base.errors import DataError
 from uqcli.boundary.expected import moved
 from uqcli.engines import open as engines
 from uqcli.estimates.dependence import unit_sums
@@ -231,7 +232,11 @@ def test_rows_of_a_day_that_are_alike_need_a_caution(uqcli, rows, tmp_path, endi
 
 
 def test_days_that_are_alike_are_only_named_if_memory_is_short(uqcli, rows, monkeypatch):
-    monkeypatch.setattr(engines, "available_bytes", lambda: 1 << 20)
+    def require(data, need):
+        if need is engines.CLUSTERED:
+            raise DataError("too many rows", remedy="draw some")
+
+    monkeypatch.setattr("uqcli.overview.run.require_memory", require)
     report = uqcli("overview", "rows.parquet", "--json").json
     assert "day" not in report["parameters"]
     assert report["metrics"]["prevalence"]["low"] is None

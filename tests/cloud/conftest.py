@@ -12,6 +12,7 @@ from botocore.config import Config
 from moto.server import ThreadedMotoServer
 
 from tests.cli.conftest import figure_stub, sample_frame, uqcli  # noqa: F401  fixtures
+from tests.cloud.server import Store
 from uqcli.stores import limits
 
 VARIABLES = {
@@ -90,6 +91,18 @@ def short_limits(monkeypatch):
     monkeypatch.setattr(limits, "CONNECT_SECONDS", 1.0)
     monkeypatch.setattr(limits, "REQUEST_SECONDS", 1.0)
     monkeypatch.setattr(limits, "ATTEMPTS", 2)
+    monkeypatch.setattr(limits, "THROTTLED_SECONDS", (0.01,))
+
+
+@pytest.fixture
+def store(bucket, monkeypatch):
+    """Start a server that counts requests, with a bucket named ``bucket``, in the environment."""
+    served = Store()
+    served.objects["bucket"] = {}
+    monkeypatch.setenv("AWS_ENDPOINT_URL", served.endpoint)
+    monkeypatch.setenv("AWS_REQUEST_CHECKSUM_CALCULATION", "when_required")
+    yield served
+    served.close()
 
 
 class Proxy:

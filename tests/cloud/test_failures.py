@@ -87,7 +87,12 @@ def answer_all_requests_with(monkeypatch, bucket, short_limits):
         server.server_close()
 
 
-ANSWERS = {403: "access is denied", 500: "an internal error", 503: "an internal error", 301: "region"}
+ANSWERS = {
+    403: "access is denied (HTTP 403 AccessDenied)",
+    500: "an internal error (HTTP 500)",
+    503: "the store is busy, and was asked again for 0.01 seconds (HTTP 503)",
+    301: "region",
+}
 
 
 @pytest.mark.parametrize("code", ANSWERS)
@@ -147,11 +152,12 @@ def test_objects_replaced_while_they_are_read_are_errors(
 ):
     rows = bucket.put(f"rows{suffix}", file_bytes(frame_of(2000), suffix))
     bucket.put("o.csv", b"old")
+    monkeypatch.setattr(limits, "SMALL_BYTES", 1)
     open_handle = StoredObject._handle
     accesses = iter(range(100))
 
     def replace_later(self):
-        if self.name == rows and next(accesses) == 2:  # the third access: facts, rows, facts again
+        if self.name == rows and next(accesses) == 3:  # the size, facts, rows, facts again
             if replacement:
                 bucket.put(f"rows{suffix}", replacement)
             else:
@@ -168,6 +174,7 @@ def test_objects_replaced_while_they_are_read_are_errors(
 
 def test_objects_replaced_between_two_reads_are_errors(uqcli, bucket, monkeypatch):
     rows = bucket.put("rows.csv", file_bytes(frame_of(2000), ".csv"))
+    monkeypatch.setattr(limits, "SMALL_BYTES", 1)
     monkeypatch.setattr("uqcli.engines.local.count.cached.cached_bytes", lambda: 0)
     monkeypatch.setattr("uqcli.engines.local.check.batches.LocalBatches.remaining", replace_then_read(bucket))
     outcome = uqcli("boundary", rows, "--precision", "0.6")

@@ -105,7 +105,7 @@ VALUES = {
     "--delimiter": ["--delimiter ;", *(f"{line} --delimiter ;" for line in SEMICOLONS)],
     "--delta": ["--delta 0.05"],
     "--dialect": [f"--to sql --dialect {name}" for name in
-                  ("duckdb", "sqlite", "postgres", "bigquery", "snowflake", "spark")],
+                  ("duckdb", "sqlite", "postgres", "bigquery", "snowflake", "spark", "mysql")],
     "--edges": ["bin rows.csv --edges grid_shared.json"],
     "--engine": ["--engine spark", *(f"{line} --engine spark" for line in ROW_FILES)],
     "--estimator": ["--estimator em", "--estimator known --prior 0.5,0.5"],

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from tests.operate.evening import page_with_table
 from uqcli.cli.app import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text()
@@ -153,6 +154,10 @@ def test_the_script_watches_until_somebody_acknowledges(folder):
     assert run(["watch", "boundary.json", "--state", "watch.json", "--acknowledge", "-q"]) == 0
     assert mail_of(line, folder, programs) == ""
     assert not (folder / "alarm").exists()
+
+
+def test_the_page_has_the_faults_of_make_operate():
+    assert page_with_table() == PAGE, "run python -m tests.operate.evening"
 
 
 def test_every_exit_code_is_in_the_table():

@@ -77,7 +77,7 @@ def test_waiting_too_long_is_an_error(tmp_path, monkeypatch):
         pass
 
 
-@pytest.mark.parametrize("name", ["-", "s3://bucket/state", "/dev/null", "/dev/stdin"])
+@pytest.mark.parametrize("name", ["-", "https://x.org/state", "/dev/null", "/dev/stdin"])
 def test_paths_that_cannot_be_locked_are_refused(name):
     with pytest.raises(UsageError), locked(name):
         pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import field, replace
 from importlib import import_module
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar
@@ -52,7 +51,7 @@ from uqcli.rules.columns import ColumnOverrides, NewColumns
 from uqcli.rules.saved import Saved
 from uqcli.show.run import ShowReport
 from uqcli.stores.output import write_bytes
-from uqcli.stores.state import locked
+from uqcli.stores.state import updated
 from uqcli.watch.options import WatchRequest
 from uqcli.watch.report import WatchReport
 from uqcli.watch.run import run as watch
@@ -301,14 +300,14 @@ class Fitted(OfRun, Generic[ModelT]):
             delta=None if delta is None else decimal_text("delta", delta),
             **options,
         )
-        with ExitStack() as stack:
-            if state is not None:
-                content = stack.enter_context(locked(state))
-                request = replace(request, state=state, content=content)
-            result = watch(request)
+
+        def watched(content: bytes) -> Watched:
+            result = watch(replace(request, state=state, content=content))
             if state is not None and result.artifact is not None:
                 write_bytes(state, encode(result.artifact))
-        return Watched(report=result.report)
+            return Watched(report=result.report)
+
+        return Watched(report=watch(request).report) if state is None else updated(state, watched)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

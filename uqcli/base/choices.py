@@ -268,6 +268,7 @@ class SqlDialect(StrEnum):
     BIGQUERY = "bigquery"
     SNOWFLAKE = "snowflake"
     SPARK = "spark"
+    MYSQL = "mysql"
 
 
 class EngineName(StrEnum):

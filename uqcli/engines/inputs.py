@@ -21,7 +21,7 @@ from uqcli.base.running.messages import caution
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import Content, LocalFile, inode_of
 from uqcli.stores.folders import Descent, Tree
-from uqcli.stores.trees import LocalTree, tree_of
+from uqcli.stores.trees import LocalTree, look_up, tree_of
 from uqcli.stores.view import Entry
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         )
     if sum(map(is_stdin, arguments)) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
+    look_up(argument for argument in arguments if not glob.has_magic(argument))
     files: list[InputFile] = []
     for index, argument in enumerate(arguments):
         try:

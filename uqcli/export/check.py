@@ -19,6 +19,7 @@ from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import GateError
 from uqcli.base.options import RowOutput
 from uqcli.base.running.interruption import temporary_folder
+from uqcli.base.wording import printable
 from uqcli.engines.inputs import InputFile, resolve_inputs
 from uqcli.engines.request import DataRequest
 from uqcli.export.report import Differences
@@ -48,9 +49,11 @@ def compare(
     data: DataRequest,
     *,
     dialect: SqlDialect = SqlDialect.DUCKDB,
+    table_of: SqlDialect | None = None,
 ) -> Differences:
     """Run the program and the rule on rows, and on made rows, and count the rows in which they differ.
 
+    ``table_of`` is the dialect of a query of a table in which no column has the name of one that it adds.
     A program is SQL of one of ``RUN_DIALECTS``, as expressions or as a query of ``TABLE``, a Python module,
     or an ONNX model. A database that refuses it is a GateError. It also has a single file as it is.
     """
@@ -65,6 +68,8 @@ def compare(
         for source, is_made in ((data, False), (own, True)):
             path = folder / f"applied{is_made}.parquet"
             _apply(rule, source, path)
+            if table_of is not None:
+                _refuse_added(formula, pq.read_schema(path).names, table_of)
             on_file = None
             if file is not None and not is_made:
                 on_file = _ON_FILE[dialect](formula, program, file, pq.read_metadata(path).num_rows)
@@ -83,6 +88,22 @@ def compare(
                     example=first,
                 )
     return differences
+
+
+def _refuse_added(formula: Formula, columns: Sequence[str], dialect: SqlDialect) -> None:
+    """Refuse a table with a column of the name of one that the query adds beside all of the table."""
+    from uqcli.export.sql import folded
+
+    there = {folded(column, dialect): column for column in columns}
+    for output in formula.outputs:
+        if (column := there.get(folded(output.name, dialect))) is not None:
+            raise GateError(
+                [
+                    f"check failed: the rows have a column '{printable(column)}', and the query adds one of "
+                    f"that name, so that {dialect} returns two of them or refuses it; expected a table "
+                    "without it; leave it out, or write the expression alone, without --table"
+                ]
+            )
 
 
 _PREFIX: Final = "uqcli_applied_"

@@ -25,7 +25,7 @@ class ExportRequest:
 
     to: ExportTarget = choice("Language: sql, python or onnx.", REQUIRED, metavar="TARGET", common=True)
     dialect: SqlDialect = choice(
-        "Dialect of SQL: duckdb, sqlite, postgres, bigquery, snowflake or spark.",
+        "Dialect of SQL: duckdb, sqlite, postgres, bigquery, snowflake, spark or mysql.",
         SqlDialect.DUCKDB,
         metavar="NAME",
         common=True,

@@ -65,6 +65,7 @@ _DATABASES: Final = {
     "bigquery": "BigQuery",
     "snowflake": "Snowflake",
     "spark": "Spark",
+    "mysql": "MySQL",
 }
 
 

@@ -54,21 +54,27 @@ MAX_CHARACTERS: Final[Mapping[SqlDialect, int]] = {
     SqlDialect.SQLITE: 30_000_000,
     SqlDialect.POSTGRES: 30_000_000,
     SqlDialect.SPARK: 30_000_000,
+    SqlDialect.MYSQL: 1_000_000,
 }
 """Longest statement that a database reads; of those without a limit, what is read within a minute."""
 
 _MOST_REPEATED: Final = 1_000_000
 """Longest statement in which each output computes again what several outputs use."""
 
-_MOST_COLUMNS: Final[Mapping[SqlDialect, int]] = {SqlDialect.SQLITE: 2000, SqlDialect.POSTGRES: 1600}
+_MOST_COLUMNS: Final[Mapping[SqlDialect, int]] = {
+    SqlDialect.SQLITE: 2000,
+    SqlDialect.POSTGRES: 1600,
+    SqlDialect.MYSQL: 4096,
+}
 """Columns that a query may have, by the databases that have a limit."""
 
 _LONGEST_NAME: Final[Mapping[SqlDialect, int]] = {
     SqlDialect.POSTGRES: 63,
     SqlDialect.SNOWFLAKE: 255,
     SqlDialect.BIGQUERY: 300,
+    SqlDialect.MYSQL: 64,
 }
-"""Bytes of the name of a column, by the databases that have a limit."""
+"""Bytes of the name of a column, in MySQL characters, by the databases that have a limit."""
 
 
 def _in_ascii_lower_case(name: str) -> str:
@@ -80,8 +86,22 @@ _CASES: Final[Mapping[SqlDialect, Callable[[str], str]]] = {
     SqlDialect.SQLITE: _in_ascii_lower_case,
     SqlDialect.SPARK: str.lower,
     SqlDialect.BIGQUERY: str.lower,
+    SqlDialect.MYSQL: str.lower,
 }
 """How names are folded, by the dialects in which two that differ only in case are one, though in quotes."""
+
+
+def folded(name: str, dialect: SqlDialect) -> str:
+    """Return what is the same for all names of a column that are one in a dialect."""
+    return _CASES.get(dialect, str)(name)
+
+
+_WITHOUT_STEPS: Final = (SqlDialect.SQLITE, SqlDialect.MYSQL)
+"""Dialects whose queries of a table have no named columns beside it, since none can be left out of ``*``.
+
+In SQLite a subquery of the row has them. In MariaDB such a subquery cannot see the row, so that values are
+written out.
+"""
 
 _WITH_SUBQUERIES: Final = (SqlDialect.SQLITE, SqlDialect.POSTGRES, SqlDialect.SPARK)
 """Dialects whose expressions may name values in a subquery of the row.
@@ -144,6 +164,15 @@ _SPECIAL_TEXTS: Final[Mapping[SqlDialect, str]] = {
     SqlDialect.BIGQUERY: "'nan', 'inf', '-inf'",
 }
 """Texts of NaN and of infinity, in quotes; DuckDB compares texts by the statistics of a file, without NaN."""
+
+_LARGEST_DOUBLE: Final = repr(sys.float_info.max)
+"""What MySQL has in place of infinity, also for a text that is a larger number."""
+
+_MYSQL_NUMBER: Final = "^[[:space:]]*[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?[[:space:]]*$"
+"""Pattern of a text that is a number; without a backslash, which a setting of the server may quote."""
+
+_BEYOND: Final = "\uffff"
+"""Last character that a name in MySQL may have."""
 
 _EXACT_DIGITS: Final = 15
 """Digits of a decimal number that SQLite reads without an error."""
@@ -211,17 +240,24 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
             expected="other names of the columns",
             remedy="rename the column",
         )
-    longest = max(names, key=lambda name: len(name.encode()))
-    limit = _LONGEST_NAME.get(dialect)
-    if limit is not None and len(longest.encode()) > limit:
+    if dialect is SqlDialect.MYSQL and any(name.endswith(" ") or max(name) > _BEYOND for name in names):
         raise UsageError(
-            f"the name of a column has {len(longest.encode()):,} bytes",
+            "a name of a column that ends with a blank, or has a character such as an emoji",
+            expected="names that MySQL can hold",
+            remedy="rename the column",
+        )
+    unit = "characters" if dialect is SqlDialect.MYSQL else "bytes"
+    longest = max(len(name if dialect is SqlDialect.MYSQL else name.encode()) for name in names)
+    limit = _LONGEST_NAME.get(dialect)
+    if limit is not None and longest > limit:
+        raise UsageError(
+            f"the name of a column has {longest:,} {unit}",
             expected=f"at most {limit}, as in {dialect}",
             remedy="rename the column",
         )
     known: dict[str, str] = {}
     for column in columns:
-        other = known.setdefault(_CASES.get(dialect, str)(column), column)
+        other = known.setdefault(folded(column, dialect), column)
         if other != column:
             raise UsageError(
                 f"columns '{other}' and '{column}', which are one in {dialect}",
@@ -252,7 +288,7 @@ def _texts_of(part: Expression) -> Iterable[str]:
 def _refuse_size(formula: Formula, quoting: _Quoting, *, is_query: bool) -> None:
     """Refuse a program that is too long before it is written."""
     dialect = quoting.dialect
-    is_repeated = len(formula.named) > 0 and (not is_query or dialect is SqlDialect.SQLITE)
+    is_repeated = len(formula.named) > 0 and (not is_query or dialect in _WITHOUT_STEPS)
     most = min(MAX_CHARACTERS[dialect], _MOST_REPEATED if is_repeated else MAX_CHARACTERS[dialect])
     least = _least_characters(formula, quoting, is_query=is_query)
     if least > most:
@@ -260,7 +296,7 @@ def _refuse_size(formula: Formula, quoting: _Quoting, *, is_query: bool) -> None
 
 
 def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool) -> UsageError:
-    has_shorter = not is_query and dialect is not SqlDialect.SQLITE
+    has_shorter = not is_query and dialect not in _WITHOUT_STEPS
     query = "write a query with --table, " if has_shorter else ""
     return UsageError(
         f"the rule takes {characters} characters of SQL",
@@ -271,8 +307,8 @@ def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool
 
 def _least_characters(formula: Formula, quoting: _Quoting, *, is_query: bool) -> int:
     """Return fewer characters than a program has, and seldom fewer than half of them."""
-    is_named = is_query or quoting.dialect in _NAMING
-    converted = {column: len(quoting.converted(column)) for column in formula.inputs}
+    is_named = (is_query and quoting.dialect not in _WITHOUT_STEPS) or quoting.dialect in _NAMING
+    converted = {column: len(quoting.converted(column, formula.required)) for column in formula.inputs}
     reference = len("uqcli_x")
     columns = dict.fromkeys(converted, reference) if is_named else converted
     names: dict[str, int] = {}
@@ -318,7 +354,7 @@ def _least_characters(formula: Formula, quoting: _Quoting, *, is_query: bool) ->
     shared = sum([written(value, name) for name, value in formula.named]) if formula.named else 0
     shared = shared if is_named else 0
     tests = sum(size + len(" >= 0") for size in converted.values())
-    copies = 1 if is_query and quoting.dialect is not SqlDialect.SQLITE else len(formula.outputs)
+    copies = 1 if is_query and quoting.dialect not in _WITHOUT_STEPS else len(formula.outputs)
     return sum(written(output.value) for output in formula.outputs) + copies * (shared + tests)
 
 
@@ -342,6 +378,8 @@ def _maybe_floats(formula: Formula, dialect: SqlDialect) -> frozenset[Column]:
     Where a table declares its types, a column that is compared with other texts than numbers does not.
     """
     texts = compared_texts(formula)
+    if dialect is SqlDialect.MYSQL:  # which has no such numbers
+        return frozenset()
     return frozenset(
         column
         for column in formula.inputs
@@ -386,7 +424,10 @@ class _Quoting:
             word.lower() for word in rules.generator_class.RESERVED_KEYWORDS
         }
         self.double = self._generated(exp.DataType.build("double"))
-        self.text_type = self._generated(exp.DataType.build("text"))
+        is_mysql = dialect is SqlDialect.MYSQL  # whose CAST has other names of types than its tables
+        self.text_type = (
+            "CHAR CHARACTER SET utf8mb4" if is_mysql else self._generated(exp.DataType.build("text"))
+        )
 
     def _generated(self, part: exp.Expression) -> str:
         written: str = self._generator.generate(part, copy=False)
@@ -420,6 +461,8 @@ class _Quoting:
         """Write a text in quotes."""
         if _PLAIN.fullmatch(text):
             return f"'{text}'"
+        if self.dialect is SqlDialect.MYSQL:  # whatever quotes mean there, and the connection's encoding
+            return f"_utf8mb4 X'{text.encode().hex()}'"
         written = self._generated(exp.Literal.string(text))
         if self.dialect is SqlDialect.POSTGRES and "\\" in text:  # an escape by an old setting of the server
             return "E" + written.replace("\\", "\\\\")
@@ -440,6 +483,8 @@ class _Quoting:
         match self.dialect:
             case SqlDialect.SQLITE:
                 return f"{sign}9e999"
+            case SqlDialect.MYSQL:
+                return f"{sign}{_LARGEST_DOUBLE}"
             case SqlDialect.POSTGRES | SqlDialect.SPARK:
                 return self.special(f"{sign}Infinity")
             case _:
@@ -470,7 +515,7 @@ class _Quoting:
         match self.dialect:
             case SqlDialect.DUCKDB:
                 return f"ISFINITE({number})"
-            case SqlDialect.SQLITE:  # which has no NaN
+            case SqlDialect.SQLITE | SqlDialect.MYSQL:  # which have no NaN
                 return f"ABS({number}) < {self.infinity('')}"
             case SqlDialect.BIGQUERY:
                 return f"NOT (IS_NAN({number}) OR IS_INF({number}))"
@@ -484,7 +529,7 @@ class _Quoting:
     def is_missing(self, number: str) -> str:
         """Write whether a number that is not infinite is null or NaN."""
         match self.dialect:
-            case SqlDialect.SQLITE:
+            case SqlDialect.SQLITE | SqlDialect.MYSQL:
                 return f"{number} IS NULL"
             case SqlDialect.POSTGRES | SqlDialect.SNOWFLAKE:
                 return f"({number} IS NULL OR {number} = {self.special('NaN')})"
@@ -499,17 +544,24 @@ class _Quoting:
         """Write a text without white space at its ends; by default most databases strip blanks only."""
         if self.dialect is SqlDialect.BIGQUERY:
             return f"TRIM({text})"
+        if self.dialect is SqlDialect.MYSQL:
+            pattern = f"^[{WHITE_SPACE}]+|[{WHITE_SPACE}]+$".encode().hex()
+            return f"REGEXP_REPLACE({text}, _utf8mb4 X'{pattern}', '') COLLATE utf8mb4_bin"
         function = "BTRIM" if self.dialect in (SqlDialect.POSTGRES, SqlDialect.SPARK) else "TRIM"
         # a column may have another collation, in which texts that differ are equal
         is_collated = self.dialect in (SqlDialect.POSTGRES, SqlDialect.DUCKDB)
         collation = ' COLLATE "C"' if is_collated else ""
         return f"{function}({text}, {_white_space(self.dialect)}){collation}"
 
-    def converted(self, column: Column) -> str:
-        """Write a column as a double, or as a text without white space at its ends."""
+    def converted(self, column: Column, required: Collection[str] = ()) -> str:
+        """Write a column as a double, or as a text without white space at its ends.
+
+        All outputs are null in a row without a required number.
+        """
         name = self.identifier(column.name)
         if column.kind == "number":
-            return self._number(name)
+            is_tested = self.dialect is SqlDialect.MYSQL and column.name in required
+            return self.cast(name, self.double) if is_tested else self._number(name)
         text = self.cast(name, self.text_type)
         if column not in self._maybe_floats:
             return self.stripped(text)
@@ -518,8 +570,14 @@ class _Quoting:
         is_value = f"{_NO_FLOATS[self.dialect].format(name)} OR {is_finite}"
         return f"CASE WHEN {is_value} THEN {self.stripped(text)} END"
 
+    def is_number(self, name: str) -> str:
+        """Write whether a column of MySQL, which takes any other text for 0, is a number."""
+        return f"CAST({name} AS CHAR) REGEXP '{_MYSQL_NUMBER}'"
+
     def _number(self, name: str) -> str:
         """Write a column as a double; a text that is no number is null, or ends the statement."""
+        if self.dialect is SqlDialect.MYSQL:
+            return f"CASE WHEN {self.is_number(name)} THEN {self.cast(name, self.double)} END"
         if self.dialect is not SqlDialect.SQLITE:
             return f"{_TRY_CAST.get(self.dialect, 'CAST')}({name} AS {self.double})"
         # it reads '' as 0, but as a text it is above infinity
@@ -548,7 +606,7 @@ class _Writer:
     def query(self, table: str) -> Lines:
         """Write a query of a table: its columns and the outputs."""
         source, parts = self._quoting.table(table)
-        if self._dialect is SqlDialect.SQLITE:  # where no column of a query can be left out
+        if self._dialect in _WITHOUT_STEPS:
             return _selected(["*", *self._each()], source)
         names = self._allocator(parts)
         steps, outputs = self._steps_and_values(self._formula.outputs, names)
@@ -595,7 +653,7 @@ class _Writer:
         is_short = texts < 2 and not self._has_values(output) and self._dialect is not SqlDialect.SQLITE
         if self._dialect not in _NAMING or is_short:
             self._values = {}
-            self._inputs = {column: self._quoting.converted(column) for column in self._formula.inputs}
+            self._inputs = {column: self._converted(column) for column in self._formula.inputs}
             self._usable = self._all_usable()
             for name, value in self._formula.named:
                 self._values[name] = self._written(value)
@@ -606,6 +664,9 @@ class _Writer:
         if self._row:
             return self._with_lambdas(steps, *values)
         return _joined("(", self._with(steps, "", "", values), ")")
+
+    def _converted(self, column: Column) -> str:
+        return self._quoting.converted(column, self._formula.required)
 
     def _has_values(self, output: Output) -> bool:
         return bool(self._formula.named) or len(_hoisted(output.value)[0]) > 0
@@ -625,7 +686,7 @@ class _Writer:
             column: names.new(f"uqcli_{formula.roles.get(column.name, column.kind)}")
             for column in formula.inputs
         }
-        steps.append([(name, [self._quoting.converted(column)]) for column, name in columns.items()])
+        steps.append([(name, [self._converted(column)]) for column, name in columns.items()])
         self._inputs = {column: self._reference(name) for column, name in columns.items()}
         order: list[tuple[str, Expression]] = []
         values: list[Expression] = []
@@ -723,12 +784,14 @@ class _Writer:
         if column.name not in self._formula.required:
             infinite = " OR ".join(f"{number} = {quoting.infinity(sign)}" for sign in ("", "-"))
             return [f"({number} IS NULL OR NOT ({infinite}))"]
+        is_mysql = self._dialect is SqlDialect.MYSQL
+        first = [quoting.is_number(quoting.identifier(column.name))] if is_mysql else []
         if column.name not in self._formula.ranges:
-            return [quoting.is_finite(number)]
+            return [*first, quoting.is_finite(number)]
         low, high = map(quoting.literal, self._formula.ranges[column.name])
         # no other dialect takes NaN for a number in a range, as DuckDB does by the statistics of a file
-        is_finite = [quoting.is_finite(number)] if self._dialect is SqlDialect.DUCKDB else []
-        return [*is_finite, f"{number} >= {low}", f"{number} <= {high}"]
+        first += [quoting.is_finite(number)] if self._dialect is SqlDialect.DUCKDB else []
+        return [*first, f"{number} >= {low}", f"{number} <= {high}"]
 
     def _guarded(self, value: Lines) -> Lines:
         """Write a value that is null unless all required numbers are usable."""
@@ -868,6 +931,11 @@ class _Writer:
             name = self._quoting.identifier(column.name)
             numbers = listed(name, (str(int(text == "true")) for text in truths))
             tests.append(f"TYPEOF({name}) = 'integer' AND {numbers}")
+        if truths and self._dialect is SqlDialect.MYSQL:  # which tells 1 from true nowhere
+            known = compared_texts(self._formula)[column.name]
+            digits = [digit for digit, text in (("1", "true"), ("0", "false")) if text in truths]
+            if unknown := [digit for digit in digits if digit not in known]:
+                tests.append(listed(value, map(self._quoting.text, unknown)))
         return f"({' OR '.join(tests)})" if len(tests) > 1 else (tests or ["FALSE"])[0]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import re
 from collections.abc import Hashable, Iterable, Iterator
@@ -15,7 +16,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.concurrency import Threads
 from uqcli.stores import limits
 from uqcli.stores.address import Address
-from uqcli.stores.failures import no_object, replaced, store_errors
+from uqcli.stores.failures import no_object, patiently, replaced, store_errors
 from uqcli.stores.filesystem import filesystem_of
 from uqcli.stores.view import Entry, current_view
 
@@ -51,27 +52,49 @@ class StoredObject:
         return self.name
 
     def size(self) -> int | None:
-        """Return the current size in bytes."""
+        """Return the size in bytes."""
+        size = self._known_size()
+        return self._asked_size() if size is None else size
+
+    def is_small(self) -> bool:
+        """Whether it is known to be fetched whole."""
+        size = self._known_size()
+        return size is not None and size <= limits.SMALL_BYTES
+
+    def fetch(self) -> bytes | None:
+        """Return the whole content of a small object, and keep it for those who read it next; else None."""
+        view = current_view()
+        if (known := view.contents.get(self.name)) is not None:
+            return known
         with self._handle() as handle:
-            return int(handle.size())
+            version = self._same_version(handle)
+            if version.size > limits.SMALL_BYTES:
+                return None
+            content = _Ranges(handle, self.name).readall()
+        if not _is_digest(version, content):
+            self._require(version)
+        view.keep(self.name, content, limits.small_bytes())
+        return content
 
     @contextmanager
     def mapped(self) -> Iterator[pa.NativeFile]:
-        """Open it for random access; each read is a request.
+        """Open it for random access: a small object in memory, while each read of a large one is a request.
 
         Raises
         ------
         DataError
             It cannot be opened, or was replaced before the block ended successfully.
         """
+        import pyarrow as pa
+
+        is_large = (self._known_size() or 0) > limits.SMALL_BYTES
+        if not is_large and (content := self.fetch()) is not None:
+            yield pa.BufferReader(content)
+            return
         with self._handle() as handle:
-            version = _version(handle)
-            if current_view().versions.setdefault(self.name, version) != version:
-                raise replaced(self.name)
+            version = self._same_version(handle)
             yield handle
-        with self._handle() as stream:
-            if _version(stream) != version:
-                raise replaced(self.name)
+        self._require(version)
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
@@ -79,17 +102,55 @@ class StoredObject:
         with self.mapped() as handle, io.BufferedReader(_Ranges(handle, self.name)) as stream:
             yield cast(BinaryIO, stream)
 
+    def _same_version(self, handle: pa.NativeFile) -> _Version:
+        """Return the version of an opened object, which must be the one that the run opened before."""
+        version = _version(handle)
+        if current_view().versions.setdefault(self.name, version) != version:
+            raise replaced(self.name)
+        return version
+
+    def _require(self, version: _Version) -> None:
+        """Require that nobody has replaced the object since it was opened."""
+        with self._handle() as handle:
+            if _version(handle) != version:
+                raise replaced(self.name)
+
+    def _known_size(self) -> int | None:
+        version = current_view().versions.get(self.name)
+        return version.size if isinstance(version, _Version) else None
+
+    def _asked_size(self) -> int:
+        with self._handle() as handle:
+            return int(handle.size())
+
     @contextmanager
     def _handle(self) -> Iterator[pa.NativeFile]:
         with store_errors(self.name):
-            handle = filesystem_of(self.address).open_input_file(self.address.path)
+            store = filesystem_of(self.address)
+            handle = patiently(lambda: store.open_input_file(self.address.path))
         with handle:
             yield handle
 
 
-def _version(handle: pa.NativeFile) -> Hashable:
-    """Return the version of an object: size, digest, time, if the store gives them."""
-    return handle.size(), tuple(sorted((handle.metadata() or {}).items()))
+@dataclass(frozen=True, kw_only=True)
+class _Version:
+    """Version of an object: its size, and digest and time if the store gives them."""
+
+    size: int
+    metadata: tuple[tuple[str, bytes], ...]
+
+
+def _version(handle: pa.NativeFile) -> _Version:
+    return _Version(size=handle.size(), metadata=tuple(sorted((handle.metadata() or {}).items())))
+
+
+def _is_digest(version: _Version, content: bytes) -> bool:
+    """Whether the ETag is the MD5 of what arrived, which shows that it is whole and of this version.
+
+    So it is for objects of S3 that were written in one request and without a key of the bucket's own.
+    """
+    digest = hashlib.md5(content, usedforsecurity=False).hexdigest()
+    return dict(version.metadata).get("ETag", b"").strip(b'"') == digest.encode()
 
 
 class _Ranges(io.RawIOBase):
@@ -117,7 +178,7 @@ class _Ranges(io.RawIOBase):
     def _request(self) -> memoryview:
         size = min(self._request_bytes, self._size - self._next)
         with store_errors(self._name):
-            piece = memoryview(self._handle.read_at(size, self._next))
+            piece = memoryview(patiently(lambda: self._handle.read_at(size, self._next)))
         self._next += size
         self._request_bytes = min(4 * self._request_bytes, limits.MAX_BYTES)
         if len(piece) < size:
@@ -141,11 +202,15 @@ class StoreTree:
 
     def entry(self, name: str) -> Entry | None:
         """Find the entry at an address."""
-        address = Address.parse(name)
-        with store_errors(name):
-            info = self._store.get_file_info(address.path)
-        entry = _entry(address, info)
-        return None if address.is_folder and not entry.is_folder else entry if _is_there(entry) else None
+        entries = current_view().entries
+        if name not in entries:
+            address = Address.parse(name)
+            with store_errors(name):
+                info = patiently(lambda: self._store.get_file_info(address.path))
+            entry = _entry(address, info)
+            is_found = _is_there(entry) and (entry.is_folder or not address.is_folder)
+            entries[name] = entry if is_found else None
+        return entries[name]
 
     def identity(self, folder: Entry) -> Hashable:
         """Return the address: a store has no links."""
@@ -158,8 +223,9 @@ class StoreTree:
         listings = current_view().listings
         if folder.name not in listings:
             address = Address.parse(folder.name)
+            selector = pf.FileSelector(address.path, allow_not_found=True)
             with store_errors(folder.name):
-                infos = self._store.get_file_info(pf.FileSelector(address.path, allow_not_found=True))
+                infos = patiently(lambda: self._store.get_file_info(selector))
             entries = (_entry(address.with_path(info.path), info) for info in infos)
             listings[folder.name] = tuple(sorted(entries, key=lambda entry: entry.basename))
         self._files.update(entry.name for entry in listings[folder.name] if entry.is_file)

@@ -17,6 +17,7 @@ from uqcli.stores.failures import store_errors
 if TYPE_CHECKING:
     import pyarrow.fs as pf
 
+_ANY_REGION: Final = "us-east-1"
 _READ_FROM_ENVIRONMENT: Final = ("AWS_", "AZURE_", "GOOGLE_", "CLOUD_STORAGE_")
 
 
@@ -100,7 +101,7 @@ def _s3(region: str | None) -> dict[str, Any]:
     region = region or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
     if endpoint and not region and not os.environ.get("AWS_PROFILE"):
-        region = "us-east-1"  # other stores accept any region, and the SDK would look it up on the network
+        region = _ANY_REGION  # other stores accept any region, and the SDK would look it up on the network
     if region:
         options["region"] = region
     if endpoint:
@@ -108,6 +109,16 @@ def _s3(region: str | None) -> dict[str, Any]:
         options["scheme"] = scheme if separator else "https"
         options["endpoint_override"] = host.rstrip("/")
     return options
+
+
+def settings_of(address: Address) -> dict[str, str]:
+    """Return the same settings for obstore, which reads the others from the environment itself."""
+    if address.scheme == "s3":
+        options = _s3(_region(address))
+        endpoint = options.get("endpoint_override")
+        region = options.get("region", _ANY_REGION)
+        return {"region": region} | ({"endpoint": f"{options['scheme']}://{endpoint}"} if endpoint else {})
+    return {"account_name": _az(None)["account_name"]} if address.scheme == "az" else {}
 
 
 def _gs(_: str | None) -> dict[str, Any]:

@@ -59,8 +59,13 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
             yield stream
         return
     address = _writable(target)
+    from uqcli.stores.conditional import is_held, open_held
     from uqcli.stores.upload import Upload
 
+    if is_held(target):
+        with open_held(queue) as memory:
+            yield memory
+        return
     directory = Path(tempfile.gettempdir())
     with writing_errors(target, f"in '{directory}'"):
         temporary = Temporary(directory, f"uqcli-{address.basename}")

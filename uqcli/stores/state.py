@@ -1,4 +1,4 @@
-"""State file, read and atomically replaced by one run at a time."""
+"""State file, read and atomically replaced by one run at a time; in a store, by one run of several."""
 
 from __future__ import annotations
 
@@ -6,21 +6,51 @@ import hashlib
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from uqcli.base.errors import ArtifactError, DataError, UsageError
 from uqcli.base.files import followed, is_stdin, is_stdout
 from uqcli.base.operating_system import IS_WINDOWS, NO_LINK, NO_WAIT, has_lock
 from uqcli.base.running.interruption import register_cleanup
-from uqcli.stores.address import is_address, is_foreign
+from uqcli.base.running.messages import unsaid
+from uqcli.stores import limits
+from uqcli.stores.address import is_foreign, is_stored, is_web
+
+T = TypeVar("T")
 
 LOCK_TIMEOUT_SECONDS: Final = 60.0
 """Seconds to wait for another run's lock."""
 
 _POLL_SECONDS: Final = 0.05
+
+
+def updated(name: str, work: Callable[[bytes], T]) -> T:
+    """Call a function with the content of a state, empty for none; it may replace what the name stands for.
+
+    A local file is locked meanwhile. An object of a store, which cannot be locked, is replaced only if it is
+    still the one that was read. Otherwise another run was faster, and the function is called again.
+
+    Raises
+    ------
+    UsageError, DataError, ArtifactError
+        See ``locked``; also, other runs were faster each time.
+    """
+    if not is_stored(name):
+        with locked(name) as content:
+            return work(content)
+    from uqcli.stores.conditional import ReplacedError, held
+
+    for left in reversed(range(limits.STATE_ATTEMPTS)):
+        try:
+            with unsaid(ReplacedError), held(name) as content:
+                return work(content)
+        except ReplacedError:
+            if not left:
+                raise
+    raise AssertionError
 
 
 @contextmanager
@@ -43,8 +73,11 @@ def locked(name: str) -> Iterator[bytes]:
     ArtifactError
         It is empty, as uqcli writes none.
     """
-    if is_address(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
-        raise UsageError(f"a state file at '{name}'", expected="a local file, which can be locked")
+    if is_web(name) or is_foreign(name) or is_stdin(name) or is_stdout(name):
+        raise UsageError(
+            f"a state file at '{name}'",
+            expected="a local file, which can be locked, or s3://, gs:// or az://",
+        )
     try:
         path = followed(name)
         descriptor, locked_path = _locked(path, name)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from uqcli.base.errors import DataError
+from uqcli.base.running.concurrency import Threads
 from uqcli.stores.address import KNOWN_LOCATIONS, is_foreign, is_stored, is_web
 from uqcli.stores.content import LocalFile, inode_of
 from uqcli.stores.folders import Descent, Tree
+from uqcli.stores.limits import MAX_PARALLEL
 from uqcli.stores.view import Entry
 
 
@@ -101,6 +103,14 @@ def _local(path: Path) -> Entry:
     is_file = path.is_file() or leads_nowhere
     basename = path.name or path.absolute().name  # of "."
     return Entry(name=str(path), basename=basename, is_folder=path.is_dir(), is_file=is_file)
+
+
+def look_up(names: Iterable[str]) -> None:
+    """Ask stores for the entries of names in parallel, for those who ask for them one by one."""
+    stored = [name for name in names if is_stored(name)]
+    if len(stored) > 1:
+        with Threads(MAX_PARALLEL) as pool:
+            list(pool.map(lambda name: tree_of(name).entry(name), stored))
 
 
 def tree_of(name: str) -> Tree:

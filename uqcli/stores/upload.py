@@ -27,7 +27,7 @@ from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.interruption import Temporary, changing, register_cleanup, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address
-from uqcli.stores.failures import is_denied, store_errors
+from uqcli.stores.failures import is_denied, patiently, store_errors
 from uqcli.stores.filesystem import filesystem_of
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def check_store(address: Address, target: str) -> None:
         raise DataError(f"output '{target}' is a folder", expected="the name of an object")
     with suppress(_DeniedError), store_errors(target, "write"):
         try:
-            info = filesystem_of(address).get_file_info(address.bucket)
+            store = filesystem_of(address)
+            info = patiently(lambda: store.get_file_info(address.bucket))
         except OSError as error:
             if is_denied(error):  # the right to write objects does not include seeing the bucket
                 raise _DeniedError from error
@@ -114,12 +115,15 @@ def _upload(path: Path, address: Address, target: str) -> None:
 
 def _put(content: bytes, store: pf.FileSystem, address: Address, target: str) -> None:
     """Write a small object in one request, which is atomic."""
-    with store_errors(target, "write"), replacing(target):
-        sink = store.open_output_stream(
-            address.path, compression=None, metadata=_content_type(address.basename)
-        )
+    kind = _content_type(address.basename)
+
+    def put() -> None:
+        sink = store.open_output_stream(address.path, compression=None, metadata=kind)
         sink.write(content)
         sink.close()
+
+    with store_errors(target, "write"), replacing(target):
+        patiently(put)
 
 
 def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: str) -> None:
@@ -128,14 +132,14 @@ def _send_and_copy(path: Path, store: pf.FileSystem, address: Address, target: s
     _register_hidden(hidden, store)
     try:
         with store_errors(target, "write"):
-            _send(path, store, hidden, _content_type(address.basename))
-            arrived = store.get_file_info(hidden).size
+            patiently(lambda: _send(path, store, hidden, _content_type(address.basename)))
+            arrived = patiently(lambda: store.get_file_info(hidden)).size
             if arrived != size:
                 raise DataError(
                     f"cannot write '{target}': {arrived} of {size} bytes arrived", remedy="try again later"
                 )
             with changing, replacing(target):
-                store.copy_file(hidden, address.path)
+                patiently(lambda: store.copy_file(hidden, address.path))
     finally:
         _delete(hidden, store)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
+from threading import Lock
 
 from uqcli.base.records import dataclass
 
@@ -36,10 +37,22 @@ class Entry:
 
 @dataclass
 class View:
-    """Listings by folder, and versions by address or path."""
+    """Listings by folder, entries, versions and small objects by address; versions also by path."""
 
     listings: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    entries: dict[str, Entry | None] = field(default_factory=dict)
     versions: dict[str, Hashable] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
+    content_bytes: int = 0
+    lock: Lock = field(default_factory=Lock)
+
+    def keep(self, name: str, content: bytes, most_bytes: int) -> None:
+        """Keep an object for those who read it again; the oldest ones are forgotten first."""
+        with self.lock:
+            self.content_bytes += len(content) - len(self.contents.pop(name, b""))
+            self.contents[name] = content
+            while self.content_bytes > most_bytes and len(self.contents) > 1:
+                self.content_bytes -= len(self.contents.pop(next(iter(self.contents))))
 
 
 _views: list[View] = []  # not a context variable, since all threads of the run share it

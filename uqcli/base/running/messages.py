@@ -162,6 +162,18 @@ def without_messages() -> Iterator[None]:
         _run.reset(token)
 
 
+@contextmanager
+def unsaid(error: type[Exception]) -> Iterator[None]:
+    """Forget what a block says that ends with an error of a kind, after which it is run again."""
+    before = _said()
+    copies = {name: type(value)(value) for name, value in vars(before).items() if name != "receivers"}
+    try:
+        yield
+    except error:
+        _run.set(_Said(**copies, receivers=before.receivers))
+        raise
+
+
 T = TypeVar("T")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import replace
 from typing import Annotated
 
@@ -43,7 +42,8 @@ def watch(
     context = check_outputs(
         reporting, request.state, reads=reads, running=running, plot=plot, artifact=artifact
     )
-    from uqcli.stores.state import locked
+    from uqcli.engines.open import reusable_streams
+    from uqcli.stores.state import updated
     from uqcli.watch.run import run
 
     request = replace(
@@ -53,10 +53,16 @@ def watch(
         columns=column_overrides(columns, labels),
         cluster=clusters.cluster,
     )
-    with ExitStack() as stack:
-        if request.state is not None:
-            request = replace(request, content=stack.enter_context(locked(request.state)))
-        deliver(run(request), reporting, context=context, output=request.state, plot=plot)
+
+    def watched(content: bytes | None) -> None:
+        result = run(replace(request, content=content))
+        deliver(result, reporting, context=context, output=request.state, plot=plot)
+
+    if request.state is None:
+        watched(None)
+        return
+    with reusable_streams():  # another run may be faster with a state in a store
+        updated(request.state, watched)
 
 
 def _check(request: WatchRequest, inputs: list[str] | None) -> None:

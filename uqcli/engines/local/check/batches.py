@@ -36,7 +36,15 @@ from uqcli.engines.local.check.values import key_texts, number_kinds, whole_numb
 from uqcli.engines.local.read.batch import Batch
 from uqcli.engines.local.read.columnar import ColumnarSource
 from uqcli.engines.local.read.failures import reading
-from uqcli.engines.local.read.open import Block, Load, OpenedInput, loads_of, open_sources, report_reading
+from uqcli.engines.local.read.open import (
+    Block,
+    Load,
+    OpenedInput,
+    in_turn,
+    loads_of,
+    open_sources,
+    report_reading,
+)
 from uqcli.engines.probabilities import levels_of, predictions
 from uqcli.engines.protocol import GroupSize, SourceSummary
 from uqcli.engines.refusals import no_match, repeated_ids, unused_labels
@@ -56,7 +64,7 @@ class Labels:
         read = replace(options, required_columns=(labels.on, column), text_columns=(labels.on,))
         parts = []
         with open_sources(resolve_inputs((labels.file,), read), read) as sources:
-            for source in sources:
+            for source in in_turn(sources):
                 require_id(source.columns, source.origin.display_name, labels.on)
                 require_id(source.columns, source.origin.display_name, column, option="label")
                 for batch in source.batches([labels.on, column]):
@@ -410,7 +418,7 @@ class LocalBatches:
 
         def loads() -> Generator[tuple[int, Load | None]]:
             first = start
-            for index, source in enumerate(sources):
+            for index, source in enumerate(in_turn(sources)):
                 rows = self._rows_by_input[index] if start else 1
                 if first < rows:
                     for load in loads_of(source, columns, first, self._max_rows, kinds):

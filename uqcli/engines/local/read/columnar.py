@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import polars as pl
 
@@ -34,7 +35,9 @@ from uqcli.engines.local.read.sizes import (
     longest_text,
     pieces_of,
 )
+from uqcli.engines.local.read.streams import copied
 from uqcli.stores.content import LocalFile, Seekable
+from uqcli.stores.failures import Patience, patiently
 from uqcli.stores.limits import GROUP_BYTES
 
 if TYPE_CHECKING:
@@ -109,7 +112,7 @@ class ColumnarSource:
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 return int(self._metadata.num_rows)
-            if self.origin.is_remote:
+            if self._is_remote:
                 return None
             with self._open_arrow() as (_, batches):
                 return sum(map(len, batches))
@@ -120,7 +123,7 @@ class ColumnarSource:
         with reading(self.origin):
             if self.origin.format is FileFormat.PARQUET:
                 return int(self._metadata.num_rows) == 0
-            if self.origin.is_remote:
+            if self._is_remote:
                 return False
             with self._open_arrow() as (_, batches):
                 return not any(map(len, batches))
@@ -160,17 +163,31 @@ class ColumnarSource:
                 first, groups, size = row, [], 0
 
     @property
-    def path(self) -> Path | None:
-        """Path of a local Parquet file all of whose columns are in the file; None for others."""
-        if (
-            self.origin.format is not FileFormat.PARQUET
-            or not isinstance(self._content, LocalFile)
-            or self._keys
-        ):
-            return None
+    def _is_remote(self) -> bool:
+        """Whether each read of it is a request."""
+        return not isinstance(self._content, LocalFile)
+
+    @property
+    def is_for_polars(self) -> bool:
+        """Whether it is Parquet with all its columns in the file, of types that polars reads alike."""
+        if self.origin.format is not FileFormat.PARQUET or self._keys:
+            return False
         schema = self._metadata.schema
         kinds = {schema.column(index).physical_type for index in range(len(schema))}
-        return None if "INT96" in kinds else self._content.path  # polars reads such times otherwise
+        return "INT96" not in kinds  # times that polars reads otherwise
+
+    def copied(self, stack: ExitStack) -> ColumnarSource:
+        """Return it as a file of this machine: an object is copied until the stack ends."""
+        if not self._is_remote:
+            return self
+        with reading(self.origin), self._content.opened() as stream:
+            content = LocalFile.from_path(copied(stream, stack))
+        return ColumnarSource(self.origin, content, self._text_columns)
+
+    @property
+    def path(self) -> Path:
+        """Path of a file of this machine."""
+        return cast(LocalFile, self._content).path
 
     def has_groups_for_threads(self, columns: Sequence[str]) -> bool:
         """Whether threads load row groups one by one: of local Parquet, small or with enough groups."""
@@ -189,16 +206,22 @@ class ColumnarSource:
         import pyarrow.parquet as pq
 
         with self._parquet_input() as source:
-            metadata = pq.read_metadata(source)
+            metadata = patiently(lambda: pq.read_metadata(source))
         # a signature follows a footer that can be read though columns are encrypted, and pyarrow would
         # abort the process where it is asked about such a column
-        content = self._content
-        with content.opened() if isinstance(content, LocalFile) else content.mapped() as handle:
-            handle.seek(-_TRAILER_BYTES, os.SEEK_END)
-            footer_bytes = int.from_bytes(handle.read(_LENGTH_BYTES), "little")
+        footer_bytes = int.from_bytes(self._length_of_footer(), "little")
         if footer_bytes != metadata.serialized_size:
             raise OSError("it has encrypted metadata")
         return metadata
+
+    def _length_of_footer(self) -> bytes:
+        if isinstance(self._content, LocalFile):  # mapping it would take addresses of a limited process
+            with self._content.opened() as file:
+                file.seek(-_TRAILER_BYTES, os.SEEK_END)
+                return file.read(_LENGTH_BYTES)
+        with self._content.mapped() as handle:
+            place = handle.size() - _TRAILER_BYTES
+            return bytes(patiently(lambda: handle.read_at(_LENGTH_BYTES, place)))
 
     @property
     def row_bytes(self) -> float:
@@ -288,7 +311,7 @@ class ColumnarSource:
         row_group = self._metadata.row_group(group)
         if not leaf.has_dictionary(row_group):
             return 0
-        if self.origin.is_remote:
+        if self._is_remote:
             return _LONG_BYTES + 1 if leaf.is_flat else 0
         if (group, leaf.index) not in self._longest:
             options = {"metadata": self._metadata, "read_dictionary": [leaf.path]}
@@ -354,13 +377,13 @@ class ColumnarSource:
     def _parquet_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         import pyarrow.parquet as pq
 
-        is_remote = self.origin.is_remote
+        is_remote = self._is_remote
         # buffers grow with the size of a request: read part by part
         groups = self._group_rows
         options = self._options(columns, range(len(groups)))
         with (
             self._parquet_input() as source,
-            pq.ParquetFile(source, pre_buffer=is_remote, **options) as parquet,
+            pq.ParquetFile(source, metadata=self._metadata, pre_buffer=is_remote, **options) as parquet,
         ):
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
@@ -373,11 +396,8 @@ class ColumnarSource:
                 if is_remote
                 else [remaining_groups if first else None]
             )
-            batches = (
-                batch
-                for row_groups in fetches
-                for batch in parquet.iter_batches(batch_size=max_rows, row_groups=row_groups, columns=columns)
-            )
+            options = {"batch_size": max_rows, "columns": columns}
+            batches = (batch for groups in fetches for batch in _patient_batches(parquet, groups, options))
             rows = max(1, sum(groups))
             for first_row, batch in _at_rows(batches, row):
                 self.share = (first_row + len(batch)) / rows
@@ -428,11 +448,11 @@ class ColumnarSource:
         import pyarrow as pa
 
         options = None
-        if self.origin.is_remote and columns:
+        if self._is_remote and columns:
             indices = [index for index, name in enumerate(self._schema.names) if name in columns]
             options = pa.ipc.IpcReadOptions(included_fields=indices)
         with self._content.mapped() as mapped:
-            head = mapped.read(SIGNATURE_BYTES)
+            head = patiently(lambda: mapped.read_at(SIGNATURE_BYTES, 0))
             if head.startswith(b"FEA1"):
                 raise DataError(
                     f"{self.origin.display_name} is Feather of version 1",
@@ -440,12 +460,16 @@ class ColumnarSource:
                     remedy="write it again with pyarrow.feather.write_feather",
                 )
             if head.startswith(b"ARROW1"):
-                reader = pa.ipc.open_file(mapped, options=options)
-                yield reader.schema, map(reader.get_batch, range(reader.num_record_batches))
+                reader = patiently(lambda: pa.ipc.open_file(mapped, options=options))
+                yield reader.schema, _record_batches_of(reader)
             else:
-                mapped.seek(0)
                 stream = pa.ipc.open_stream(mapped)
                 yield stream.schema, stream
+
+
+def _record_batches_of(reader: pa.ipc.RecordBatchFileReader) -> Iterator[pa.RecordBatch]:
+    for index in range(reader.num_record_batches):
+        yield patiently(lambda: reader.get_batch(index))  # noqa: B023  called at once
 
 
 def _groups_to_fetch(
@@ -469,6 +493,22 @@ def _groups_to_fetch(
         total_size += size
     if fetched_together:
         yield fetched_together
+
+
+def _patient_batches(
+    parquet: pq.ParquetFile, row_groups: list[int] | None, options: dict[str, Any]
+) -> Iterator[pa.RecordBatch]:
+    """Iterate over batches; where a store throttles one, they are read again from the first of the groups."""
+    patience, done = Patience(), 0
+    while True:
+        try:
+            for batch in islice(parquet.iter_batches(row_groups=row_groups, **options), done, None):
+                done += 1
+                yield batch
+        except OSError as error:
+            patience.wait(error)
+        else:
+            return
 
 
 def _at_rows(batches: Iterable[pa.RecordBatch], row: int) -> Iterator[BatchAtRow]:

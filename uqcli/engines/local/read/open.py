@@ -6,11 +6,13 @@ text for CSV and JSON lines, Arrow record batches otherwise.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar, cast
 
 import pyarrow as pa
 
@@ -28,7 +30,10 @@ from uqcli.engines.local.read.json_lines import JsonBlock, JsonSource
 from uqcli.engines.local.read.streams import copied, open_stream, size_of
 from uqcli.engines.request import ReadOptions
 from uqcli.stores.content import LocalFile, Seekable
-from uqcli.stores.limits import MAX_PARALLEL
+from uqcli.stores.limits import parallel_objects
+
+if TYPE_CHECKING:
+    from uqcli.stores.bucket import StoredObject
 
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
@@ -39,6 +44,8 @@ Block: TypeAlias = CsvBlock | JsonBlock | pa.RecordBatch
 
 Load: TypeAlias = Callable[[], Iterator[Batch]]
 """Loads consecutive batches of an input."""
+
+S = TypeVar("S", bound="OpenedInput")
 
 _FEW_BYTES: Final = 1 << 18
 """Size up to which a file is read sooner than a thread has begun, as each of many files."""
@@ -87,12 +94,44 @@ def open_sources(origins: Sequence[Origin], options: ReadOptions) -> Iterator[tu
 
 def _read_beginnings(sources: Sequence[OpenedInput]) -> None:
     """Read the beginning of all objects in parallel, since each request has latency."""
-    remote_sources = [
-        opened for opened in sources if isinstance(opened.origin, InputFile) and opened.origin.is_remote
-    ]
-    if len(remote_sources) > 1:
-        with Threads(MAX_PARALLEL) as pool:
-            list(pool.map(lambda source: source.columns, remote_sources))
+    objects = [(source, stored) for source in sources if (stored := _object_of(source)) is not None]
+
+    def begin(pair: tuple[OpenedInput, StoredObject]) -> None:
+        source, stored = pair
+        stored.fetch()  # in parallel, while Python 3.11 computes the property one by one
+        _ = source.columns
+
+    if len(objects) > 1:
+        with Threads(parallel_objects()) as pool:
+            list(pool.map(begin, objects))
+
+
+def in_turn(sources: Sequence[S]) -> Iterator[S]:
+    """Iterate over opened inputs, while the small objects among the next ones are fetched in parallel."""
+    waiting: deque[tuple[S, Future[bytes | None] | None]] = deque()
+    count = parallel_objects()
+    with Threads(count) as pool:  # without objects it starts no thread
+        for source in sources:
+            stored = _object_of(source)
+            is_fetched = stored is not None and stored.is_small()
+            waiting.append((source, pool.submit(stored.fetch) if stored and is_fetched else None))
+            if len(waiting) > count:
+                yield _fetched(*waiting.popleft())
+        while waiting:
+            yield _fetched(*waiting.popleft())
+
+
+def _object_of(source: OpenedInput) -> StoredObject | None:
+    """Return the object of a store that an input is; None for others."""
+    origin = source.origin
+    is_object = isinstance(origin, InputFile) and origin.regular and origin.is_remote
+    return cast("StoredObject", cast(InputFile, origin).content) if is_object else None
+
+
+def _fetched(source: S, fetching: Future[bytes | None] | None) -> S:
+    if fetching is not None:
+        fetching.result()
+    return source
 
 
 def _is_empty(source: OpenedInput) -> bool:

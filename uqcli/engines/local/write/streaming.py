@@ -19,7 +19,7 @@ from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Bools
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
-from uqcli.base.running.concurrency import ahead
+from uqcli.base.running.concurrency import Threads, ahead
 from uqcli.base.running.memory import is_scarce
 from uqcli.base.running.messages import report_progress, rows_read
 from uqcli.engines.inputs import format_of, inferred_format
@@ -32,11 +32,12 @@ from uqcli.engines.local.read.csv_source import CsvSource, batch_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
 from uqcli.engines.local.read.json_lines import JsonBlock, JsonSource
-from uqcli.engines.local.read.open import Block, OpenedInput, report_reading
+from uqcli.engines.local.read.open import Block, OpenedInput, in_turn, report_reading
 from uqcli.engines.local.write.layout import VIEW_REPLACEMENTS, Layout, plan_layout
 from uqcli.engines.local.write.sinks import CsvSink, JsonSink, Sink, open_sink
 from uqcli.engines.probabilities import outside
 from uqcli.engines.protocol import AddedColumns, StreamRequest, StreamSummary
+from uqcli.stores.limits import parallel_objects
 from uqcli.stores.output import can_queue, open_output
 
 
@@ -49,7 +50,7 @@ def stream_through(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     csv = _csv_sink(sources, request, layout)
     with open_sink(output.target, output_format, layout.schema, csv, output.queue) as sink:
         first_row = 0
-        for input_index, source in enumerate(sources):
+        for input_index, source in enumerate(in_turn(sources)):
             checker = RowChecker(
                 roles=request.data.roles, on_invalid=request.data.on_invalid, first_row=first_row
             )
@@ -261,26 +262,39 @@ _OTHER_METADATA: Final = (b"ARROW:", b"PARQUET:")
 
 
 def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> StreamSummary | None:
-    """Apply a rule to local Parquet files of one schema whose columns come back as they were.
+    """Apply a rule to Parquet files of one schema whose columns come back as they were.
 
-    Nothing is written, and None returned, for other files and columns, and after any error. Whatever stands
-    in the way is left to ``stream_through``, which knows how to name it.
+    Objects of a store are copied to this machine first, since polars would hold them in memory, and no
+    output may depend on where its input is. Nothing is written, and None returned, for other files and
+    columns, and after any error. Whatever stands in the way is left to ``stream_through``, which knows how to
+    name it.
     """
     files = [source for source in sources if isinstance(source, ColumnarSource)]
-    paths = [path for file in files if (path := file.path) is not None]
     target, output_format = request.output.target, request.output.output_format
-    if len(paths) < len(sources) or format_of(target, output_format) is not FileFormat.PARQUET:
+    if len(files) < len(sources) or format_of(target, output_format) is not FileFormat.PARQUET:
+        return None
+    if not all(file.is_for_polars for file in files):
         return None
     schema = plan_layout(sources, request, FileFormat.PARQUET).schema
     same = all(file.arrow_schema.equals(files[0].arrow_schema) for file in files)
-    decided = _Decided(files, request)
-    is_large = sum(decided.sizes) >= MIN_ROWS
+    is_large = sum(file.rows_expected() or 0 for file in files) >= MIN_ROWS
     if not (is_large and same and can_queue(target) and all(map(_comes_back, schema))):
         return None
-    if any(file.has_long_texts for file in files):
-        return None
+    with ExitStack() as copies:
+        with Threads(parallel_objects()) as pool:
+            files = list(pool.map(lambda file: file.copied(copies), files))
+        if any(file.has_long_texts for file in files):
+            return None
+        return _streamed(files, schema, request)
+
+
+def _streamed(
+    files: Sequence[ColumnarSource], schema: pa.Schema, request: StreamRequest
+) -> StreamSummary | None:
+    """Apply a rule to local files; None after any error."""
+    decided = _Decided(files, request)
     try:
-        with ExitStack() as held, open_output(target, request.output.queue) as stream:
+        with ExitStack() as held, open_output(request.output.target, request.output.queue) as stream:
             for file in files:
                 held.enter_context(file.held())
                 with reading(file.origin):
@@ -288,7 +302,7 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
             metadata = {key.decode(): value.decode() for key, value in (schema.metadata or {}).items()}
             metadata["ARROW:schema"] = base64.b64encode(schema.serialize()).decode()
             with pl.Config(streaming_chunk_size=_batch_rows(files)):
-                decided.rows(paths).sink_parquet(
+                decided.rows([file.path for file in files]).sink_parquet(
                     stream, compression="zstd", row_group_size=_ROWS_PER_GROUP, metadata=metadata
                 )
     except (Exception, pl.exceptions.PanicException):
