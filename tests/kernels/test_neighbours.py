@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from uqcli.kernels import neighbours
 from uqcli.kernels.neighbours import add_neighbours, weighted_sums
 
 
@@ -17,12 +18,15 @@ def one_by_one(weight, amounts, position):
     return sums[0] + sums[1]
 
 
-@pytest.mark.parametrize("form", ["python", "arrays", "compiled"])
+@pytest.mark.parametrize("form", ["python", "arrays", "matrices", "compiled"])
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 15, 16, 37])
-def test_sums_are_those_of_loops_to_the_last_bit(form, size):
+def test_sums_are_those_of_loops_to_the_last_bit(form, size, monkeypatch):
     random = np.random.default_rng(size)
     weights, amounts = random.random((2, 2 * size - 1)), random.normal(size=(3, size))
     which, sums = np.array([1, 0, 1]), np.empty((3, size))
+    if form == "matrices":  # as where numpy adds in another order
+        monkeypatch.setattr(neighbours, "_einsum_is_alike", lambda: False)
+        form = "arrays"
     getattr(add_neighbours, form)(weights, which, amounts, sums, np.empty((2, size)))
     assert sums.tolist() == [
         [one_by_one(weights[kind], table, position) for position in range(size)]

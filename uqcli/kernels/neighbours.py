@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from uqcli.base.counts import Floats, Ints, Matrix
-from uqcli.base.defaults import ROWS_PER_STEP
 from uqcli.kernels.compile import kernel_beside
 
 _BLOCK: Final = 8
@@ -16,6 +16,10 @@ _BLOCK: Final = 8
 
 The rest, less than a block, is added from the first to the last.
 """
+
+
+_PRODUCTS_PER_STEP: Final = 1000
+"""Products that numpy adds up in the time of a loop step of Python."""
 
 
 def weighted_sums(weights: Matrix, which: Ints, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -29,14 +33,36 @@ def weighted_sums(weights: Matrix, which: Ints, amounts: NDArray[np.float64]) ->
     flat = amounts.reshape(-1, size)
     sums = np.empty_like(flat)
     scratch = np.empty((2, size))
-    steps = flat.size * size // ROWS_PER_STEP
+    steps = flat.size * size // _PRODUCTS_PER_STEP
     add_neighbours.run(steps, weights, np.repeat(which, rows), flat, sums, scratch)
     return sums.reshape(amounts.shape)
 
 
 def _add_neighbours(weights: Matrix, which: Ints, amounts: Matrix, sums: Matrix, scratch: Floats) -> None:
-    """Do the same with array functions, which add matrices in the order of the kernel."""
+    """Do the same with array functions."""
     del scratch
+    add = _einsum if _einsum_is_alike() else _matrices
+    add(weights, which, amounts, sums)
+
+
+@cache
+def _einsum_is_alike() -> bool:
+    """Whether numpy adds products in this order, as it does on processors that round each product."""
+    weights, amounts = np.sqrt(np.arange(1.0, 38.0))[np.newaxis], np.sqrt(np.arange(2.0, 21.0))[np.newaxis]
+    which, (found, expected) = np.zeros(1, dtype=np.int64), np.empty((2, *amounts.shape))
+    _einsum(weights, which, amounts, found)
+    _matrices(weights, which, amounts, expected)
+    return np.array_equal(found, expected)
+
+
+def _einsum(weights: Matrix, which: Ints, amounts: Matrix, sums: Matrix) -> None:
+    windows = np.lib.stride_tricks.sliding_window_view(weights, amounts.shape[1], axis=1)[:, ::-1]
+    for table, kind in enumerate(which.tolist()):
+        np.einsum("ij,j->i", windows[kind], amounts[table], out=sums[table])
+
+
+def _matrices(weights: Matrix, which: Ints, amounts: Matrix, sums: Matrix) -> None:
+    """Add matrices one after another, in the order of the kernel."""
     size = amounts.shape[1]
     places = np.arange(size + size % 2).reshape(-1, 2)
     whole = size // _BLOCK * (_BLOCK // 2)
