@@ -143,9 +143,7 @@ class Temporary:
     def move_into_place(self, path: Path, target: str) -> None:
         """Rename it into place; the thread that ends the process knows whether this has happened."""
         try:
-            if IS_WINDOWS:  # where the folder gives the permissions, and a read-only file cannot be removed
-                self._release()
-            else:
+            if not IS_WINDOWS:  # where the folder gives the permissions, and a read-only file stays for ever
                 os.chmod(self.path, _mode_of(path))  # noqa: PTH101  names may be any bytes
             with changing:
                 self.rename(path)
@@ -156,6 +154,8 @@ class Temporary:
 
     def rename(self, path: Path) -> None:
         """Rename it, complete and without notice, as a file that is not among the run's results."""
+        if IS_WINDOWS:  # where no open file can be renamed
+            self._release()
         with changing:
             change(os.replace, self.path, path)
             _temporaries.discard(self.path)
