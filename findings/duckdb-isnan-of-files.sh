@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# DuckDB answers isnan() of a Parquet column from the file's statistics, in which no NaN can stand.
+# DuckDB answers isnan() of a Parquet column from the file's statistics, which leave NaN out.
 #
 # One would guess: a query gives the same rows from a file as from a table that was loaded from it.
 # What happens: minimum and maximum of a column in a Parquet file leave NaN out, as the format asks of writers.
 #   DuckDB concludes from 30 and 60 that no value is NaN, and replaces isnan(x) by false. The values are still
 #   NaN: from the file the filter finds no row, from memory it finds one. NOT isfinite(x) is right in both.
-# Why: the statistics bound the numbers that are in order, and the optimiser takes them for bounds of all.
+# Why: the statistics bound only the numbers that can be ordered, and the optimiser takes them for bounds of all.
 # Who meets it: exported decision trees and any SQL that sends NaN one way, where pandas, polars or pyarrow
 #   wrote the file. A check against a table in memory agrees with the program, and production does not.
 source "$(dirname "$0")/common.sh"

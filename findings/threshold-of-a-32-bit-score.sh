@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A 32-bit score of 0.7 reaches the threshold 0.7 in DuckDB, polars and pandas, and in no other engine.
+# A 32-bit score of 0.7 reaches the threshold 0.7 in DuckDB, polars and pandas, and not in four other engines.
 #
 # One would guess: `score >= 0.7` on a FLOAT column gives the same rows in every engine, as all follow IEEE
 #   754.

@@ -76,6 +76,7 @@ def controlled(
     thresholds: Floats,
     *,
     from_safest: bool = False,
+    learns: Bools | None = None,
 ) -> float | None:
     """Choose the threshold of MAPIE's risk control: the best among certified thresholds.
 
@@ -91,6 +92,8 @@ def controlled(
     from_safest
         Whether thresholds are tested one after another from the safest until one fails, which MAPIE calls a
         fixed sequence. By default it tests them together (Bonferroni-Holm).
+    learns
+        Rows from which the order of such a sequence is learned, which then test nothing.
 
     Returns
     -------
@@ -109,8 +112,16 @@ def controlled(
         confidence_level=1 - risk,
         # a sequence is tested from its end
         list_predict_params=thresholds[::-1] if from_safest and names == ["recall"] else thresholds,
-        fwer_method="fixed_sequence" if from_safest else "bonferroni_holm",
+        fwer_method="split_fixed_sequence"
+        if learns is not None
+        else "fixed_sequence"
+        if from_safest
+        else "bonferroni_holm",
     )
-    control.calibrate(score[:, None], label.astype(np.int64))
+    tests = np.ones(len(label), dtype=np.bool_)
+    if learns is not None:
+        control.learn_fixed_sequence_order(score[learns, None], label[learns].astype(np.int64))
+        tests = ~learns
+    control.calibrate(score[tests, None], label[tests].astype(np.int64))
     best = control.best_predict_param
     return None if best is None else float(best)

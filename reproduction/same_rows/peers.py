@@ -118,19 +118,19 @@ def others(score: np.ndarray, label: np.ndarray) -> None:
     from statsmodels.tools.sm_exceptions import MissingDataError
     from venn_abers import VennAbers
 
-    both = np.column_stack([1 - score, score])
     keep(
         "uncertainty-calibration",
         "uncertainty-calibration",
         {
-            "ece": calibration.get_ece(both, label, num_bins=BINS),
-            "calibration error": calibration.get_calibration_error(both, label),
-            "calibration error, not debiased": calibration.get_calibration_error(both, label, debias=False),
+            "ece": calibration.get_ece(score, label, num_bins=BINS),
+            "calibration error": calibration.get_calibration_error(score, label),
+            "calibration error, not debiased": calibration.get_calibration_error(score, label, debias=False),
         },
     )
     keep("relplot", "relplot", {"smooth ece": relplot.smECE(score, label.astype(float))})
     low, high = proportion_confint(HITS, ALERTS)
     all_low, all_high = proportion_confint(HITS, HITS)
+    exact_low, exact_high = proportion_confint(HITS, ALERTS, method="beta")
     try:
         odds = np.log(score / (1 - score))
         slope = str(statsmodels.Logit(label, statsmodels.add_constant(odds)).fit(disp=0).params[1])
@@ -146,6 +146,8 @@ def others(score: np.ndarray, label: np.ndarray) -> None:
         {
             "interval, low": low,
             "interval, high": high,
+            "interval by beta, low": exact_low,
+            "interval by beta, high": exact_high,
             "interval of all hits, low": all_low,
             "interval of all hits, high": all_high,
             "slope": slope,
@@ -227,7 +229,7 @@ def engines(score: np.ndarray) -> None:
 def with_torch(score: np.ndarray, label: np.ndarray) -> None:
     """Calibration errors and losses of packages on torch."""
     import torch
-    from netcal.metrics import ACE, ECE, MCE
+    from netcal.metrics import ECE, MCE
     from torchmetrics.classification import BinaryCalibrationError, BinaryPrecision
 
     probability, target = torch.tensor(score), torch.tensor(label)
@@ -236,7 +238,7 @@ def with_torch(score: np.ndarray, label: np.ndarray) -> None:
         "netcal",
         {
             "ece": ECE(BINS).measure(score, label),
-            "ace": ACE(BINS).measure(score, label),
+            "ace": ECE(BINS, equal_intervals=False).measure(score, label),
             "mce": MCE(BINS).measure(score, label),
         },
     )
@@ -245,6 +247,7 @@ def with_torch(score: np.ndarray, label: np.ndarray) -> None:
         "torchmetrics",
         {
             "ece": float(BinaryCalibrationError(n_bins=BINS)(probability, target)),
+            "ece, 32 bits": float(BinaryCalibrationError(n_bins=BINS)(probability.float(), target)),
             "precision without alerts": float(BinaryPrecision()(probability * 0.1, target)),
         },
     )
