@@ -82,7 +82,7 @@ CASES = {
     "boundary fit.csv --max-selected 200% --algorithm st": (2, "max-selected is '200%'; expected"),
     "watch rule.json fit.csv --state bad.state": (
         5,
-        "expected the state of a watch; name another --state FILE",
+        "expected the state of a watch; restore it, or name another --state FILE",
     ),
 }
 """Exit code and a part of the message, by command line."""

@@ -5,6 +5,7 @@ import os
 import resource
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -196,3 +197,79 @@ def test_refusals_name_the_state(uqcli, store, watched, short_limits, refusal, m
     assert (outcome.code, outcome.out) == (3, b"")
     assert outcome.err.startswith(f"error: cannot {doing} '{STATE}': {message}")
     assert "watch.json" not in store.objects["bucket"]
+
+
+def test_an_empty_state_is_refused_as_an_empty_file_is(uqcli, store, watched):
+    store.objects["bucket"]["watch.json"] = b""
+    (Path.cwd() / "watch.json").write_bytes(b"")
+    for line in (LINE, (*LINE[:-1], "watch.json")):
+        for batches in (["1.csv"], []):
+            outcome = uqcli(*line, *batches)
+            assert (outcome.code, outcome.out) == (5, b"")
+            assert outcome.err == (
+                f"error: the state file '{line[-1]}' is empty; expected a state that uqcli watch wrote; "
+                "restore it, or remove it to begin anew\n"
+            )
+    assert store.objects["bucket"]["watch.json"] == b""
+
+
+@pytest.mark.parametrize("share", [0.5, 0.99])
+def test_a_damaged_state_is_to_be_restored(uqcli, store, watched, share):
+    (whole,) = states_with(uqcli, store, 1)
+    damaged = whole[: int(share * len(whole))]
+    for content in (damaged, whole.replace(b'"successes": ', b'"successes": 1')):
+        store.objects["bucket"]["watch.json"] = content
+        outcome = uqcli(*LINE, "2.csv")
+        assert (outcome.code, outcome.out) == (5, b"")
+        assert outcome.err.endswith("expected the state of a watch; restore it, or name another --state FILE\n")
+        assert store.objects["bucket"]["watch.json"] == content
+
+
+def test_a_busy_store_is_waited_for_as_long_as_the_docs_say(uqcli, store, watched, monkeypatch):
+    waits = (0.01, 0.02, 0.04, 0.08, 0.16)
+    monkeypatch.setattr(limits, "THROTTLED_SECONDS", waits)
+    for method in ("GET", "PUT"):
+        for times, code in ((len(waits), 0), (len(waits) + 1, 3)):
+            store.objects["bucket"].pop("watch.json", None)
+            refusals = iter([(503, "SlowDown")] * times)
+            store.refuse = lambda used, path, method=method, refusals=refusals: (
+                next(refusals, None) if used == method and path.endswith("watch.json") else None
+            )
+            outcome = uqcli(*LINE, "1.csv", "--json")
+            assert outcome.code == code, outcome.err
+            assert next(refusals, None) is None
+            assert ("asked again for 0.31 seconds (HTTP 503 SlowDown)" in outcome.err) == (code == 3)
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_a_store_that_does_not_answer_is_named(uqcli, store, watched, short_limits, monkeypatch, method):
+    serve, sent = store.serve, []
+
+    def silent(request):
+        if request.command == method and "watch.json" in request.path:
+            sent.append(request.command)
+            time.sleep(1.5)
+            request.close_connection = True
+        else:
+            serve(request)
+
+    monkeypatch.setattr(store, "serve", silent)
+    outcome = uqcli(*LINE, "1.csv")
+    doing = "read" if method == "GET" else "write"
+    assert outcome.code == 3
+    assert outcome.err == (
+        f"error: cannot {doing} '{STATE}': no answer within 1 seconds; check the network and the endpoint\n"
+    )
+    assert len(sent) == limits.ATTEMPTS
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_two_runs_that_count_the_same_batch_do_not_both_report_it(uqcli, store, watched, strict):
+    (theirs,) = states_with(uqcli, store, 1)
+    options = ["--strict"] if strict else []
+    faster(store, [theirs])
+    outcome = uqcli(*LINE, "1.csv", "--json", *options)
+    again = uqcli(*LINE, "1.csv", "--json", *options)
+    assert (outcome.code, outcome.out, outcome.err) == (again.code, again.out, again.err)
+    assert outcome.code == 2 if strict else outcome.json["added"] == []
+    assert store.objects["bucket"]["watch.json"] == theirs

@@ -18,16 +18,13 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.interruption import changing, replacing
 from uqcli.stores import limits
 from uqcli.stores.address import Address
-from uqcli.stores.failures import store_failure
+from uqcli.stores.failures import Waits, store_failure
 from uqcli.stores.filesystem import settings_of
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 T = TypeVar("T")
-
-_RETRIES: Final = 10
-"""Attempts of a request within the seconds for which a busy store is waited for."""
 
 
 class ReplacedError(DataError):
@@ -41,10 +38,11 @@ class StoredState:
         self.name = name
         self._address = Address.parse(name)
         self._version: dict[str, Any] | None = None
+        self._was_repeated = False  # the last request
         self._store = self._asked("open", self._opened)
 
-    def read(self) -> bytes:
-        """Return the content, and remember its version; nothing if there is no object yet.
+    def read(self) -> bytes | None:
+        """Return the content, and remember its version; None if there is no object yet.
 
         Raises
         ------
@@ -53,12 +51,12 @@ class StoredState:
         """
         import obstore
 
-        def get() -> bytes:
+        def get() -> bytes | None:
             try:
                 answer = obstore.get(self._store, self._key)
             except FileNotFoundError:
                 self._version = None
-                return b""
+                return None
             stated = {"e_tag": answer.meta["e_tag"], "version": answer.meta["version"]}
             self._version = {name: text for name, text in stated.items() if text is not None}
             return bytes(answer.bytes())
@@ -67,6 +65,9 @@ class StoredState:
 
     def write(self, content: bytes) -> None:
         """Write the content if the object is the one that was read.
+
+        If the store refuses, and the object has this content, then the write was our own only if it was sent
+        more than once, since an answer may have been lost. Otherwise another run has counted the same rows.
 
         Raises
         ------
@@ -82,7 +83,7 @@ class StoredState:
             with changing, replacing(self.name):
                 self._asked("write", lambda: obstore.put(self._store, self._key, content, mode=mode))
         except ReplacedError:
-            if self.read() != content:  # else the answer to our own write was lost, and it was sent again
+            if not self._was_repeated or self.read() != content:
                 raise
 
     @property
@@ -98,14 +99,13 @@ class StoredState:
                 expected="the extra 'cloud'",
                 remedy='pip install "uqcli[cloud]"',
             ) from error
-        patience = timedelta(seconds=sum(limits.THROTTLED_SECONDS))
         options: Any = {
             "client_options": {
                 "allow_http": True,
                 "connect_timeout": timedelta(seconds=limits.CONNECT_SECONDS),
                 "timeout": timedelta(seconds=limits.REQUEST_SECONDS),
             },
-            "retry_config": {"max_retries": _RETRIES, "retry_timeout": patience},
+            "retry_config": {"max_retries": 0, "retry_timeout": timedelta(0)},  # see _repeated
             **settings_of(self._address),
         }
         return from_url(f"{self._address.scheme}://{self._address.bucket}", **options)
@@ -115,7 +115,7 @@ class StoredState:
         from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 
         try:
-            return request()
+            return self._repeated(request)
         except (AlreadyExistsError, PreconditionError) as error:
             raise ReplacedError(
                 f"the state '{self.name}' was written by other runs {limits.STATE_ATTEMPTS} times "
@@ -124,9 +124,24 @@ class StoredState:
                 remedy="run it again later",
             ) from error
         except (BaseError, OSError, ValueError) as error:
-            raise store_failure(self.name, error, doing) or DataError(
+            raise store_failure(self.name, error, doing, has_profiles=False) or DataError(
                 f"cannot {doing} '{self.name}': {type(error).__name__}", remedy="check the address"
             ) from error
+
+    def _repeated(self, request: Callable[[], T]) -> T:
+        """Send a request again after failures that may pass.
+
+        obstore could do so too, but then nobody would know whether a write had been sent before.
+        """
+        from obstore.exceptions import BaseError
+
+        waits, self._was_repeated = Waits(), False
+        while True:
+            try:
+                return request()
+            except BaseError as error:
+                waits.wait(error)
+                self._was_repeated = True
 
 
 _held: Final[ContextVar[StoredState | None]] = ContextVar("held", default=None)
@@ -134,8 +149,8 @@ _held: Final[ContextVar[StoredState | None]] = ContextVar("held", default=None)
 
 
 @contextmanager
-def held(name: str) -> Iterator[bytes]:
-    """Yield the content of a state, empty for none; until the block ends, it is written on a condition."""
+def held(name: str) -> Iterator[bytes | None]:
+    """Yield the content of a state, None if there is none; until the block ends, it is written on a condition."""
     state = StoredState(name)
     content = state.read()
     token = _held.set(state)

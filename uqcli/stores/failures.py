@@ -20,6 +20,10 @@ _DENIED_PATTERN: Final = (
     r"ACCESS_DENIED|INVALID_ACCESS_KEY_ID|SIGNATURE_DOES_NOT_MATCH|INVALID_CLIENT_TOKEN|EXPIRED_TOKEN|"
     r"InvalidAccessKeyId|ExpiredToken|status 40[13]|UNAUTHENTICATED|PERMISSION_DENIED|Authenti|Authoriz"
 )
+_PASSING_PATTERN: Final = (
+    r"status 5\d\d|INTERNAL_FAILURE|HTTP error: (?:error sending request|request or response body error)"
+)
+"""Failures that may pass, of requests that only we send again."""
 _THROTTLED_PATTERN: Final = (
     r"status (?:429|503)|SLOW_DOWN|THROTTLING|SERVICE_UNAVAILABLE|RESOURCE_EXHAUSTED|flush response stream"
 )
@@ -34,7 +38,7 @@ _PATTERNS: Final = (
     (
         _DENIED_PATTERN,
         "access is denied",
-        "check the credentials (environment or profile), what they may do, and the name",
+        "check the credentials ({places}), what they may do, and the name",
     ),
     (r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist", "there is no such bucket", "check the name"),
     (
@@ -54,7 +58,7 @@ _PATTERNS: Final = (
         "check the network and the endpoint",
     ),
     (
-        r"NETWORK_CONNECTION|curlCode|sending request|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
+        r"NETWORK_CONNECTION|curlCode|sending request|body error|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
         "the connection failed or was cut",
         "check the network and the endpoint",
     ),
@@ -62,25 +66,40 @@ _PATTERNS: Final = (
 )
 """Pattern of an error, its name in messages, and the remedy."""
 
-_STORE_ERROR: Final = re.compile(r"AWS Error|google::cloud|GCS|Azure|curlCode|Error performing")
+_STORE_ERROR: Final = re.compile(
+    r"AWS Error|google::cloud|GCS|Azure|curlCode|Error performing|Generic \w+ error"
+)
 
 
-def store_failure(name: str, error: BaseException, doing: str = "read") -> DataError | None:
-    """Convert an error to a DataError if a store caused it; None if the content may be the cause."""
+def store_failure(
+    name: str, error: BaseException, doing: str = "read", *, has_profiles: bool = True
+) -> DataError | None:
+    """Convert an error to a DataError if a store caused it; None if the content may be the cause.
+
+    The credentials of pyarrow may be in profiles, those of obstore may not.
+    """
     if isinstance(error, FileNotFoundError) or getattr(error, "errno", None) == errno.ENOENT:
         return no_object(name, doing)
-    text = " ".join(str(error).partition("Debug source:")[0].split())
-    text = text.replace("status code: ", "status ")  # as pyarrow says it
+    text = _text(error)
     if not _STORE_ERROR.search(text):
         return None
     for pattern, reason, remedy in _PATTERNS:
         if re.search(pattern, text):
             message = reason.format(seconds=limits.REQUEST_SECONDS, patience=sum(limits.THROTTLED_SECONDS))
-            message = f"cannot {doing} '{name}': {message} ({_detail(text)})"
-            if pattern is _DENIED_PATTERN and name.lower().startswith("s3://") and not _has_credentials():
-                message += f"; no credentials found in the environment or in '{_PROFILES}'"
-            return DataError(message, remedy=remedy)
+            known = _known(text)
+            message = f"cannot {doing} '{name}': {message}" + (f" ({known})" if known else "")
+            if pattern is _DENIED_PATTERN and name.lower().startswith("s3://"):
+                message += _missing_credentials(has_profiles=has_profiles)
+            places = "environment or profile" if has_profiles else "environment or role, no profile"
+            return DataError(message, remedy=remedy.format(places=places))
     return DataError(f"cannot {doing} '{name}': {_detail(text)}", remedy="check the address")
+
+
+def _text(error: BaseException) -> str:
+    """Return the text of an error, in the words of pyarrow; obstore names a timeout only to programmers."""
+    text, _, debugged = str(error).partition("Debug source:")
+    cause = " timed out" if "kind: Timeout" in debugged else ""
+    return " ".join(text.split()).replace("status code: ", "status ") + cause
 
 
 _PROFILES: Final = "~/.aws"
@@ -91,11 +110,16 @@ _CREDENTIALS: Final = (
 _PROFILE_FILES: Final = {"AWS_SHARED_CREDENTIALS_FILE": "credentials", "AWS_CONFIG_FILE": "config"}
 
 
-def _has_credentials() -> bool:
-    """Whether credentials of S3 are where its tools look for them; the machine may have a role beside."""
+def _missing_credentials(*, has_profiles: bool) -> str:
+    """Say that no credentials of S3 are where they are looked for; the machine may have a role beside."""
+    if any(map(os.environ.get, _CREDENTIALS)):
+        return ""
+    if not has_profiles:
+        return "; no credentials found in the environment"
     profiles = Path(os.path.expanduser(_PROFILES))  # noqa: PTH111  Path would fail without a home
     files = (Path(os.environ.get(name) or profiles / file) for name, file in _PROFILE_FILES.items())
-    return any(map(os.environ.get, _CREDENTIALS)) or any(file.is_file() for file in files)
+    is_there = any(file.is_file() for file in files)
+    return "" if is_there else f"; no credentials found in the environment or in '{_PROFILES}'"
 
 
 class Patience:
@@ -104,12 +128,32 @@ class Patience:
     def __init__(self) -> None:
         self._waits = iter(limits.THROTTLED_SECONDS)
 
-    def wait(self, error: OSError) -> None:
+    def wait(self, error: BaseException) -> None:
         """Wait before the request is sent again; raise the error if it is another, or waits are used up."""
-        seconds = next(self._waits, None) if re.search(_THROTTLED_PATTERN, str(error)) else None
+        seconds = next(self._waits, None) if re.search(_THROTTLED_PATTERN, _text(error)) else None
         if seconds is None:
             raise error
         time.sleep(seconds)
+
+
+class Waits(Patience):
+    """The waits of a request of a library that sends none again by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._attempts = 1
+
+    def wait(self, error: BaseException) -> None:
+        """Wait also after other failures that may pass, but fewer times."""
+        text = _text(error)
+        may_pass = re.search(_PASSING_PATTERN, text) is not None
+        if may_pass and not re.search(_THROTTLED_PATTERN, text):
+            self._attempts += 1
+            if self._attempts > limits.ATTEMPTS:
+                raise error
+            time.sleep(limits.THROTTLED_SECONDS[0])
+            return
+        super().wait(error)
 
 
 def patiently(request: Callable[[], T]) -> T:
@@ -177,6 +221,11 @@ def store_errors(name: str, doing: str = "read") -> Iterator[None]:
 
 def _detail(text: str) -> str:
     """Extract the HTTP status and the store's code; the rest of the message may hold keys and signatures."""
+    return _known(text) or "an error that has no name"
+
+
+def _known(text: str) -> str:
+    """Return the status and the code, empty if there are none."""
     if "flush response stream" in text:
         return "an answer without a name"
     name, code, status = (_found(pattern, text) for pattern in (_SDK_NAME, _OWN_CODE, _STATUS))
@@ -185,7 +234,7 @@ def _detail(text: str) -> str:
         status = status or str(_STATUS_OF[name])
     known = " ".join(part for part in (f"HTTP {status}" if status else "", code) if part)
     match = None if known else _ERROR_CODE.search(text)
-    return known or (match[0] if match else "an error that has no name")
+    return known or (match[0] if match else "")
 
 
 def _found(pattern: re.Pattern[str], text: str) -> str:

@@ -46,7 +46,7 @@ def updated(name: str, work: Callable[[bytes], T]) -> T:
     for left in reversed(range(limits.STATE_ATTEMPTS)):
         try:
             with unsaid(ReplacedError), held(name) as content:
-                return work(content)
+                return work(_of_a_watch(content, name))
         except ReplacedError:
             if not left:
                 raise
@@ -85,22 +85,27 @@ def locked(name: str) -> Iterator[bytes]:
         content = _content(path if is_beside else descriptor)
     except OSError as error:
         raise DataError(
-            f"cannot write the state file '{name}': {error.strerror or error}",
+            f"cannot open the state file '{name}': {error.strerror or error}",
             remedy="choose another place for the state file",
         ) from error
     release = partial(_release, descriptor, locked_path if is_beside else None)
     if is_beside:
         register_cleanup(release)
     try:
-        if content == b"":
-            raise ArtifactError(
-                f"the state file '{name}' is empty",
-                expected="a state that uqcli watch wrote",
-                remedy="restore it, or remove it to begin anew",
-            )
-        yield content or b""
+        yield _of_a_watch(content, name)
     finally:
         release()
+
+
+def _of_a_watch(content: bytes | None, name: str) -> bytes:
+    """Return the content of a state, empty for none; an empty state was cut, as uqcli writes none."""
+    if content == b"":
+        raise ArtifactError(
+            f"the state file '{name}' is empty",
+            expected="a state that uqcli watch wrote",
+            remedy="restore it, or remove it to begin anew",
+        )
+    return content or b""
 
 
 def _content(file: int | str) -> bytes | None:

@@ -107,6 +107,7 @@ def _watched(
 
 
 _OTHER = "name another --state FILE"
+_RESTORED = f"restore it, or {_OTHER}"
 
 
 def _by_day(request: WatchRequest, rule: Saved, saved: WatchArtifact | None) -> WatchRequest:
@@ -139,11 +140,12 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
         saved = decode(request.content, str(request.state))
     except ArtifactError as error:
         problem = error.found.replace("rule file", "state")
-        raise ArtifactError(problem, expected="the state of a watch", remedy=_OTHER) from error
+        raise ArtifactError(problem, expected="the state of a watch", remedy=_RESTORED) from error
     if not isinstance(saved, WatchArtifact):
         raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:
-        raise ArtifactError(f"'{request.state}': {saved.unsealed.replace('rule file', 'state')}")
+        problem = saved.unsealed.replace("rule file", "state")
+        raise ArtifactError(f"'{request.state}': {problem}", expected="the state of a watch", remedy=_RESTORED)
     if saved.artifact != _digest_of(rule):
         raise UsageError(
             f"'{request.state}' is the state of another rule", expected="the state of this one", remedy=_OTHER
