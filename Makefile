@@ -76,7 +76,7 @@ test-spark: $(STAMP) $(CLUSTER)/.installed ## run commands, engine tests and dra
 databases: $(STAMP) $(CLUSTER)/.installed ## run exported SQL in DuckDB, SQLite, PostgreSQL, MariaDB and Spark (needs Debian's postgresql and mariadb-server, Java 17): ROWS=1000000
 	DATABASE_ROWS=$(or $(ROWS),20000) UQCLI_CLUSTER_PYTHON=$(CLUSTER)/bin/python $(BIN)/pytest -p no:xdist tests/databases/test_databases.py
 
-operate: $(STAMP) ## run an evening of an unattended team with 25 faults (needs root, Debian's prometheus and prometheus-node-exporter; 4 minutes)
+operate: $(STAMP) ## run an evening of an unattended team with 28 faults (needs root, Debian's prometheus and prometheus-node-exporter; 4 minutes)
 	$(BIN)/pytest -p no:xdist tests/operate/test_evening.py
 
 browser: $(STAMP) ## look at the pages of every command in a browser (needs /usr/bin/chromium)

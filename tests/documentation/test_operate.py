@@ -15,9 +15,9 @@ from tests.operate.evening import page_with_table
 from uqcli.cli.app import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text()
-LINES = dict(re.findall(r"^[\d *]+ cd /srv/fraud && (uqcli (apply|evaluate) .*)$", PAGE, flags=re.MULTILINE))
+LINES = dict(re.findall(r"^[\d *]+ cd /srv/fraud && (?:find .* && )?(uqcli (apply|evaluate) .*)$", PAGE, flags=re.MULTILINE))
 COMMANDS = {name: line.replace("100000", "1500") for line, name in LINES.items()}
-SCRIPT = re.search(r"^#!/bin/sh\n# watch.sh\n.*?^esac\n", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
+SCRIPT = re.search(r"^#!/bin/sh\n# watch.sh\n.*?^exit \$code\n", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
 (PATH,) = re.findall(r"^PATH=(.*)$", PAGE, flags=re.MULTILINE)
 ROWS = 2000
 
@@ -99,7 +99,7 @@ def mail_of(line, folder, programs):
     process = subprocess.run(
         ["/bin/sh", "-c", line], cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
-    return process.stdout + process.stderr
+    return process.stdout + process.stderr, process.returncode
 
 
 def write_script(folder):
@@ -124,10 +124,13 @@ def test_each_alarm_is_mailed_once_and_every_error_each_time(tmp_path):
         ),  # --acknowledge, and a new alarm in the same week
     ]
     for code, alarm in nights:
-        (tmp_path / "watch.json").write_text(f'{{"promises": [{{"alarmed_at": {json.dumps(alarm)}}}]}}')
-        program.write_text(f"#!/bin/sh\ntest {code} = 0 || echo error {code} >&2\nexit {code}\n")
+        report = shlex.quote(f'{{"promises": [{{"alarmed_at": {json.dumps(alarm)}}}]}}')
+        printed = f"echo {report}\n" if code in (0, 6) else ""
+        program.write_text(f"#!/bin/sh\n{printed}test {code} = 0 || echo error {code} >&2\nexit {code}\n")
         program.chmod(0o755)
-        mails.append(mail_of(line, tmp_path, programs))
+        mail, ended = mail_of(line, tmp_path, programs)
+        assert ended == code  # for systemd
+        mails.append(mail)
     told = [int(mail.split()[1]) if mail else 0 for mail in mails]
     assert told == [0, 6, 0, 3, 2, 5, 0, 137, 6, 0, 0, 6]
 
@@ -137,7 +140,8 @@ def test_the_script_watches_until_somebody_acknowledges(folder):
     (folder / "prom").mkdir()
     line, programs = write_script(folder), Path(sys.executable).parent
     labelled = folder / "labelled"
-    assert "labelled" in mail_of(line, folder, programs)  # nothing there yet
+    mail, code = mail_of(line, folder, programs)
+    assert ("labelled" in mail, code) == (True, 3)  # nothing there yet
     labelled.mkdir()
     first = np.datetime64("2026-01-01")
     for day in range(130):
@@ -145,14 +149,14 @@ def test_the_script_watches_until_somebody_acknowledges(folder):
         if day >= 20:
             rows = rows.with_columns(label=pl.lit(0))
         rows.write_parquet(labelled / f"{day:03}.parquet")
-    mail = mail_of(line, folder, programs)
-    assert "precision" in mail
+    mail, code = mail_of(line, folder, programs)
+    assert ("precision" in mail, code) == (True, 6)
     assert (folder / "alarm").exists()
-    assert mail_of(line, folder, programs) == ""
+    assert mail_of(line, folder, programs) == ("", 6)
     samples = (folder / "prom/watch.prom").read_text()
     assert re.search(r"^uqcli_watch_(change_)?alarm\{.*\} 1$", samples, flags=re.MULTILINE)
     assert run(["watch", "boundary.json", "--state", "watch.json", "--acknowledge", "-q"]) == 0
-    assert mail_of(line, folder, programs) == ""
+    assert mail_of(line, folder, programs) == ("", 0)
     assert not (folder / "alarm").exists()
 
 

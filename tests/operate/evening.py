@@ -27,7 +27,7 @@ JOBS = {
     "apply": "apply boundary.json today.csv -q -o decisions.csv --report prom/apply.prom "
     '--fail-if "rows < 3000" '
     '--fail-if "selected == 0" --fail-if "selected_share > 0.5"',
-    "evaluate": "evaluate boundary.json labelled.csv -q --report prom/fraud.prom "
+    "evaluate": "evaluate boundary.json labelled.csv -q --report prom/evaluate.prom "
     '--fail-if "promise_broken == 1" --fail-if "rows < 3000"',
     "watch": "watch boundary.json labelled.csv --day day --matured 1 --state watch.json -q "
     "--report prom/watch.prom --report watch.md",
@@ -163,6 +163,25 @@ def late(evening):
     return evening.job("apply")
 
 
+def of_yesterday(evening):
+    """No new file has arrived, and that of the last night is still there."""
+    (moved,) = re.findall(r"&& (find .*?) && uqcli apply", PAGE.read_text())
+    subprocess.run(moved, shell=True, cwd=evening.folder, check=True)
+    assert (evening.folder / "today.csv").exists()  # it is new
+    os.utime(evening.folder / "today.csv", (time.time() - 24 * 3600,) * 2)
+    subprocess.run(moved, shell=True, cwd=evening.folder, check=True)
+    return evening.job("apply")
+
+
+def not_installed(evening):
+    """The crontab's PATH does not lead to the program."""
+    process = subprocess.run(
+        ["/bin/sh", "-c", f"uqcli {JOBS['apply']}"], cwd=evening.folder, env={"PATH": "/nowhere"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return process.returncode, process.stdout + process.stderr
+
+
 def full_disk(evening):
     disk = evening.folder / "disk"
     disk.mkdir()
@@ -294,7 +313,7 @@ def edited_rule(evening):
 
 def no_run(evening):
     """The machine was off for two nights."""
-    path = evening.folder / "prom" / "fraud.prom"
+    path = evening.folder / "prom" / "evaluate.prom"
     os.utime(path, (time.time() - 40 * 3600,) * 2)
     return 0, ""
 
@@ -312,6 +331,12 @@ def two_more_weeks(frame):
 
 FAULTS = (
     Fault(what="the file is late", cause=late, mail="cannot read 'today.csv'", alert="UqcliDown"),
+    Fault(
+        what="no new file; yesterday's is still there",
+        cause=of_yesterday,
+        mail="cannot read 'today.csv'",
+        alert="UqcliDown",
+    ),
     Fault(
         what="half a file", cause=today(lambda f: f.head(ROWS // 2)), code=6, mail="check failed: rows < 3000"
     ),
@@ -367,8 +392,16 @@ FAULTS = (
         mail="alarm: the rule no longer meets precision",
         alert="UqcliChangeAlarm",
     ),
+    Fault(
+        what="labels of a counted day change later",
+        cause=days(lambda f: f.with_columns(label=1 - pl.col("label"))),
+        code=2,
+        mail="is counted already, and its counts differ now",
+        alert="UqcliDown",
+    ),
+    Fault(what="uqcli is not on the PATH", cause=not_installed, code=127, mail="not found"),
     Fault(what="a full disk", cause=full_disk, mail="No space left on device", alert="UqcliDown"),
-    Fault(what="the run is killed", cause=killed, code=137, alert="UqcliDown"),
+    Fault(what="the run is killed", cause=killed, code=137, alert="UqcliDown", otherwise="`Killed`, or no mail"),
     Fault(what="more memory than allowed", cause=out_of_memory, mail="GB are allowed", alert="UqcliDown"),
     Fault(what="two jobs at once", cause=overlapping, code=0, otherwise="nobody: the second waits"),
     Fault(
@@ -388,7 +421,7 @@ FAULTS = (
     Fault(what="the store is busy", cause=throttled, code=0, otherwise="nobody: it is asked again"),
     Fault(what="no credentials", cause=without_credentials, mail="no credentials found", alert="UqcliDown"),
     Fault(
-        what="another run was faster with the state in the store",
+        what="another run wrote the state first",
         cause=faster_run,
         code=0,
         otherwise="nobody: it counts again",

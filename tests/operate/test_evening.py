@@ -48,9 +48,9 @@ def test_who_hears_of_a_fault(evening, alerts, fault):
 def test_a_job_that_never_wrote_its_samples_is_missed(evening, alerts):
     evening.start()
     alerts.require(set())
-    (evening.folder / "prom" / "fraud.prom").unlink()
+    (evening.folder / "prom" / "evaluate.prom").unlink()
     alerts.require({"UqcliAbsent"})
 
 
-def test_there_are_25_faults():
-    assert len(FAULTS) == len({fault.what for fault in FAULTS}) == 25
+def test_there_are_28_faults():
+    assert len(FAULTS) == len({fault.what for fault in FAULTS}) == 28

@@ -77,7 +77,7 @@ def check_store(address: Address, target: str) -> None:
 
     if address.is_folder:
         raise DataError(f"output '{target}' is a folder", expected="the name of an object")
-    with suppress(_DeniedError), store_errors(target, "write"):
+    with suppress(_DeniedError), store_errors(target, "reach"):
         try:
             store = filesystem_of(address)
             info = patiently(lambda: store.get_file_info(address.bucket))
