@@ -237,6 +237,11 @@ def test_a_full_disk_leaves_the_state_as_it_was(uqcli, files, tmp_path, monkeypa
             outcome = uqcli(*WATCH, "kept1.csv", "--state", state, "-q")
             assert outcome.code == 3
             assert f"cannot write '{state}': No space left on device; {left}; free some space" in outcome.err
+        (tmp_path / "gates.xml").write_text("<testsuites/>")
+        outcome = uqcli("evaluate", WATCH[1], "kept1.csv", "-q", "--report", "gates.xml")
+        assert outcome.code == 3
+        left = "the file there, if any, gives this error or is as it was"
+        assert f"cannot write 'gates.xml': No space left on device; {left}; free some space" in outcome.err
     assert state_of(tmp_path) == before
     assert uqcli(*WATCH, "kept1.csv", *STATE, "-q").code == 0
 

@@ -196,6 +196,7 @@ def test_refusals_name_the_state(uqcli, store, watched, short_limits, refusal, m
     doing = "read" if method == "GET" else "write"
     assert (outcome.code, outcome.out) == (3, b"")
     assert outcome.err.startswith(f"error: cannot {doing} '{STATE}': {message}")
+    assert ("(environment or role, no profile)" in outcome.err) == (refusal[0] == 403)
     assert "watch.json" not in store.objects["bucket"]
 
 
@@ -221,7 +222,9 @@ def test_a_damaged_state_is_to_be_restored(uqcli, store, watched, share):
         store.objects["bucket"]["watch.json"] = content
         outcome = uqcli(*LINE, "2.csv")
         assert (outcome.code, outcome.out) == (5, b"")
-        assert outcome.err.endswith("expected the state of a watch; restore it, or name another --state FILE\n")
+        assert outcome.err.endswith(
+            "expected the state of a watch; restore it, or name another --state FILE\n"
+        )
         assert store.objects["bucket"]["watch.json"] == content
 
 

@@ -15,7 +15,11 @@ from tests.operate.evening import page_with_table
 from uqcli.cli.app import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "operate.md").read_text()
-LINES = dict(re.findall(r"^[\d *]+ cd /srv/fraud && (?:find .* && )?(uqcli (apply|evaluate) .*)$", PAGE, flags=re.MULTILINE))
+LINES = dict(
+    re.findall(
+        r"^[\d *]+ cd /srv/fraud && (?:find .* && )?(uqcli (apply|evaluate) .*)$", PAGE, flags=re.MULTILINE
+    )
+)
 COMMANDS = {name: line.replace("100000", "1500") for line, name in LINES.items()}
 SCRIPT = re.search(r"^#!/bin/sh\n# watch.sh\n.*?^exit \$code\n", PAGE, flags=re.MULTILINE | re.DOTALL)[0]
 (PATH,) = re.findall(r"^PATH=(.*)$", PAGE, flags=re.MULTILINE)

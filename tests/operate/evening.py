@@ -401,7 +401,9 @@ FAULTS = (
     ),
     Fault(what="uqcli is not on the PATH", cause=not_installed, code=127, mail="not found"),
     Fault(what="a full disk", cause=full_disk, mail="No space left on device", alert="UqcliDown"),
-    Fault(what="the run is killed", cause=killed, code=137, alert="UqcliDown", otherwise="`Killed`, or no mail"),
+    Fault(
+        what="the run is killed", cause=killed, code=137, alert="UqcliDown", otherwise="`Killed`, or no mail"
+    ),
     Fault(what="more memory than allowed", cause=out_of_memory, mail="GB are allowed", alert="UqcliDown"),
     Fault(what="two jobs at once", cause=overlapping, code=0, otherwise="nobody: the second waits"),
     Fault(

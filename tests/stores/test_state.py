@@ -84,10 +84,7 @@ def test_paths_that_cannot_be_locked_are_refused(name):
 
 
 def test_a_missing_folder_is_an_error(tmp_path):
-    with (
-        pytest.raises(DataError, match="cannot open the state file"),
-        locked(str(tmp_path / "no" / "state")),
-    ):
+    with pytest.raises(DataError, match="cannot open the state file"), locked(str(tmp_path / "no" / "state")):
         pass
 
 

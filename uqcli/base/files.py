@@ -84,9 +84,10 @@ class _Replacement:
     temporary: Temporary
     path: Path
     target: str
+    is_report: bool
 
     def move_into_place(self) -> None:
-        with writing_errors(self.target):
+        with writing_errors(self.target, is_report=self.is_report):
             self.temporary.move_into_place(self.path, self.target)
 
     def remove(self) -> None:
@@ -94,9 +95,16 @@ class _Replacement:
 
 
 class OutputQueue:
-    """Regular files and objects that are written but stay hidden until ``commit``."""
+    """Regular files and objects that are written but stay hidden until ``commit``.
 
-    def __init__(self) -> None:
+    Attributes
+    ----------
+    has_reports
+        Whether they are reports, in whose place a failed run writes its error.
+    """
+
+    def __init__(self, *, has_reports: bool = False) -> None:
+        self.has_reports = has_reports
         self._waiting: list[PendingOutput] = []
 
     def __enter__(self) -> OutputQueue:
@@ -160,7 +168,7 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    with writing_errors(target):
+    with writing_errors(target, is_report=queue is not None and queue.has_reports):
         path = _final_path(target)
         if _is_replaceable(path):
             with _replacing(path, target, queue) as stream:
@@ -182,7 +190,7 @@ _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 @contextmanager
-def writing_errors(target: str, where: str = "") -> Iterator[None]:
+def writing_errors(target: str, where: str = "", *, is_report: bool = False) -> Iterator[None]:
     """Convert OSError to a DataError that names the output and, if given, where it is written temporarily."""
     try:
         yield
@@ -192,6 +200,8 @@ def writing_errors(target: str, where: str = "") -> Iterator[None]:
         reason = " ".join(filter(None, (error.strerror or str(error), where)))
         stood = os.path.isfile(target)  # noqa: PTH113  an old file, such as a state, which is replaced whole
         left = "the file there is as it was" if stood else "nothing was left there"
+        if is_report:
+            left = "the file there, if any, gives this error or is as it was"
         first = "free some space, or " if error.errno in _FULL else ""
         remedy = f"{left}; {first}choose another place"
         raise DataError(f"cannot write '{target}': {reason}", remedy=remedy) from error
@@ -243,7 +253,8 @@ def _replacing(path: Path, target: str, queue: OutputQueue | None) -> Iterator[B
             yield stream
             stream.flush()
         sync(stream.fileno())
-    settle(_Replacement(temporary=temporary, path=path, target=target), queue)
+    is_report = queue is not None and queue.has_reports
+    settle(_Replacement(temporary=temporary, path=path, target=target, is_report=is_report), queue)
 
 
 @contextmanager

@@ -249,7 +249,7 @@ def _write(
     saved: Mapping[str, bytes], reports: Sequence[tuple[str, bytes]], *, rows: OutputQueue | None
 ) -> None:
     """Write all files, then rename them into place, reports last."""
-    with OutputQueue() as models, OutputQueue() as pages:
+    with OutputQueue() as models, OutputQueue(has_reports=True) as pages:
         direct = [
             [file for file in files if not queued(file, queue)]
             for files, queue in ((saved.items(), models), (reports, pages))

@@ -150,7 +150,7 @@ _held: Final[ContextVar[StoredState | None]] = ContextVar("held", default=None)
 
 @contextmanager
 def held(name: str) -> Iterator[bytes | None]:
-    """Yield the content of a state, None if there is none; until the block ends, it is written on a condition."""
+    """Yield the content of a state, None for none; until the block ends, it is written on a condition."""
     state = StoredState(name)
     content = state.read()
     token = _held.set(state)

@@ -35,11 +35,7 @@ _PATTERNS: Final = (
         "no credentials found in the environment, and the machine has no role",
         "set them as for the store's own tools, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     ),
-    (
-        _DENIED_PATTERN,
-        "access is denied",
-        "check the credentials ({places}), what they may do, and the name",
-    ),
+    (_DENIED_PATTERN, "access is denied", "check the credentials ({places}), what they may do, and the name"),
     (r"NO_SUCH_BUCKET|ContainerNotFound|bucket does not exist", "there is no such bucket", "check the name"),
     (
         r"status 411",
@@ -58,7 +54,8 @@ _PATTERNS: Final = (
         "check the network and the endpoint",
     ),
     (
-        r"NETWORK_CONNECTION|curlCode|sending request|body error|UNAVAILABLE: |Could ?n.?t resolve|fail to connect",
+        r"NETWORK_CONNECTION|curlCode|sending request|body error|UNAVAILABLE: |Could ?n.?t resolve|"
+        r"fail to connect",
         "the connection failed or was cut",
         "check the network and the endpoint",
     ),

@@ -67,7 +67,8 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
             yield memory
         return
     directory = Path(tempfile.gettempdir())
-    with writing_errors(target, f"in '{directory}'"):
+    is_report = queue is not None and queue.has_reports
+    with writing_errors(target, f"in '{directory}'", is_report=is_report):
         temporary = Temporary(directory, f"uqcli-{address.basename}")
         with filled(temporary) as stream:
             yield stream

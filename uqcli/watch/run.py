@@ -145,7 +145,9 @@ def _saved_state(request: WatchRequest, rule: Saved) -> WatchArtifact | None:
         raise ArtifactError(f"'{request.state}' is a rule file of kind {saved.kind}", remedy=_OTHER)
     if saved.unsealed:
         problem = saved.unsealed.replace("rule file", "state")
-        raise ArtifactError(f"'{request.state}': {problem}", expected="the state of a watch", remedy=_RESTORED)
+        raise ArtifactError(
+            f"'{request.state}': {problem}", expected="the state of a watch", remedy=_RESTORED
+        )
     if saved.artifact != _digest_of(rule):
         raise UsageError(
             f"'{request.state}' is the state of another rule", expected="the state of this one", remedy=_OTHER
