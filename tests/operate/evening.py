@@ -404,7 +404,7 @@ FAULTS = (
     Fault(
         what="the run is killed", cause=killed, code=137, alert="UqcliDown", otherwise="`Killed`, or no mail"
     ),
-    Fault(what="more memory than allowed", cause=out_of_memory, mail="GB are allowed", alert="UqcliDown"),
+    Fault(what="more memory than allowed", cause=out_of_memory, mail="GB of memory", alert="UqcliDown"),
     Fault(what="two jobs at once", cause=overlapping, code=0, otherwise="nobody: the second waits"),
     Fault(
         what="the state of another rule",
