@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -269,3 +270,25 @@ def test_distinct_values_of_all_rows_are_those_of_equally_frequent_ones(values, 
     estimate = refusals.distinct_expected(distinct, rows, rows + more)
     assert distinct - 1e-6 <= estimate <= distinct + more + 1e-6
     assert refusals.distinct_expected(distinct, rows, rows) == pytest.approx(distinct)
+
+
+def bytes_read():
+    counters = Path("/proc/self/io").read_text().splitlines()
+    return int(next(line for line in counters if line.startswith("rchar")).split()[1])
+
+
+@pytest.mark.parametrize("command", ["boundary", "evaluate"])
+def test_texts_of_a_column_that_nobody_needs_are_not_read(uqcli, tmp_path, command):
+    """A look at the first rows reads the first page of a column, not its whole row group."""
+    random = np.random.default_rng(0)
+    score = random.random(20_000).round(3)
+    note = [f"{number:032x}" * 15 for number in random.integers(1 << 62, size=len(score)).tolist()]
+    rows = pl.DataFrame(
+        {"score": score, "label": (random.random(len(score)) < score).astype(int), "note": note}
+    )
+    rows.write_parquet(tmp_path / "rows.parquet", compression="uncompressed", row_group_size=len(rows))
+    uqcli("boundary", "rows.parquet", "--precision", "0.6", "-o", "rule.json", "-q")
+    words = ("rows.parquet", "--precision", "0.6") if command == "boundary" else ("rule.json", "rows.parquet")
+    before = bytes_read()
+    assert uqcli(command, *words, "-q").code == 0
+    assert bytes_read() - before < (tmp_path / "rows.parquet").stat().st_size // 2

@@ -303,10 +303,10 @@ def _guard(limit: int) -> None:
     most = limit + memory.PROGRAM_BYTES
     while memory.resident_bytes() < most - most // _GUARD_SHARE:
         time.sleep(_GUARD_SECONDS)
-    needed = memory.gigabytes(limit * 5 // 4).replace(" ", "")
+    # how much more is unknown: twice as much seldom takes another try
     outcome = (
-        f"the run needs more than the {memory.gigabytes(most)} of memory that it may take; expected --memory "
-        f"{needed} or more and as much free memory, or fewer rows"
+        f"the run needs more than the {memory.gigabytes(most)} of memory that it may take; expected "
+        f"{memory.larger_limits(2 * limit)}, and as much free memory, or fewer rows"
     )
     _end(DataError.exit_code, outcome, outcome)
 

@@ -140,7 +140,7 @@ CLUSTERED: Final = Need(
 ISOTONIC_PAIRS: Final = Need(
     description="every row of the isotonic maps",
     bytes_per_row=310,
-    instead="take --method isotonic or histogram, or draw some millions of rows",
+    instead="take --method isotonic or histogram without --cluster, or draw some millions of rows",
 )
 TREES: Final = Need(
     description="the features of every row",

@@ -166,9 +166,21 @@ def require_allowed(needed: int, found: str, remedy: str, *, at_least: bool = Fa
     about = "at least" if at_least else "about"
     raise DataError(
         f"{found} {about} {gigabytes(needed)} of memory, and {gigabytes(allowed)} are allowed",
-        expected=f"--memory {gigabytes(needed).replace(' ', '')} and as much free memory, or fewer rows",
+        expected=f"{larger_limits(needed)} and as much free memory, or fewer rows",
         remedy=remedy,
     )
+
+
+def larger_limits(needed: int) -> str:
+    """Return which limits to raise for rows that need so much: those that allow less, or ``--memory``."""
+    group, shell, raised = _group_limit(), _shell_limit(), list[str]()
+    if shell is not None and shell - least_addresses() < needed:
+        raised.append(f"ulimit -v {-(-(needed + least_addresses()) >> 10)} or more")
+    if group is not None and group - PROGRAM_BYTES < needed:
+        raised.append(f"a container of {gigabytes(needed + PROGRAM_BYTES)} or more")
+    if not raised or min(_typed, default=needed) < needed:
+        raised.append(f"--memory {gigabytes(needed).replace(' ', '')} or more")
+    return ", ".join(raised)
 
 
 def gigabytes(size: int) -> str:

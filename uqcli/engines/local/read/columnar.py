@@ -36,6 +36,7 @@ from uqcli.engines.local.read.sizes import (
     pieces_of,
 )
 from uqcli.engines.local.read.streams import copied
+from uqcli.engines.protocol import FIRST_ROWS
 from uqcli.stores.content import LocalFile, Seekable
 from uqcli.stores.failures import Patience, patiently
 from uqcli.stores.limits import GROUP_BYTES
@@ -68,6 +69,9 @@ _TRAILER_BYTES, _LENGTH_BYTES = 8, 4
 
 _LONG_BYTES: Final = 1 << 10
 """Bytes of a text from which it stays in the dictionary of its row group until its rows are needed."""
+
+_LOOK: Final = {"buffer_size": 1 << 18, "pre_buffer": False}
+"""Options of a reader that looks at the first rows only; else a whole column of a row group is read."""
 
 _ENOUGH_GROUPS: Final = 4
 """Row groups that keep threads busier than one reader does that hands out batches of fewer groups."""
@@ -314,7 +318,7 @@ class ColumnarSource:
         if self._is_remote:
             return _LONG_BYTES + 1 if leaf.is_flat else 0
         if (group, leaf.index) not in self._longest:
-            options = {"metadata": self._metadata, "read_dictionary": [leaf.path]}
+            options = {"metadata": self._metadata, "read_dictionary": [leaf.path], **_LOOK}
             with self._parquet_input() as source, pq.ParquetFile(source, **options) as parquet:
                 batches = parquet.iter_batches(1, row_groups=[group], columns=[leaf.path], use_threads=False)
                 texts = next((text for batch in batches for text in dictionaries_in(batch.column(0))), None)
@@ -380,10 +384,12 @@ class ColumnarSource:
         is_remote = self._is_remote
         # buffers grow with the size of a request: read part by part
         groups = self._group_rows
-        options = self._options(columns, range(len(groups)))
+        options = {**self._options(columns, range(len(groups))), "pre_buffer": is_remote}
+        if max_rows <= FIRST_ROWS and not is_remote:
+            options |= _LOOK
         with (
             self._parquet_input() as source,
-            pq.ParquetFile(source, metadata=self._metadata, pre_buffer=is_remote, **options) as parquet,
+            pq.ParquetFile(source, metadata=self._metadata, **options) as parquet,
         ):
             row = first = 0
             while start and first < len(groups) and row + groups[first] <= start:
