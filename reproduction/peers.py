@@ -110,6 +110,8 @@ def controlled(
         risk=names if len(names) > 1 else names[0],
         target_level=[bounds[name] for name in names] if len(names) > 1 else bounds[names[0]],
         confidence_level=1 - risk,
+        # of several thresholds the one that finds most; for several risks the default is the first of them
+        best_predict_param_choice="recall" if len(names) > 1 else "auto",
         # a sequence is tested from its end
         list_predict_params=thresholds[::-1] if from_safest and names == ["recall"] else thresholds,
         fwer_method="split_fixed_sequence"

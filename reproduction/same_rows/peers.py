@@ -248,6 +248,7 @@ def with_torch(score: np.ndarray, label: np.ndarray) -> None:
         {
             "ece": float(BinaryCalibrationError(n_bins=BINS)(probability, target)),
             "ece, 32 bits": float(BinaryCalibrationError(n_bins=BINS)(probability.float(), target)),
+            "mce": float(BinaryCalibrationError(n_bins=BINS, norm="max")(probability, target)),
             "precision without alerts": float(BinaryPrecision()(probability * 0.1, target)),
         },
     )
