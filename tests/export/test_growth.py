@@ -101,7 +101,7 @@ def calibrated_classes(size):
 
 SIZES = {
     thresholds_by_group: 200,
-    maps_by_group: 200,
+    maps_by_group: 100,
     different_maps_by_group: 100,
     long_sum: 200,
     predicted_class: 100,
