@@ -17,7 +17,10 @@ ROW = st.tuples(
     st.sampled_from([1.0, 1.25, 3.0, 17.5, 1 / 0.3, 250.0]),
 )
 TABLES = st.lists(ROW, min_size=2, max_size=40)
-FROM_TESTS = {"tce", "tce_q", "tce_v", "within", "within_low", "within_runs", "within_detectable"}
+FROM_TESTS = {
+    *("tce", "tce_q", "tce_v", "calibration_p", "calibration_p_adjusted"),
+    *("within", "within_low", "within_runs", "within_detectable"),
+}
 
 
 def by_loops(rows):

@@ -422,6 +422,8 @@ def population_stability(reference: Ints, new: Ints) -> tuple[float, float]:
     reference, new = np.ravel(reference), np.ravel(new)
     present = reference + new > 0
     reference, new = reference[present], new[present]
+    if len(reference) == 1:
+        return 0.0, 0.0  # one cell holds every row of any sample
     shares = [_shares(counts) for counts in (reference, new)]
     value = float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum())
     pooled = (reference + new) / (reference + new).sum()
