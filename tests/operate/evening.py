@@ -124,7 +124,7 @@ class Fault:
     otherwise
         Why nobody has to hear of it, if there is neither.
     caution
-        What the page of the watch says, for whoever reads it.
+        A caution that the report `watch.md` contains.
     """
 
     what: str

@@ -170,9 +170,8 @@ def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | N
         fitted = fit(rows.reweighted(weight - fold), options, tree_rows)
         return fitted.paired(rows.reweighted(fold), options.cluster)
 
-    each = (
-        map if rows.size > MEASURED_ROWS or is_scarce() else parallel_map
-    )  # all folds in memory at once, or one
+    one_by_one = rows.size > MEASURED_ROWS or is_scarce()  # else all folds are in memory at once
+    each = map if one_by_one else parallel_map
     return PairedRows.joined(list(each(held_out, weights_of_folds(rows, options.seed, options.cluster))))
 
 

@@ -70,9 +70,8 @@ def auc(counts: ValueCounts) -> float | None:
         return None
     # 2 * below + ties is exact in integers; the sum of products may exceed 2^63, so it is computed in floats
     twice_wins, below = positives.astype(np.float64), 0
-    for part in parts(
-        len(negatives), COUNTS_PER_PART
-    ):  # whole arrays beside the counts would take as much again
+    # whole arrays beside the counts would take as much again
+    for part in parts(len(negatives), COUNTS_PER_PART):
         wins = np.cumsum(negatives[part])
         wins += below
         below = int(wins[-1])

@@ -422,8 +422,6 @@ def population_stability(reference: Ints, new: Ints) -> tuple[float, float]:
     reference, new = np.ravel(reference), np.ravel(new)
     present = reference + new > 0
     reference, new = reference[present], new[present]
-    if len(reference) == 1:
-        return 0.0, 0.0  # one cell holds every row of any sample
     shares = [_shares(counts) for counts in (reference, new)]
     value = float(((shares[0] - shares[1]) * np.log(shares[0] / shares[1])).sum())
     pooled = (reference + new) / (reference + new).sum()
@@ -462,12 +460,13 @@ def _binomial(rows: int, probability: float) -> tuple[Floats, Floats]:
     """Return counts around the mean, and their probabilities."""
     from scipy.special import gammaln
 
+    if probability == 1:  # of a single cell
+        return np.array([float(rows)]), np.ones(1)
     mean = rows * probability
     reach = _DEVIATIONS * (np.sqrt(mean) + 1)
     count = np.arange(max(0, int(mean - reach)), min(rows, int(mean + reach) + 1) + 1, dtype=np.float64)
     others = rows - count
     logarithm = count * np.log(probability) - gammaln(count + 1) - gammaln(others + 1)
-    if probability < 1:
-        logarithm += others * np.log1p(-probability)
+    logarithm += others * np.log1p(-probability)
     weight = np.exp(logarithm - logarithm.max())
     return count, weight / weight.sum()
