@@ -13,7 +13,7 @@ from reproduction.gaussian import Say
 from reproduction.program import Program
 from reproduction.study import Outcome, Row, Scale, Sheet, Study
 from reproduction.tables import SOURCES, Table
-from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.comparison import UncertaintyComparison
 
 SAMPLE_PRECISION = 0.7
 QUICK_ROWS, QUICK_AMOUNT = 4_000, Amount(members=2, trees=10)

@@ -221,7 +221,7 @@ def test_report_files_state_that_standard_output_failed(single, tmp_path):
 
 @pytest.mark.faults
 def test_reports_are_written_last(uqcli, data, tmp_path, monkeypatch):
-    """A report is written after all files that it names."""
+    """A report is written after all files that it names; a .prom file says first that a run has begun."""
     replaced = []
     real_replace = os.replace
 
@@ -232,4 +232,4 @@ def test_reports_are_written_last(uqcli, data, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", replace)
     line = ("boundary", data, "--precision", "0.7", "--frontier", "f.csv", "-o", "b.json", "--plot", "p.png")
     assert uqcli(*line, *REPORT_OPTIONS, "-q").code == 0
-    assert replaced == ["f.csv", "b.json", *(f"r.{ending}" for ending in FORMATS), "p.png"]
+    assert replaced == ["r.prom", "f.csv", "b.json", *(f"r.{ending}" for ending in FORMATS), "p.png"]

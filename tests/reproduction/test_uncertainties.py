@@ -8,7 +8,7 @@ from reproduction import candidates, tables
 from reproduction.candidates import Amount, scored
 from reproduction.studies import uncertainties
 from reproduction.tables import Table
-from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.comparison import UncertaintyComparison
 
 FEW = Amount(members=2, trees=5)
 
