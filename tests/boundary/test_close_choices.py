@@ -13,7 +13,7 @@ from uqcli.boundary.candidates import best_of
 from uqcli.boundary.drawn_rows import split_by_hash
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.groups import merged
-from uqcli.boundary.report import Candidate
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.goals import KeepBounds, LinearBound, TopRuns, highest_ratio
 from uqcli.boundary.search.smoothing import nested_boundaries

@@ -17,6 +17,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.candidates import compare_uncertainties
 from uqcli.boundary.certify import certified
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.outcome import Found
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.calibrate.fit import cross_validated
 from uqcli.calibrate.fit_options import CalibrationOptions
@@ -345,11 +346,11 @@ def test_certificates_of_clusters_break_as_rarely_as_stated(correlation, sizes):
                 score_bins=100,
                 seed=seed,
             )
-            found = certified(request).report.chosen.boundary
-            if found is None:
+            outcome = certified(request)
+            if not isinstance(outcome, Found):
                 continue
             certified_runs[column] += 1
-            flagged = score >= found.thresholds[0]
+            flagged = score >= outcome.boundary.thresholds[0]
             if column is None:
                 broken[column] += rate[flagged].mean() < 0.7
             else:  # of customers with an alert, each by one of its alerts

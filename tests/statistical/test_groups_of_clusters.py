@@ -12,6 +12,7 @@ from uqcli.base.choices import GroupBound
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.statements import Slot
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import dependence_path
 from uqcli.watch.evidence import log_e_values
@@ -43,12 +44,18 @@ def rules(cluster, score, group, label, column, **options):
     roles = Roles(numbers={"score": "score"}, label="label")
     data = DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("region").clustered_by(column)
     bins = {"uncertainty_bins": 1, "score_bins": 100}
-    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options)).report
+    return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options))
+
+
+def groups_of(found):
+    """Return the rules of the groups."""
+    (groups,) = found.said(Slot.GROUPS)
+    return groups
 
 
 def thresholds(found):
     """Return the threshold of each group, infinite where nothing is flagged."""
-    own = {int(name): rule.thresholds[0] for name, rule in found.groups.boundaries.items()}
+    own = {int(name): rule.thresholds[0] for name, rule in groups_of(found).boundaries.items()}
     return np.array([np.inf if own.get(index) is None else own[index] for index in range(GROUPS)])
 
 
@@ -64,14 +71,14 @@ def test_certificates_of_all_groups_together_break_as_rarely_as_stated():
         for column in broken:
             found = rules(*rows, column, certify=str(delta), seed=seed, **options)
             flagged, wrong = score >= thresholds(found)[group], False
-            for name in map(int, found.groups.certificates):
+            for name in map(int, groups_of(found).certificates):
                 own = flagged & (group == name)
                 size, hits = (np.bincount(cluster[own], weights=weights) for weights in (None, rate[own]))
                 of_alerts = hits.sum() / size.sum()
                 of_customers = (hits[size > 0] / size[size > 0]).mean()
                 wrong |= (of_alerts if column is None else of_customers) < target
             broken[column] += wrong
-            certified_groups += column is not None and len(found.groups.certificates)
+            certified_groups += column is not None and len(groups_of(found).certificates)
     assert broken["customer"] / runs <= highest(delta, runs), broken
     assert certified_groups / runs > 1
     assert broken[None] > broken["customer"], broken
@@ -91,7 +98,7 @@ def test_expected_precision_of_groups_covers_new_clusters(clusters, sizes, corre
         for column in inside:
             found = rules(*rows, column, constraint=constraint_from(precision="0.7"), bound=bound, seed=seed)
             precision = rate[score >= thresholds(found)[group]].mean()
-            expected = found.chosen.expected.precision
+            expected = found.expected.precision
             inside[column] += expected.low <= precision <= expected.high
     assert inside["customer"] / runs >= lowest(0.87, runs), inside
     assert inside[None] < inside["customer"]

@@ -41,7 +41,7 @@ from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import Intervals, ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.boundary.certificate_rows import SAMPLED_ABOVE, SAMPLED_BELOW, TEST
-from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.options import ALL_SCORES, AUTO, BoundaryRequest, size_or
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
 from uqcli.boundary.run import run

@@ -1,4 +1,4 @@
-"""Build the rule file of a boundary from its report, and read the rows again where the report is not enough.
+"""Build the rule file of a boundary, and read the rows again where the search does not tell enough.
 
 If the labels are those of reviewed rows, the rule flags another share of all rows than of labelled ones. If
 rows depend on each other, their days or clusters show how much new ones will differ.
@@ -6,7 +6,6 @@ rows depend on each other, their days or clusters show how much new ones will di
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import msgspec
@@ -14,119 +13,22 @@ import numpy as np
 
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
-from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.expected import expected_metrics
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, SavedReference, between_rows, widest
-from uqcli.boundary.report import BoundaryReport
-from uqcli.boundary.rule import (
-    NEW_FORMAT,
-    ZONES,
-    BoundaryArtifact,
-    Fit,
-    GroupFit,
-    SavedExpected,
-    SavedGroup,
-    SavedRange,
-    SavedTarget,
-)
-from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
+from uqcli.boundary.outcome import Found
+from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, between_rows, widest
+from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
-from uqcli.estimates.estimate import Estimate
 from uqcli.rules.columns import ColumnOverrides
-from uqcli.rules.saved import SavedDependence, absent_if_none, given
-from uqcli.shift.rule import BinaryWeights
+from uqcli.rules.saved import given
 
 
-def artifact_of(
-    report: BoundaryReport,
-    nested: Sequence[Thresholds] = (),
-    reference: SavedReference | None = None,
-    *,
-    dependence: SavedDependence | None = None,
-) -> BoundaryArtifact:
-    """Build the rule file of a boundary from the report of a run that found one.
-
-    ``nested`` are the thresholds of the nested boundaries, which order rows; empty if the rule orders none.
-    """
-    boundary = report.chosen.boundary
-    assert boundary is not None  # without one there is no rule
-    fit = boundary.fit
-    reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
-    rules, value = report.groups, report.constraint.value_of(fit)
-    is_new = fit.zones is not None or rules is not None or bool(report.constraint.amounts)
-    classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
-    return BoundaryArtifact(
-        kind=ArtifactKind.BOUNDARY,
-        format_version=NEW_FORMAT if is_new else FORMAT_VERSION,
-        source=report.source,
-        parameters=report.parameters,
-        algorithm=report.chosen.algorithm,
-        constraint=report.parameters.constraint,
-        uncertainty_edges=boundary.uncertainty_edges.tolist(),
-        thresholds=list(boundary.thresholds),
-        recalibration=absent_if_none(report.chosen.recalibration),
-        fit=Fit(
-            selected=fit.selected,
-            true_positives=fit.true_positives,
-            rows=fit.rows,
-            positives=fit.positives,
-            precision=fit.precision or 0.0,  # below a score, rows may lack flagged ones, or positives
-            recall=fit.recall or 0.0,
-            reviewed=reviewed,
-            caught=caught,
-            value=msgspec.UNSET if value is None else float(value[0]),
-            value_caught=msgspec.UNSET if value is None else value[1],
-        ),
-        reference=absent_if_none(reference),
-        expected=_saved_expected(report),
-        dependence=absent_if_none(dependence),
-        margin=float(report.constraint.margin) if report.constraint.margin else msgspec.UNSET,
-        target=msgspec.UNSET
-        if report.class_weights is None
-        else _target(report.class_weights, fit.precision),
-        certificate=(report.certification and report.certification.certificate) or msgspec.UNSET,
-        review_thresholds=msgspec.UNSET
-        if boundary.review_thresholds is None
-        else list(boundary.review_thresholds),
-        groups=msgspec.UNSET
-        if rules is None
-        else {
-            name: _saved_group(boundary, rules.certificates.get(name))
-            for name, boundary in rules.boundaries.items()
-        },
-        classes=classes or msgspec.UNSET,
-        nested=[list(thresholds) for thresholds in nested] or msgspec.UNSET,
-    )
-
-
-def _saved_group(boundary: FittedBoundary, certificate: SavedCertificate | None) -> SavedGroup:
-    return SavedGroup(
-        uncertainty_edges=boundary.uncertainty_edges.tolist(),
-        thresholds=list(boundary.thresholds),
-        fit=msgspec.convert(boundary.fit, GroupFit, from_attributes=True),
-        certificate=absent_if_none(certificate),
-    )
-
-
-def _saved_expected(report: BoundaryReport) -> SavedExpected | msgspec.UnsetType | None:
-    """Compute the expected results on new data; null if not estimated, absent with a certificate."""
-    if report.certification is not None:
-        return msgspec.UNSET
-    metrics = expected_metrics(report.chosen.expected, report.class_weights)
-    precision, recall = metrics["precision"], metrics["recall"]
-    if precision is None or recall is None:
-        return None
-    return SavedExpected(precision=_saved(precision), recall=_saved(recall))
-
-
-def _saved(estimate: Estimate) -> SavedRange:
-    return SavedRange(value=estimate.value or 0.0, low=estimate.low, high=estimate.high)
-
-
-def _target(class_weights: BinaryWeights, precision: float | None) -> SavedTarget:
-    weights = [class_weights.negative, class_weights.positive]
-    return SavedTarget(weights=weights, precision=class_weights.precision(precision))
+def artifact_of(outcome: Found) -> BoundaryArtifact:
+    """Build the rule file of a boundary from the parts of the search that found it."""
+    fields = {"format_version": FORMAT_VERSION, **outcome.story.saved()}
+    fit = Fit(**fields.pop("fit"))
+    columns = outcome.calibration.source.columns
+    classes = [role.removeprefix(PROBA) for role in columns if role.startswith(PROBA)]
+    return BoundaryArtifact(kind=ArtifactKind.BOUNDARY, fit=fit, classes=classes or msgspec.UNSET, **fields)
 
 
 def _without_labels(rule: BoundaryArtifact, data: DataRequest) -> DataRequest:

@@ -20,13 +20,13 @@ from uqcli.base.counts import Cells, bin_of
 from uqcli.base.defaults import FOLDS
 from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet, algorithms_of
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.clusters import ClusteredGrid
-from uqcli.boundary.comparison_report import MIN_GAIN, UncertaintyComparison
+from uqcli.boundary.comparison import MIN_GAIN, UncertaintyComparison
 from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.expected import Expected, expected
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, gain_of
-from uqcli.boundary.report import Candidate
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import top_runs

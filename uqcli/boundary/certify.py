@@ -15,11 +15,11 @@ from uqcli.base.choices import Algorithm, Binning, ReviewKind
 from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, distinct_numbers
 from uqcli.base.defaults import SCORE_BINS
 from uqcli.base.draws import Purpose, hashes
-from uqcli.base.errors import InfeasibleError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
-from uqcli.boundary.artifact import artifact_of
+from uqcli.boundary.calibration import Calibration
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, promises_of
 from uqcli.boundary.certificate_rows import (
     PILOT,
@@ -44,13 +44,23 @@ from uqcli.boundary.certificate_rule import (
     bounds_by_rate,
 )
 from uqcli.boundary.clusters import ClusteredRows, counts_by_cluster, saved_dependence
-from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
 from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.outcome import Found, NotFound, Outcome
+from uqcli.boundary.parts.registry import (
+    file_fields,
+    parts_of_cells,
+    parts_of_certificate,
+    parts_of_failure,
+    parts_of_found,
+    parts_of_nothing,
+    parts_of_rows,
+    parts_of_search,
+    parts_of_uncertainty,
+)
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, between_rows, reference_of
-from uqcli.boundary.report import BoundaryReport, Candidate
-from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
@@ -66,7 +76,6 @@ from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.kernels.units import dense_ranks
 from uqcli.rules.labelled import open_table, source_of
-from uqcli.rules.result import Result
 from uqcli.rules.saved import Source, absent_if_none
 
 
@@ -87,10 +96,8 @@ class CertifiedRule:
     nested: Sequence[Thresholds] = ()
 
 
-def certified(
-    request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...] = ()
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find a boundary, certify it and report it, with the gains of uncertainty columns, the best first."""
+def certified(request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...] = ()) -> Outcome:
+    """Find a boundary and certify it, with the gains of uncertainty columns, the best first."""
     delta = checked_delta(request)
     if was_sampled(request.data):  # one file may have both, marked
         return _certified_in_region(request, delta)
@@ -105,53 +112,54 @@ def certified(
         older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
         pilot = rows_to_certify(older, cluster)
     rule = certified_rule(rows, request, delta, pilot)
-    report = _report(request, rule, source_of(table.summary), gains)
-    if rule.boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    outcome = _outcome(request, rule, source_of(table.summary), gains)
+    if not isinstance(outcome, Found):
+        return outcome
     dependence = None
     if cluster is not None:
         _, index = dense_ranks(rows.groups[cluster])
-        counts = counts_by_cluster(rule.boundary, rows, index)
+        counts = counts_by_cluster(outcome.boundary, rows, index)
         dependence = saved_dependence(request, counts)
-    edges, source = rule.boundary.uncertainty_edges, report.source
+    edges, source = outcome.boundary.uncertainty_edges, outcome.calibration.source
     reference = _reference(rows, edges)
     if cluster is not None and not source.dropped and source.rows <= MAX_ROWS_BETWEEN:
         reference = between_rows(reference, edges, [(index, rows)])
-    artifact = artifact_of(report, rule.nested, reference, dependence=dependence)
-    return Result(report=report, artifact=artifact)
+    nested = [list(thresholds) for thresholds in rule.nested]
+    return outcome.beside(*file_fields(nested=nested, reference=reference, dependence=dependence))
 
 
-def _report(
+def _outcome(
     request: BoundaryRequest,
     rule: CertifiedRule,
     source: Source,
     gains: tuple[UncertaintyComparison, ...] = (),
-) -> BoundaryReport:
-    chosen = Candidate(
-        algorithm=Algorithm(request.searched),
-        boundary=rule.boundary,
-        closest=rule.boundary or rule.certification.uncertified,
-    )
-    return BoundaryReport(
+) -> Outcome:
+    calibration = Calibration(
         source=source,
         parameters=request.parameters(rule.spec),
         constraint=request.constraint,
-        chosen=chosen,
-        candidates=(chosen,),
         rows=rule.cells.total,
         positives=rule.cells.positives,
-        certification=rule.certification,
-        tried=rule.tried,
-        compared=gains,
-        cells=rule.cells,
-        review=request.limit,
-        lacks_uncertainty=request.data.roles.lacks_uncertainty,
+        seed=request.seed,
     )
+    boundary, certification = rule.boundary, rule.certification
+    closest = boundary or certification.uncertified
+    chosen = Candidate(algorithm=Algorithm(request.searched), boundary=boundary, closest=closest)
+    parts = [
+        *parts_of_rows(calibration, lacks_uncertainty=request.data.roles.lacks_uncertainty),
+        *parts_of_search(calibration, chosen, [chosen]),
+        *parts_of_uncertainty(calibration, gains, rule.tried),
+        *parts_of_cells(rule.cells),
+    ]
+    if boundary is None:
+        parts += [*parts_of_nothing(calibration, chosen), *parts_of_failure(certification)]
+        return NotFound(calibration=calibration, parts=parts)
+    parts += parts_of_found(calibration, chosen, request.limit)
+    parts += parts_of_certificate(certification, boundary)
+    return Found(calibration=calibration, parts=parts, boundary=boundary, expected=None)
 
 
-def _certified_in_region(
-    request: BoundaryRequest, delta: Fraction
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
+def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
     """Certify a threshold by rows drawn above or below a score; those of the pilot do not test.
 
     The rule has no reference, since new rows are not like those of the region.
@@ -193,10 +201,7 @@ def _certified_in_region(
         cells=cells or certifier.pilot,
         spec=replace(request.spec(Algorithm.SMOOTH), uncertainty_bins=1),
     )
-    report = _report(request, rule, source)
-    if boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    return Result(report=report, artifact=artifact_of(report))
+    return _outcome(request, rule, source)
 
 
 def rows_to_certify(table: Table, cluster: str | None) -> Rows:

@@ -12,8 +12,8 @@ from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import CERTIFY, MARGIN
 from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed, uncertified_omission
+from uqcli.boundary.statements import CERTIFY, MARGIN
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Rate
 

@@ -18,20 +18,35 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, GroupBound
 from uqcli.base.counts import Bools, Cells, Ints, RangeCounts
-from uqcli.base.errors import DataError, InfeasibleError
+from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
-from uqcli.boundary.artifact import artifact_of
+from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.certificate_rows import open_pilot, refuse_same_files
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.certify import certified_rule, rows_to_certify
 from uqcli.boundary.clusters import add_at, expected_over_clusters, no_counts, saved_dependence
 from uqcli.boundary.conflicts import checked_delta, safer_options
-from uqcli.boundary.expected import MAX_CELLS, BootstrapSamples, Expected, expected_of, expected_share
-from uqcli.boundary.groups_report import GroupRules
+from uqcli.boundary.expected import MAX_CELLS, BootstrapSamples, Expected, expected_of
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import BoundaryReport, Candidate
-from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.outcome import Found, NotFound, Outcome
+from uqcli.boundary.parts.registry import (
+    Parts,
+    file_fields,
+    parts_of_expectation,
+    parts_of_failure,
+    parts_of_found,
+    parts_of_group_certificates,
+    parts_of_groups,
+    parts_of_limit,
+    parts_of_margin,
+    parts_of_nothing,
+    parts_of_rows,
+    parts_of_search,
+    parts_of_units,
+    parts_of_value,
+)
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
@@ -39,7 +54,6 @@ from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
-from uqcli.rules.result import Result
 from uqcli.rules.saved import refuse_unsavable
 
 
@@ -187,8 +201,8 @@ _GROUP_BYTES = 150
 """Bytes of the shortest entry of a group in a rule file."""
 
 
-def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Find and report the boundary of each group that is large enough, and of all rows."""
+def find_by_group(request: BoundaryRequest) -> Outcome:
+    """Find the boundary of each group that is large enough, and of all rows."""
     by, algorithm = request.by or "", Algorithm(request.searched)
     delta = None if request.certify is None else checked_delta(request)
     refuse_same_files(request)
@@ -198,21 +212,14 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     pooled = calibration_set.optimum(algorithm).boundary or _never(calibration_set.one_row)
     *counted, _ = calibration_set.table.range_counts(Partition(groups=(by,)), no_ranges)
     scores = dict(zip(calibration_set.table.groups(by), counted, strict=True))
-    names = [name for name, counts in scores.items() if counts.rows >= request.min_group]
-    if not names:
-        largest = max((counts.rows for counts in scores.values()), default=0)
-        raise DataError(
-            f"no group has {request.min_group} rows; the largest has {largest}",
-            expected="at least one large enough",
-            remedy="lower --min-group, or fit one boundary without groups",
-        )
-    refuse_unsavable(names, _GROUP_BYTES)
+    names = _large_groups({name: counts.rows for name, counts in scores.items()}, request.min_group)
     expected: Expected | None = None
     certificates: Mapping[str, SavedCertificate] = {}
     certification: Certification | None = None
     if delta is None:
-        parts = calibration_set.cells_of_groups(by, {name: scores[name] for name in names}, algorithm)
-        boundaries, expected = _search(names, parts, algorithm, request)
+        counts_of = {name: scores[name] for name in names}
+        of_groups = calibration_set.cells_of_groups(by, counts_of, algorithm)
+        boundaries, expected = _search(names, of_groups, algorithm, request)
     else:
         boundaries, certificates, certification = _certify(
             {name: calibration_set.only(by, name) for name in names}, request, delta
@@ -221,56 +228,71 @@ def find_by_group(request: BoundaryRequest) -> Result[BoundaryReport, BoundaryAr
     rest = Confusion(rows=0, positives=0, selected=0, true_positives=0)
     if small:
         rest = _counts_under(calibration_set.table, by, small, pooled)
-    rules = GroupRules(
-        by=by,
-        bound=request.bound,
-        min_group=request.min_group,
-        boundaries=boundaries,
-        small=small,
-        rest=rest,
-        certificates=certificates,
-        constraint=request.constraint,
-    )
+    rules = parts_of_groups(request, boundaries, certificates, small, rest)
     boundary = None
     if boundaries:
         fit = reduce(add, (own.fit for own in boundaries.values()), rest)
         boundary = replace(pooled, fit=fit)
-    dependence, clusters = None, None
-    if boundaries and calibration_set.clusters is not None:
-        counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled, request)
-        dependence = saved_dependence(request, counts, promising)
-        if expected is not None:
-            expected = expected_over_clusters(expected, in_groups, request.units)
-        if delta is None:
-            clusters = cluster_numbers(in_groups)
     chosen = Candidate(algorithm=algorithm, boundary=boundary, expected=expected)
-    cells = calibration_set.one_row
-    report = BoundaryReport(
-        source=calibration_set.source,
-        parameters=calibration_set.parameters(request, algorithm, len(pooled.thresholds)),
-        constraint=request.constraint,
-        chosen=chosen,
-        candidates=(chosen,),
-        rows=cells.total,
-        positives=cells.positives,
-        seed=request.seed,
-        groups=rules,
-        certification=certification,
-        expected_share=None
-        if dependence is not None
-        else expected_share(request.constraint, boundary, cells.total),
-        clusters=clusters,
-        lacks_uncertainty=calibration_set.lacks_uncertainty,
-        safer_options=safer_options(request),
-    )
+    calibration = _calibration(calibration_set, request, len(pooled.thresholds))
+    parts = [
+        *parts_of_rows(calibration, lacks_uncertainty=calibration_set.lacks_uncertainty),
+        *parts_of_search(calibration, chosen, [chosen]),
+        *rules,
+    ]
     if boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+        parts += parts_of_nothing(calibration, chosen)
+        parts += [] if certification is None else parts_of_failure(certification)
+        return NotFound(calibration=calibration, parts=parts)
+    units = Parts()
+    if calibration_set.clusters is not None:
+        counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled, request)
+        parts += file_fields(dependence=saved_dependence(request, counts, promising))
+        if expected is not None:
+            chosen = replace(chosen, expected=expected_over_clusters(expected, in_groups, request.units))
+        units = parts_of_units(calibration, chosen, cluster_numbers(in_groups), len(boundaries))
     reference = calibration_set.reference(
         boundary.uncertainty_edges,
         uncertain=any(len(own.thresholds) > 1 for own in (boundary, *boundaries.values())),
     )
-    artifact = artifact_of(report, reference=reference, dependence=dependence)
-    return Result(report=report, artifact=artifact)
+    parts += [*parts_of_found(calibration, chosen, None), *file_fields(reference=reference)]
+    if certification is None:
+        parts += [
+            *units,
+            *parts_of_expectation(calibration, chosen),
+            *parts_of_margin(calibration, chosen, None, safer_options(request)),
+            *parts_of_value(calibration, boundary),
+            *parts_of_limit(calibration, boundary, orders_rows=False, dependent=bool(units)),
+        ]
+    else:
+        parts += parts_of_group_certificates(certification)
+    return Found(calibration=calibration, parts=parts, boundary=boundary, expected=chosen.expected)
+
+
+def _calibration(calibration_set: CalibrationRows, request: BoundaryRequest, bins: int) -> Calibration:
+    """Return the rows of all groups together, with the options of a rule with some uncertainty bins."""
+    cells = calibration_set.one_row
+    return Calibration(
+        source=calibration_set.source,
+        parameters=calibration_set.parameters(request, Algorithm(request.searched), bins),
+        constraint=request.constraint,
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+    )
+
+
+def _large_groups(sizes: Mapping[str, int], least: int) -> list[str]:
+    """Return the groups that are large enough for a rule of their own; none is a DataError."""
+    names = [name for name, rows in sizes.items() if rows >= least]
+    if not names:
+        raise DataError(
+            f"no group has {least} rows; the largest has {max(sizes.values(), default=0)}",
+            expected="at least one large enough",
+            remedy="lower --min-group, or fit one boundary without groups",
+        )
+    refuse_unsavable(names, _GROUP_BYTES)
+    return names
 
 
 def _by_cluster(

@@ -17,10 +17,13 @@ import numpy as np
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, Ints
 from uqcli.base.errors import InfeasibleError, UsageError
+from uqcli.base.options import RowOutput
 from uqcli.base.running.messages import doubt
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.artifact import artifact_of, between_clusters, with_all_rows
+from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.calibration_set import CalibrationGrid, CalibrationRows, CalibrationSet
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.candidates import (
     best_of,
     candidates_of,
@@ -33,22 +36,45 @@ from uqcli.boundary.candidates import (
 from uqcli.boundary.certificate_rows import refuse_beyond_region, was_sampled
 from uqcli.boundary.certify import certified
 from uqcli.boundary.clusters import expected_over_clusters, saved_dependence
-from uqcli.boundary.comparison_report import UncertaintyComparison
+from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.conflicts import checked, is_accepted, refuse_conflicts, safer_options
-from uqcli.boundary.dependent_columns import AlikeRows, alike_rows
-from uqcli.boundary.expected import expected_share
+from uqcli.boundary.dependent_columns import alike_rows
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.operating_points import write_frontier
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import BoundaryReport, Candidate
-from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
+from uqcli.boundary.outcome import Found, NotFound, Outcome
+from uqcli.boundary.parts.registry import (
+    Parts,
+    file_fields,
+    parts_of_alike,
+    parts_of_expectation,
+    parts_of_found,
+    parts_of_grid,
+    parts_of_limit,
+    parts_of_margin,
+    parts_of_nothing,
+    parts_of_rows,
+    parts_of_search,
+    parts_of_target,
+    parts_of_threshold_beside,
+    parts_of_threshold_instead,
+    parts_of_uncertainty,
+    parts_of_units,
+    parts_of_unlabelled,
+    parts_of_unsaved,
+    parts_of_value,
+)
+from uqcli.boundary.reference import SavedReference
+from uqcli.boundary.report import BoundaryReport, FoundReport
+from uqcli.boundary.rule import BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
 from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.smoothing import nested_boundaries
-from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_thresholds
+from uqcli.boundary.search.thresholds import FittedBoundary, nested_thresholds
 from uqcli.boundary.search.zones import with_review
-from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
+from uqcli.boundary.several_report import SeveralBoundariesReport
+from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import (
     CLUSTERED,
@@ -62,7 +88,6 @@ from uqcli.engines.open import (
 from uqcli.engines.protocol import Table
 from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
 from uqcli.estimates.estimate import FEWEST_FLAGGED
-from uqcli.estimates.proportion import proportion_estimate
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
 from uqcli.rules.result import Result, inherit_doubts, keeps_doubts
@@ -122,48 +147,44 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
         raise
 
 
+_DOUBTS: Final = ("one-class", "few-alerts", "reversed-score")
+"""Cautions that a rule file keeps."""
+
+
 def _with_all_rows(
-    result: Result[BoundaryReport, BoundaryArtifact | None], request: BoundaryRequest
+    outcome: Outcome, request: BoundaryRequest
 ) -> Result[BoundaryReport, BoundaryArtifact | None]:
-    """Count rows without a label, if there are any, and how much clusters of rows vary."""
-    fitted = result.artifact
-    if fitted is None:
-        return result
-    if fitted.region is not None:  # the other rows are not in the inputs
-        return result
-    for sentence in (
-        result.report.only_positives(),
-        result.report.few_alerts(),
-        result.report.reversed_score(),
-    ):
-        if sentence:
+    """Report a search and make its rule; count rows without a label, and see whether rows are alike."""
+    if not isinstance(outcome, Found):
+        report = BoundaryReport(outcome=outcome)
+        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
+    rule = artifact_of(outcome)
+    if rule.region is not None:  # the other rows are not in the inputs
+        return Result(report=FoundReport(outcome=outcome), artifact=rule)
+    for name in _DOUBTS:
+        for sentence in outcome.says(name):
             doubt(sentence)
     if request.data.roles.cluster is None and request.grid is None:
-        result = replace(result, report=replace(result.report, alike=_alike(fitted, request)))
-    rule = with_all_rows(fitted, request.data)
-    if rule is fitted:
-        return result
-    report = replace(result.report, flagged_of_all=rule.fit.flagged)
-    if report.expected_share is not None:
-        report = replace(report, expected_share=proportion_estimate(*rule.fit.flagged, EXPECTED_RANGE))
-    return replace(result, report=report, artifact=rule)
+        outcome = outcome.beside(*_alike(rule, request))
+    counted = with_all_rows(rule, request.data)
+    if counted is not rule:
+        outcome = outcome.beside(parts_of_unlabelled(*counted.fit.flagged))
+    return Result(report=FoundReport(outcome=outcome), artifact=counted)
 
 
-def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> AlikeRows | None:
-    """See ``alike_rows``; None for all bounds but the first."""
+def _alike(rule: BoundaryArtifact, request: BoundaryRequest) -> Parts:
+    """See ``alike_rows``; none for all bounds but the first."""
     if request.bounds and request.constraint != request.bounds[0]:
-        return None
+        return []
 
     def takes_option(column: str) -> bool:
         return is_accepted(replace(request, data=request.data.clustered_by(column)))
 
     data = replace(request.data, roles=roles_of([rule], ColumnOverrides(), labelled=True))
-    return alike_rows(rule.as_decided(data), rule, takes_option)
+    return parts_of_alike(alike_rows(rule.as_decided(data), rule, takes_option))
 
 
-def _run(
-    request: BoundaryRequest, rows: CalibrationRows | None = None
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
+def _run(request: BoundaryRequest, rows: CalibrationRows | None = None) -> Outcome:
     request = checked(request)
     if request.certify is not None and request.grid is None and was_sampled(request.data):
         refuse_beyond_region(request)
@@ -209,12 +230,73 @@ def _find_boundary(
     class_weights: BinaryWeights | None,
     gains: tuple[UncertaintyComparison, ...] = (),
     calibration_set: CalibrationSet | None = None,
-) -> Result[BoundaryReport, BoundaryArtifact | None]:
+) -> Outcome:
     if request.certify is not None:
         return certified(request, gains)
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
         request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
+    best, candidates, unsaved = _searched(request, calibration_set, constraint, gains)
+    best, counts = _over_clusters(best, calibration_set, request.units)
+    if request.curve is not None:
+        _write_curve(request, request.curve, calibration_set, best, class_weights)
+    algorithm = (best if unsaved is None else unsaved).algorithm
+    cells = calibration_set.cells(algorithm)
+    calibration = Calibration(
+        source=calibration_set.source,
+        parameters=_as_used(request, calibration_set, best, cells),
+        constraint=constraint,
+        rows=cells.total,
+        positives=cells.positives,
+        seed=request.seed,
+    )
+    score_only = None if unsaved else single_threshold_beside(best, calibration_set)
+    fewer = None if unsaved else equal_alerts(best, calibration_set)
+    tried = calibration_set.tried if calibration_set.is_auto(algorithm) else None
+    direction = other_direction(calibration_set, unsaved or best, request.seed, gains)
+    shown = _grid_cells(calibration_set, algorithm, cells)
+    parts = [
+        *parts_of_rows(calibration, lacks_uncertainty=request.data.roles.lacks_uncertainty),
+        *parts_of_search(calibration, best, candidates),
+        *parts_of_uncertainty(calibration, gains, tried, direction),
+        *parts_of_target(class_weights, best.boundary),
+        *parts_of_grid(calibration, cells, best, class_weights, shown, chose_uncertainty=len(gains) > 1),
+        *parts_of_threshold_beside(calibration, best, score_only, fewer),
+    ]
+    boundary = best.boundary
+    if boundary is None:
+        relaxed = _without_margin(calibration_set, best, constraint)
+        remedy = "; boundary without a bound lists what these rows allow" if request.grid is None else ""
+        parts += parts_of_nothing(calibration, best, candidates, without_margin=relaxed, remedy=remedy)
+        parts += parts_of_unsaved(unsaved)
+        return NotFound(calibration=calibration, parts=parts)
+    cautious = _cautious(calibration_set, best, constraint)
+    nested, reference = _nested(calibration_set, best), _reference(calibration_set, best, boundary)
+    parts += [
+        *parts_of_found(calibration, best, request.limit),
+        *parts_of_expectation(calibration, best, class_weights),
+        *parts_of_margin(calibration, best, cautious, safer_options(request)),
+        *parts_of_limit(calibration, boundary, orders_rows=best.orders_rows, dependent=counts is not None),
+        *parts_of_value(calibration, boundary, score_only),
+        *parts_of_threshold_instead(calibration, boundary, unsaved),
+        *file_fields(nested=nested, reference=reference),
+    ]
+    if counts is not None:
+        parts += parts_of_units(calibration, best, cluster_numbers(counts))
+        parts += file_fields(dependence=saved_dependence(request, counts))
+    return Found(calibration=calibration, parts=parts, boundary=boundary, expected=best.expected)
+
+
+def _searched(
+    request: BoundaryRequest,
+    calibration_set: CalibrationSet,
+    constraint: Constraint,
+    gains: tuple[UncertaintyComparison, ...],
+) -> tuple[Candidate, tuple[Candidate, ...], Candidate | None]:
+    """Search the rows; return the rule, all candidates, and a boundary that a single threshold replaces.
+
+    The rule may be infeasible.
+    """
     candidates = candidates_of(calibration_set, request.searched)
     best, unsaved = best_of(candidates, constraint), None
     if request.saves_advised_rule:
@@ -227,59 +309,34 @@ def _find_boundary(
     if request.limit is not None and best.boundary is not None:
         cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
         best = replace(best, boundary=with_review(best.boundary, cells, request.limit, best.algorithm))
-    best, counts = _over_clusters(best, calibration_set, request.units)
-    algorithm = (unsaved or best).algorithm
-    cells = calibration_set.cells(algorithm)
-    report = BoundaryReport(
-        source=calibration_set.source,
-        parameters=_as_used(request, calibration_set, best, cells),
-        constraint=constraint,
-        chosen=best,
-        candidates=candidates,
-        score_only=None if unsaved else single_threshold_beside(best, calibration_set),
-        equal_alerts=None if unsaved else equal_alerts(best, calibration_set),
-        unsaved=unsaved,
-        empty_bins=tuple(bin_index for bin_index, row in enumerate(cells.rows) if not row.count.any()),
-        rows=cells.total,
-        positives=cells.positives,
-        class_weights=class_weights,
-        seed=request.seed,
-        tried=calibration_set.tried if calibration_set.is_auto(algorithm) else None,
-        compared=gains,
-        cells=_grid_cells(calibration_set, algorithm, cells),
-        cautious=_cautious(calibration_set, best, constraint),
-        without_margin=_without_margin(calibration_set, best, constraint),
-        review=request.limit,
-        is_of_grid=request.grid is not None,
-        expected_share=None if counts is not None else expected_share(constraint, best.boundary, cells.total),
-        clusters=None if counts is None else cluster_numbers(counts),
-        other_direction=other_direction(calibration_set, unsaved or best, request.seed, gains),
-        lacks_uncertainty=request.data.roles.lacks_uncertainty,
-        safer_options=safer_options(request),
-    )
-    if request.curve is not None:
-        # with class weights, the odds concern rows of other class priors than the table counts
-        bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
-        if ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID:
-            raise UsageError(
-                "--frontier without a grid",
-                expected="--algorithm vw-dpmt, smooth or another that works on one",
-            )
-        grid = calibration_set.cells(best.algorithm)
-        write_frontier(grid, calibration_set.every_score, request.curve, bounds)
-    if best.boundary is None:
-        return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
-    reference = None
-    if isinstance(calibration_set, CalibrationRows):
-        uncertain = len(best.boundary.thresholds) > 1 or best.recalibration is not None
-        reference = calibration_set.reference(best.boundary.uncertainty_edges, uncertain=uncertain)
-    artifact = artifact_of(
-        report,
-        _nested(calibration_set, best),
-        reference,
-        dependence=None if counts is None else saved_dependence(request, counts),
-    )
-    return Result(report=report, artifact=artifact)
+    return best, candidates, unsaved
+
+
+def _write_curve(
+    request: BoundaryRequest,
+    output: RowOutput,
+    calibration_set: CalibrationSet,
+    best: Candidate,
+    class_weights: BinaryWeights | None,
+) -> None:
+    """Write the trade-off curve of a grid."""
+    if ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID:
+        raise UsageError(
+            "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
+        )
+    # with class weights, the odds concern rows of other class priors than the table counts
+    bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
+    write_frontier(calibration_set.cells(best.algorithm), calibration_set.every_score, output, bounds)
+
+
+def _reference(
+    calibration_set: CalibrationSet, best: Candidate, boundary: FittedBoundary
+) -> SavedReference | None:
+    """Return how the calibration rows are distributed; None of a grid, which has no rows."""
+    if not isinstance(calibration_set, CalibrationRows):
+        return None
+    uncertain = len(boundary.thresholds) > 1 or best.recalibration is not None
+    return calibration_set.reference(boundary.uncertainty_edges, uncertain=uncertain)
 
 
 def _over_clusters(
@@ -297,12 +354,12 @@ def _over_clusters(
     return replace(best, expected=expected_over_clusters(expected, counts, units)), counts
 
 
-def _nested(calibration_set: CalibrationSet, best: Candidate) -> Sequence[Thresholds]:
+def _nested(calibration_set: CalibrationSet, best: Candidate) -> list[list[float | None]]:
     """Return the nested boundaries of a smoothed rule, which order rows; empty for other rules."""
     if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
-        return ()
+        return []
     cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
-    return nested_thresholds(cells, nested_boundaries(cells))
+    return [list(thresholds) for thresholds in nested_thresholds(cells, nested_boundaries(cells))]
 
 
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
@@ -481,12 +538,12 @@ def _alerts_at(bound: Constraint, cells: Cells) -> int:
 
 def _reports(
     request: BoundaryRequest, bounds: tuple[Constraint, ...], rows: CalibrationRows
-) -> Iterator[BoundaryReport]:
+) -> Iterator[FoundReport]:
     """Find the rule for each bound, and leave out those without one."""
     request = replace(request, bounds=bounds)
     for bound in bounds:
         of_bound = replace(request, constraint=bound)
         with _reading(of_bound):
             report = _with_all_rows(_run(of_bound, rows), of_bound).report
-        if report.chosen.boundary is not None:
+        if isinstance(report, FoundReport):
             yield report

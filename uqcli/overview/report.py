@@ -13,10 +13,10 @@ from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote, split
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised, count, first_of, listed, percent, printable, probability, rows_of
-from uqcli.boundary.comparison_report import gains_table
+from uqcli.boundary.comparison import gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.report import BoundaryReport
-from uqcli.boundary.several_report import TargetsReport
+from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.columns import usually_named
 from uqcli.engines.request import dependence
 from uqcli.estimates.confusion import Rate
@@ -211,13 +211,13 @@ class OverviewReport(OneResult):
         if score.auc is None:
             missing = "negative" if score.positives else "positive"
             return f"No row is {missing}, so nothing can be said about the score."
-        if advised is None or advised.chosen.boundary is None:
+        if advised is None:
             return f"The score has AUC {score.auc:.3f}, and no rule reaches a usual precision."
         if score.is_reversed:
             return capitalised(REVERSED)
         if few := self.targets.few_flagged():
             return few
-        recall = percent(advised.chosen.boundary.fit.recall)
+        recall = percent(advised.fit.recall)
         return f"One threshold on the score finds {recall} of the positives {_at(advised)}."
 
     def _facts(self) -> list[str]:
@@ -369,12 +369,9 @@ class OverviewReport(OneResult):
     def _can_be_certified(self) -> bool:
         """Whether the advised target is a rate, and flags enough rows that a test of it can pass."""
         advised = self.targets.advised
-        if advised is None or advised.chosen.boundary is None:
+        if advised is None:
             return False
-        return (
-            advised.constraint.rate is Rate.PRECISION
-            and advised.chosen.boundary.fit.selected >= FEWEST_FLAGGED
-        )
+        return advised.constraint.rate is Rate.PRECISION and advised.fit.selected >= FEWEST_FLAGGED
 
     def _command(self, name: str, options: str) -> str:
         """Write a command line; what follows two dashes is no option."""

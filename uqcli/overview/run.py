@@ -14,7 +14,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
-from uqcli.boundary.several_report import TargetsReport
+from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.open import CLUSTERED, FIRST_LOOK, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.refusals import FormError
@@ -72,7 +72,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
         score = replace(score, auc=area, average_precision=mean_precision, is_reversed=order.result())
-        alike = next((_possible(report.alike, data) for report in targets.reports if report.alike), None)
+        alike = next((_possible(rows, data) for report in targets.reports for rows in report.alike), None)
         if alike is not None and alike.takes_option:
             data = data.clustered_by(alike.column, days=alike.days)
             targets = run_targets(replace(one_threshold, data=data)).report

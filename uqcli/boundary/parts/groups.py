@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -13,24 +13,39 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.rule import GROUP_HEADER, PREDICTED_CLASS, group_line
+from uqcli.boundary.rule import (
+    ACCEPTED_PREDICTIONS,
+    GROUP_HEADER,
+    NEW_FORMAT,
+    PREDICTED_CLASS,
+    ROWS_ARE_PREDICTIONS,
+    GroupFit,
+    SavedGroup,
+    group_line,
+    group_thresholds,
+)
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary
+from uqcli.boundary.statements import BoundaryPart, Fact, Phrases
 from uqcli.engines.request import PREDICTED
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.document import Metrics, Table, in_order
+from uqcli.reports.parts import Statement
+from uqcli.rules.saved import absent_if_none
 
 _MAX_NAMED: Final = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupRules:
+class GroupRules(BoundaryPart):
     """Boundaries by group; none if the constraint cannot be met.
 
     ``by`` is the key column of the groups, PREDICTED for predicted classes. Groups with fewer than
     ``min_group`` rows, by weight, have no boundary of their own: ``small`` has their rows, and ``rest`` their
     counts, which the boundary of all rows decides. Certificates are those of the certified groups.
     """
+
+    rank: ClassVar = 2
 
     by: str
     bound: GroupBound
@@ -51,7 +66,33 @@ class GroupRules:
         """Groups whose boundary flags nothing."""
         return [name for name, boundary in self.boundaries.items() if not boundary.fit.selected]
 
-    def metrics(self) -> Metrics:
+    def voids(self) -> Iterable[Fact]:
+        return Fact.ONE_RULE, Fact.ONE_THRESHOLD
+
+    def reworded(self, phrases: Phrases) -> Phrases:
+        phrases = replace(phrases, no_boundary="no boundary of a group", advice="")
+        if self.by == PREDICTED:
+            phrases = replace(phrases, rows=ACCEPTED_PREDICTIONS)
+        if self.rest.rows:  # what is expected of the groups is not that of all rows
+            where = "new rows of the groups with a rule of their own"
+            phrases = replace(phrases, where=where, expected=(None, None))
+        return phrases
+
+    def statements(self, phrases: Phrases) -> Iterator[Statement]:
+        if self.by == PREDICTED:
+            yield "predictions", ROWS_ARE_PREDICTIONS
+        for caution in self._cautions():
+            yield "groups-without-rule", caution
+        for sentence in self._notes():
+            yield "bound-by-group", sentence
+        yield "rules-of-groups", self
+
+    def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
+        yield "groups", self._table()
+        for table in group_thresholds(self.name, self.boundaries):
+            yield "thresholds-of-groups", table
+
+    def metrics(self, phrases: Phrases) -> Metrics:
         """Return the results by group, and the number of groups that flag nothing."""
         keys = ("precision", "recall", "selected", "true_positives", "rows", "positives")
         by_group = {
@@ -60,7 +101,7 @@ class GroupRules:
         }
         return {"by_group": by_group, "groups_without_rule": len(self.without_rule)}
 
-    def payload(self) -> dict[str, Any]:
+    def payload(self, phrases: Phrases) -> Mapping[str, Any]:
         """Return the thresholds by group."""
         payload: dict[str, dict[str, Any]] = {
             name: {
@@ -71,9 +112,23 @@ class GroupRules:
         }
         for name, certificate in self.certificates.items():
             payload[name]["certificate"] = msgspec.to_builtins(certificate)
-        return payload
+        return {"groups": payload}
 
-    def table(self) -> Table:
+    def saved(self) -> Mapping[str, Any]:
+        return {
+            "format_version": NEW_FORMAT,
+            "groups": {
+                name: SavedGroup(
+                    uncertainty_edges=boundary.uncertainty_edges.tolist(),
+                    thresholds=list(boundary.thresholds),
+                    fit=msgspec.convert(boundary.fit, GroupFit, from_attributes=True),
+                    certificate=absent_if_none(self.certificates.get(name)),
+                )
+                for name, boundary in self.boundaries.items()
+            },
+        }
+
+    def _table(self) -> Table:
         """Build the table of the groups."""
         rows = []
         for name in in_order(self.boundaries):
@@ -84,7 +139,7 @@ class GroupRules:
             rows.append((*smaller[:-1], "rule of all rows"))
         return Table(title="", header=(self.name, *GROUP_HEADER), rows=rows, text_last=True)
 
-    def cautions(self) -> list[Notice]:
+    def _cautions(self) -> list[Notice]:
         """Name the groups that flag nothing."""
         if not self.without_rule:
             return []
@@ -99,7 +154,7 @@ class GroupRules:
             reason = "since alerts in other groups find more: add --bound each to search each group by itself"
         return [Notice("groups-without-rule", f"the rule flags nothing in {names}, {reason}.")]
 
-    def notes(self) -> list[str]:
+    def _notes(self) -> list[str]:
         """State in which rows the bound holds, and which groups have no boundary of their own."""
         where = {
             GroupBound.OVERALL: "The target applies to these groups together; a single group may miss it.",

@@ -1,0 +1,400 @@
+"""The parts of an outcome, made of what a search found. This module alone knows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from uqcli.base.choices import Algorithm, AlgorithmChoice
+from uqcli.base.counts import Cells
+from uqcli.base.wording import percent, rounded_money
+from uqcli.boundary.calibration import Calibration
+from uqcli.boundary.candidate import Candidate, candidate_cells
+from uqcli.boundary.certificate_rule import Certification, SavedCertificate
+from uqcli.boundary.comparison import UncertaintyComparison
+from uqcli.boundary.dependent_columns import AlikeRows
+from uqcli.boundary.expected import OPTIMISM_CORRECTED, expected_metrics
+from uqcli.boundary.operating_points import settings_of
+from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.parts.algorithms import AllAlgorithms
+from uqcli.boundary.parts.beside import (
+    ThresholdBeside,
+    ThresholdInstead,
+    UnsavedBoundary,
+    alone_meets,
+    equal_alerts,
+    no_threshold_beside,
+    reaches_more,
+    same_bounds,
+)
+from uqcli.boundary.parts.capacity import ExpectedShare, ShareLimit, file_limit
+from uqcli.boundary.parts.certificate import (
+    Certificate,
+    GroupCertificates,
+    NoCertificate,
+    NoGroupCertificate,
+    cost_of_guarantee,
+)
+from uqcli.boundary.parts.expectation import Expectation, few_alerts, just_met, likely_missed, unestimated
+from uqcli.boundary.parts.found import FoundRule, RaisedScores
+from uqcli.boundary.parts.grid import Grid, RankedGrid, empty_bins, order_of
+from uqcli.boundary.parts.groups import GroupRules
+from uqcli.boundary.parts.infeasible import (
+    BoundOutOfReach,
+    BoundsOutOfReach,
+    MarginOutOfReach,
+    NoRule,
+    RecallOutOfReach,
+)
+from uqcli.boundary.parts.rows import (
+    CountedUnits,
+    DependentRows,
+    UnlabelledRows,
+    alike,
+    few_units,
+    no_ranges,
+    ranges_missing,
+)
+from uqcli.boundary.parts.target import Review, TargetPriors, no_review, no_value, value_of
+from uqcli.boundary.parts.uncertainty import Comparisons, NoUncertainty, TriedBins, other_direction
+from uqcli.boundary.search.algorithms import Optimum
+from uqcli.boundary.search.cross_validation import BinsTried
+from uqcli.boundary.search.thresholds import FittedBoundary
+from uqcli.boundary.search.zones import ReviewLimit
+from uqcli.boundary.statements import BoundaryPart, Remark
+from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.shift.rule import BinaryWeights
+
+Parts = list[BoundaryPart]
+
+
+def parts_of_rows(calibration: Calibration, *, lacks_uncertainty: bool) -> Parts:
+    """Return the parts of how the calibration rows were drawn, and of what they lack."""
+    parts: Parts = [NoUncertainty()] if lacks_uncertainty else []
+    unit, columns = calibration.source.dependence, calibration.source.columns
+    return parts if unit is None else [*parts, DependentRows(unit=unit, column=columns[unit])]
+
+
+def parts_of_search(calibration: Calibration, chosen: Candidate, candidates: Sequence[Candidate]) -> Parts:
+    """Return the parts of the algorithms that were run."""
+    parts: Parts = []
+    if calibration.parameters.algorithm is AlgorithmChoice.ALL:
+        parts.append(AllAlgorithms(candidates=candidates, constraint=calibration.constraint))
+    if chosen.recalibration is not None:
+        parts.append(RaisedScores(recalibration=chosen.recalibration))
+    if chosen.closest is not None:
+        parts.append(_closest(chosen.closest.fit))
+    return parts
+
+
+def _closest(fit: Confusion[int]) -> BoundaryPart:
+    """Return the part of the boundary that comes closest to its bounds."""
+    return Remark(measured={"best_precision": fit.precision, "recall_at_best_precision": fit.recall})
+
+
+def parts_of_uncertainty(
+    calibration: Calibration,
+    compared: tuple[UncertaintyComparison, ...],
+    tried: tuple[BinsTried, ...] | None,
+    direction: str = "",
+) -> Parts:
+    """Return the parts of what the uncertainty gains."""
+    parts: Parts = []
+    if tried is not None:
+        parts.append(TriedBins(tried=tried, constraint=calibration.constraint))
+    if compared:
+        parts.append(Comparisons(compared=compared))
+    if direction:
+        parts.append(other_direction(direction))
+    return parts
+
+
+def parts_of_grid(
+    calibration: Calibration,
+    cells: Cells,
+    chosen: Candidate,
+    class_weights: BinaryWeights | None,
+    shown: Cells | None,
+    *,
+    chose_uncertainty: bool,
+) -> Parts:
+    """Return the parts of the grid on which a boundary was found.
+
+    A page shows no grid of recalibrated scores. ``chose_uncertainty`` says that the uncertainty is the best
+    of several columns.
+    """
+    constraint, source = calibration.constraint, calibration.source
+    if shown is None:
+        return empty_bins(cells)
+    if constraint.also or constraint.amounts or chosen.algorithm not in OPTIMISM_CORRECTED:
+        return [Grid(cells=shown), *order_of(shown), *empty_bins(cells)]
+    own = None
+    if chosen.boundary is not None and chosen.expected is not None and not few_alerts(chosen.boundary.fit):
+        own = (chosen.boundary, chosen.expected)
+    ranked = RankedGrid(
+        cells=shown,
+        constraint=constraint,
+        algorithm=chosen.algorithm,
+        seed=calibration.seed,
+        class_weights=class_weights,
+        own=own,
+        settings=settings_of(
+            chosen.algorithm,
+            calibration.parameters.binning,
+            len(shown.rows),
+            source.signed_uncertainty if chose_uncertainty else None,
+        ),
+    )
+    return [ranked, *order_of(shown), *empty_bins(cells)]
+
+
+def parts_of_cells(cells: Cells) -> Parts:
+    """Return the part of a grid without operating points, since a later choice would void a certificate."""
+    return [Grid(cells=cells)]
+
+
+def parts_of_found(calibration: Calibration, chosen: Candidate, limit: ReviewLimit | None) -> Parts:
+    """Return the parts of a rule, whether it is certified or not; none without one."""
+    boundary = chosen.boundary
+    if boundary is None:
+        return []
+    parts: Parts = [
+        FoundRule(boundary=boundary, algorithm=chosen.algorithm, constraint=calibration.constraint)
+    ]
+    if limit is not None and boundary.review_thresholds is not None:
+        parts.append(Review(limit=limit, boundary=boundary, lowest=boundary.review_thresholds))
+    return parts
+
+
+def parts_of_expectation(
+    calibration: Calibration, chosen: Candidate, class_weights: BinaryWeights | None = None
+) -> Parts:
+    """Return the parts of what to expect of a rule that is not certified; none without one."""
+    if chosen.boundary is None:
+        return []
+    fit = chosen.boundary.fit
+    few = few_alerts(fit)
+    if chosen.expected is None:
+        return [unestimated(), *few]
+    rates = expected_metrics(chosen.expected, class_weights)
+    precision, recall = rates["precision"], rates["recall"]
+    if precision is None or recall is None:  # the class weights are refuted
+        return few
+    also: tuple[str, ...] = ()
+    if calibration.constraint.bound_on(Rate.FPR, Rate.SPECIFICITY):
+        flagged, negatives = fit.trials(Rate.FPR)
+        if negatives:
+            also = (f"Of the negatives, {percent(flagged / negatives)} are flagged here.",)
+    return [Expectation(precision=precision, recall=recall, also=also), *few]
+
+
+def parts_of_margin(
+    calibration: Calibration, chosen: Candidate, cautious: Optimum | None, options: Sequence[str]
+) -> Parts:
+    """Return the part of a precision that new data may miss; none if that is unlikely or unknown."""
+    constraint, expected = calibration.constraint, chosen.expected
+    if cautious is not None:
+        with_margin = [] if cautious.boundary is None else [cautious.boundary]
+        return [just_met(constraint, with_margin, options)]
+    if constraint.rate is not Rate.PRECISION or expected is None:
+        return []
+    if (expected.precision.value or 0) >= constraint.numbers[0]:
+        return []
+    return [likely_missed(constraint, options)]
+
+
+def parts_of_limit(
+    calibration: Calibration, boundary: FittedBoundary, *, orders_rows: bool, dependent: bool
+) -> Parts:
+    """Return the part of a limit of alerts; none without one."""
+    bound = calibration.constraint.bound_on(Rate.ALERTS)
+    if bound is None:
+        return []
+    rows, selected = calibration.rows, boundary.fit.selected
+    if not bound.relative:
+        return [file_limit(bound, rows, orders_rows=orders_rows)]
+    kind = ShareLimit if dependent else ExpectedShare
+    return [kind(bound=bound, rows=rows, selected=selected, orders_rows=orders_rows)]
+
+
+def parts_of_units(
+    calibration: Calibration, chosen: Candidate, numbers: Mapping[str, int], groups: int = 0
+) -> Parts:
+    """Return the part of a rule on dependent rows, with the numbers of their clusters or days."""
+    unit, expected = calibration.source.dependence or "cluster", chosen.expected
+    missing = no_ranges(unit) if expected is None else ranges_missing(chosen.algorithm, groups)
+    return [
+        CountedUnits(
+            unit=unit,
+            column=calibration.source.columns[unit],
+            numbers=numbers,
+            no_range=missing,
+            cautions=() if expected is None else few_units(expected, numbers, unit),
+        )
+    ]
+
+
+def parts_of_target(class_weights: BinaryWeights | None, boundary: FittedBoundary | None) -> Parts:
+    """Return the part of the class priors of other data; none without them."""
+    if class_weights is None:
+        return []
+    precision = None if boundary is None else class_weights.precision(boundary.fit.precision)
+    return [TargetPriors(weights=class_weights, precision=precision)]
+
+
+def parts_of_value(
+    calibration: Calibration, boundary: FittedBoundary, score_only: Optimum | None = None
+) -> Parts:
+    """Return the part of a gain and a cost, beside that of a single threshold; none without them."""
+    constraint = calibration.constraint
+    worth = constraint.value_of(boundary.fit)
+    if worth is None:
+        return []
+    beside, single = "", None if score_only is None else score_only.boundary
+    if single is not None and (other := constraint.value_of(single.fit)) is not None:
+        beside = f" (one threshold: {rounded_money(float(other[0]))})"
+    return [value_of(float(worth[0]), worth[1], beside)]
+
+
+def parts_of_threshold_beside(
+    calibration: Calibration, chosen: Candidate, score_only: Optimum | None, fewer: Confusion[int] | None
+) -> Parts:
+    """Return the parts of a single threshold beside a boundary, or where none was found."""
+    parts: Parts = [] if fewer is None else [equal_alerts(fewer)]
+    if score_only is None:
+        return parts
+    constraint, single, hint = calibration.constraint, score_only.boundary, "add --algorithm st to use it"
+    if single is None:
+        return [*parts, no_threshold_beside()]
+    within, cautions = "", alone_meets(constraint, single.fit, hint)
+    if chosen.boundary is not None:
+        own = chosen.boundary.fit
+        within, cautions = same_bounds(constraint, own, single.fit), []
+        if chosen.algorithm is not Algorithm.SMOOTH:
+            cautions = reaches_more(constraint, single.fit, own, hint)
+    return [*parts, ThresholdBeside(boundary=single, within=within, cautions=cautions)]
+
+
+def parts_of_threshold_instead(
+    calibration: Calibration, boundary: FittedBoundary, unsaved: Candidate | None
+) -> Parts:
+    """Return the part of a single threshold that is the rule in place of a boundary; none of another rule."""
+    if unsaved is None:
+        return []
+    constraint, hint, single = calibration.constraint, "it is the rule", boundary.fit
+    cautions = alone_meets(constraint, single, hint)
+    if unsaved.boundary is not None:
+        cautions = reaches_more(constraint, single, unsaved.boundary.fit, hint)
+    line = (f"with uncertainty ({unsaved.algorithm})", *candidate_cells(unsaved))
+    instead = ThresholdInstead(fit=single, unsaved=line, cautions=cautions)
+    return [instead, *parts_of_unsaved(unsaved)]
+
+
+def parts_of_unsaved(unsaved: Candidate | None) -> Parts:
+    """Return the part of a boundary that is drawn though it is not the rule; none without one."""
+    if unsaved is None or unsaved.boundary is None:
+        return []
+    return [UnsavedBoundary(thresholds=unsaved.boundary.thresholds)]
+
+
+def parts_of_nothing(
+    calibration: Calibration,
+    chosen: Candidate,
+    candidates: Sequence[Candidate] = (),
+    *,
+    without_margin: FittedBoundary | None = None,
+    remedy: str = "",
+) -> Parts:
+    """Return the parts of a search that found no rule; ``remedy`` lists the bounds that can be met."""
+    constraint, algorithm, closest = calibration.constraint, chosen.algorithm, chosen.closest
+    recall = constraint.bound_on(Rate.RECALL)
+    nothing = NoRule(algorithm=algorithm, constraint=constraint)
+    if closest is not None and recall is not None and any(run.boundary for run in candidates):
+        nothing = RecallOutOfReach(
+            algorithm=algorithm, constraint=constraint, closest=closest.fit, recall=recall
+        )
+    elif without_margin is not None:
+        nothing = MarginOutOfReach(
+            algorithm=algorithm, constraint=constraint, without_margin=without_margin.fit
+        )
+    elif closest is not None and constraint.limits.also:
+        nothing = BoundsOutOfReach(algorithm=algorithm, constraint=constraint, closest=closest.fit)
+    elif closest is not None:
+        nothing = BoundOutOfReach(
+            algorithm=algorithm, constraint=constraint, closest=closest.fit, remedy=remedy
+        )
+    worth: Parts = [no_value()] if constraint.is_utility else []
+    review: Parts = [no_review()] if calibration.parameters.review is not msgspec.UNSET else []
+    return [*worth, *review, nothing]
+
+
+def parts_of_groups(
+    request: BoundaryRequest,
+    boundaries: Mapping[str, FittedBoundary],
+    certificates: Mapping[str, SavedCertificate],
+    small: Mapping[str, int],
+    rest: Confusion[int],
+) -> Parts:
+    """Return the part of the rules of groups (see ``GroupRules``)."""
+    return [
+        GroupRules(
+            by=request.by or "",
+            bound=request.bound,
+            min_group=request.min_group,
+            constraint=request.constraint,
+            boundaries=boundaries,
+            certificates=certificates,
+            small=small,
+            rest=rest,
+        )
+    ]
+
+
+def parts_of_certificate(outcome: Certification, boundary: FittedBoundary) -> Parts:
+    """Return the parts of a certified boundary."""
+    (certificate,) = outcome.certificates
+    part = Certificate(delta=outcome.delta, certificate=certificate, boundary=boundary)
+    if outcome.uncertified is None:
+        return [part]
+    return [part, cost_of_guarantee(certificate, boundary, outcome.uncertified)]
+
+
+def parts_of_group_certificates(outcome: Certification) -> Parts:
+    """Return the part of the certificates of several groups."""
+    groups = outcome.groups or 0
+    return [GroupCertificates(delta=outcome.delta, certificates=outcome.certificates, groups=groups)]
+
+
+def parts_of_failure(outcome: Certification) -> Parts:
+    """Return the part of a certification that failed."""
+    if outcome.failed is None:
+        return []
+    kind = NoCertificate if outcome.groups is None else NoGroupCertificate
+    return [
+        kind(
+            delta=outcome.delta,
+            failed=outcome.failed,
+            tested_target=outcome.tested_target,
+            easier=outcome.easier,
+            units=outcome.units,
+            has_pilot=outcome.has_pilot,
+        )
+    ]
+
+
+def parts_of_alike(rows: AlikeRows | None) -> Parts:
+    """Return the part of rows that are alike though taken as independent; none if there are none."""
+    return [] if rows is None else [alike(rows)]
+
+
+def parts_of_unlabelled(selected: int, rows: int) -> BoundaryPart:
+    """Return the part of the flagged rows, and the rows, with those that have no label."""
+    return UnlabelledRows(selected=selected, rows=rows)
+
+
+def file_fields(**values: Any) -> Parts:
+    """Return the parts of fields of the rule file that are not in the report; absent if None or empty."""
+    present = ((name, value) for name, value in values.items() if value is not None and value != [])
+    return [Remark(fields=dict(present))]
