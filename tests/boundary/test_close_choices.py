@@ -9,11 +9,11 @@ from tests.properties.strategies import as_cells
 from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, ValueCounts, binned_cells
 from uqcli.base.rows import Rows
+from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.candidates import best_of
 from uqcli.boundary.drawn_rows import split_by_hash
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.groups import merged
-from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.goals import KeepBounds, LinearBound, TopRuns, highest_ratio
 from uqcli.boundary.search.smoothing import nested_boundaries

@@ -68,7 +68,7 @@ def test_an_uncertainty_far_from_all_seen_ones_counts_as_the_nearest():
     far = scored([0.3, 0.3], [0, 0], uncertainty=np.array([-1e300, 1e300]))
     near = scored([0.3, 0.3], [0, 0], uncertainty=np.array([0.0, 35.0]))
     assert fitted.predict(far).probability.tolist() == fitted.predict(near).probability.tolist()
-    assert fitted.map.contradiction() is None
+    assert not fitted.map.contradiction()
     assert fitted.map.predict(near.score, PROBABILITY, near.uncertainty).probability == pytest.approx(
         fitted.predict(near).probability
     )

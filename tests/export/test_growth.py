@@ -263,7 +263,7 @@ def tree(depth):
     features = [FeatureColumn(name="x"), FeatureColumn(name="g", levels=levels)]
     own = Tree(nodes=[*questions, *(Node(leaf=index) for index in range(size))], leaves=leaves)
     fitted = TreesMap(features=features, combine="mean", trees=[own])
-    assert fitted.contradiction() is None
+    assert not fitted.contradiction()
     return formula_of(
         fitted.exported(SCORE, Scale()), "double", (SCORE, Column(name="x"), GROUP), required=("score",)
     )

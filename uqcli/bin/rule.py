@@ -54,7 +54,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         """Whether there is more than one uncertainty bin."""
         return bool(self.uncertainty_edges)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         rows = len(self.uncertainty_edges) + 1
         if not rows == len(self.score_edges) == len(self.count) == len(self.positives):
@@ -67,7 +67,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
                 return "its edges are not finite and ascending"
         return self._in_counts() or self.missing_columns()
 
-    def _in_counts(self) -> str | None:
+    def _in_counts(self) -> str:
         counts_by_row = zip(self.count, self.positives, strict=True)
         if any(p > n for counts, positives in counts_by_row for n, p in zip(counts, positives, strict=True)):
             return "a cell has more positives than rows"
@@ -76,7 +76,7 @@ class GridArtifact(Saved, frozen=True, kw_only=True):
         shape = self.binning, len(self.count)
         if shape != (self.parameters.binning, self.parameters.uncertainty_bins):
             return "its bins are not those of its parameters"
-        return None
+        return ""
 
     def cells(self) -> Cells:
         """Convert the counts to ``Cells``."""

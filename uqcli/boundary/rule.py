@@ -241,8 +241,8 @@ class SavedGroup(msgspec.Struct, frozen=True, kw_only=True):
         """The thresholds as texts print them: the calibration rows, by which to round them, are unknown."""
         return self.thresholds
 
-    def contradiction(self) -> str | None:
-        """Find the first contradiction between its fields, or None."""
+    def contradiction(self) -> str:
+        """Find the first contradiction between its fields; empty if there is none."""
         certificate = given(self.certificate)
         if certificate is not None and not certificate.is_of(self.fit.rows):
             return "a group's certificate is not about its rows"
@@ -381,14 +381,14 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return ()
         return (FeatureRequest(name=self.by, text=True, levels=tuple(self.group_rules)),)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         if (hr := given(self.recalibration)) is not None:
             numbers = [hr.coefficient, hr.low, hr.high, hr.high - hr.low]
             if not all(map(math.isfinite, numbers)):
                 return "its recalibration is not finite"
         contradiction = contradictory_thresholds(self.uncertainty_edges, self.thresholds)
-        if contradiction is not None:
+        if contradiction:
             return contradiction
         if not self.fit.adds_up:
             return "its fit counts contradict each other"
@@ -407,7 +407,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             or self.missing_columns()
         )
 
-    def _contradictory_bounds(self) -> str | None:
+    def _contradictory_bounds(self) -> str:
         """Find an invalid bound, or a certificate of other bounds."""
         try:
             constraint = self.constraint.parsed()
@@ -418,9 +418,9 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
             return "its bounds are not in order"
         certificates = [self.certificate, *(group.certificate for group in self.group_rules.values())]
         about = all(saved.is_about(constraint, review) for saved in map(given, certificates) if saved)
-        return None if about else "its certificate is not about its bounds"
+        return "" if about else "its certificate is not about its bounds"
 
-    def _contradictory_nested(self) -> str | None:
+    def _contradictory_nested(self) -> str:
         nested = given(self.nested) or []
         if any(len(thresholds) != len(self.thresholds) for thresholds in nested):
             return "its nested rules do not have its uncertainty bins"
@@ -428,17 +428,17 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
         if any(math.isnan(low) or low > high for high, low in pairs):
             return "its nested rules are not nested"
-        return None
+        return ""
 
-    def _contradictory_reference(self) -> str | None:
+    def _contradictory_reference(self) -> str:
         reference, (_, rows) = given(self.reference), self.fit.flagged
         if reference is not None and reference.contradicts(
             len(self.thresholds), rows, uncertain=self.needs_uncertainty
         ):
             return "its reference is not about its calibration rows"
-        return None
+        return ""
 
-    def _contradictory_groups(self) -> str | None:
+    def _contradictory_groups(self) -> str:
         has_groups, has_bound = given(self.groups) is not None, given(self.parameters.bound) is not None
         if not has_groups == has_bound == (bool(self.class_names) or self.by is not None):
             return "its groups are not those of its parameters"
@@ -447,22 +447,22 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         if has_groups and (self.format_version != NEW_FORMAT or self.has_zones or self.is_raised):
             return "its groups contradict its other fields"
         contradictions = [group.contradiction() for group in self.group_rules.values()]
-        return next((text for text in contradictions if text is not None), None)
+        return next(filter(None, contradictions), "")
 
-    def _contradictory_amounts(self) -> str | None:
+    def _contradictory_amounts(self) -> str:
         if not self.constraint.amounts:
-            return None
+            return ""
         if self.format_version != NEW_FORMAT or self.fit.value is msgspec.UNSET or self.group_rules:
             return "its value is missing, or its format version is not that of its fields"
-        return None
+        return ""
 
-    def _contradictory_review(self) -> str | None:
+    def _contradictory_review(self) -> str:
         review = given(self.review_thresholds)
         is_new = self.format_version == NEW_FORMAT and not self.group_rules and not self.constraint.amounts
         if len({self.review is not None, review is not None, self.fit.zones is not None, is_new}) > 1:
             return "its review is incomplete, or its format version is not that of its fields"
         if review is None:
-            return None
+            return ""
         if len(review) != len(self.thresholds):
             return f"{len(review)} review thresholds for {len(self.thresholds)} thresholds"
         numbers = [threshold for threshold in review if threshold is not None]
@@ -471,7 +471,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
         pairs = zip(review, self.thresholds, strict=True)
         if any(low is not None and high is not None and low > high for low, high in pairs):
             return "a review threshold is above its threshold"
-        return None
+        return ""
 
     @property
     def certified(self) -> SavedCertificate | None:
@@ -846,14 +846,14 @@ def groups_of(rows: Rows, by: str) -> Ints:
     return np.where(feature.value < 0, others, feature.value).astype(np.int64)
 
 
-def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | None]) -> str | None:
-    """Find the first contradiction between uncertainty edges and thresholds, or None."""
+def contradictory_thresholds(edges: list[float], thresholds: Sequence[float | None]) -> str:
+    """Find the first contradiction between uncertainty edges and thresholds; empty if there is none."""
     if len(thresholds) != len(edges) + 1:
         return f"{len(thresholds)} thresholds for {len(edges)} uncertainty edges"
     numbers = edges + [threshold for threshold in thresholds if threshold is not None]
     if not all(map(math.isfinite, numbers)) or edges != sorted(edges):
         return "its edges and thresholds are not finite and ascending"
-    return None
+    return ""
 
 
 def verdict_on_calibration_set() -> Verdict:

@@ -103,8 +103,8 @@ class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
             positives=np.array(self.positives, dtype=np.int64),
         )
 
-    def contradiction(self) -> str | None:
-        """Find the first contradiction between the lists, or None."""
+    def contradiction(self) -> str:
+        """Find the first contradiction between the lists; empty if there is none."""
         if not len(self.score) == len(self.count) == len(self.positives):
             return "its calibration counts have no count and positives for each score"
         ascending = all(low < high for low, high in pairwise(self.score))
@@ -112,7 +112,7 @@ class CalibrationCounts(msgspec.Struct, frozen=True, kw_only=True):
             return "the scores of its calibration counts are not finite and ascending"
         if any(positives > count for positives, count in zip(self.positives, self.count, strict=True)):
             return "its calibration counts have more positives than rows at a score"
-        return None
+        return ""
 
 
 class CalibratorArtifact(Saved, frozen=True, kw_only=True):
@@ -154,7 +154,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         """Scale on which scores are read."""
         return Scale(real=self.logit, undersampled=self.undersampled)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         if self.weights is not None and not all(0 < weight < math.inf for weight in self.weights):
             return "a class weight is not finite and above 0"
@@ -168,21 +168,17 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return f"its map is none of method {self.method}"
         return self._in_calibration() or self.missing_columns() or self._in_counts()
 
-    def _in_calibration(self) -> str | None:
+    def _in_calibration(self) -> str:
         map_, classes = self.calibration, len(self.class_names)
         contradiction = map_.contradiction()
-        if (
-            contradiction is None
-            and isinstance(map_, BaseClassMap)
-            and map_.contradicts(classes, self.method)
-        ):
+        if not contradiction and isinstance(map_, BaseClassMap) and map_.contradicts(classes, self.method):
             return "its map is for other classes, or of another method"
         return contradiction
 
-    def _in_counts(self) -> str | None:
+    def _in_counts(self) -> str:
         counts = given(self.calibration_counts)
         if counts is None:
-            return None
+            return ""
         if self.class_names:
             return "it has calibration counts by score but reads class probabilities"
         if contradiction := counts.contradiction():
@@ -190,7 +186,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         counted, source = (sum(counts.count), sum(counts.positives)), self.source
         if "weight" not in source.columns and counted != (source.rows, source.positives):
             return "its calibration counts are not those of its calibration set"
-        return None
+        return ""
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the features of the map, with their known levels."""

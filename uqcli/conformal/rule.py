@@ -168,7 +168,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         """See Saved: empty if a single score is the probability of the positive label."""
         return () if "score" in self.columns else self.classes
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         classes = self.classes
         threshold_rows = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
@@ -180,19 +180,19 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return "it does not have calibration rows for each class"
         return self._in_groups() or self._in_guarantee() or columns_of_classes(self.columns, classes)
 
-    def _in_groups(self) -> str | None:
+    def _in_groups(self) -> str:
         groups = self.groups
         if (groups is None) != (self.parameters.by is None):
             return "its groups are not those of its parameters"
         if groups is None:
-            return None
+            return ""
         if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
             return "its groups do not have thresholds each"
         if groups.calibration_rows is not None and len(groups.calibration_rows) != len(groups.names):
             return "its groups do not have calibration rows each"
-        return None if groups.column == self.parameters.by else "its groups are not those of its parameters"
+        return "" if groups.column == self.parameters.by else "its groups are not those of its parameters"
 
-    def _in_guarantee(self) -> str | None:
+    def _in_guarantee(self) -> str:
         parameters = self.parameters
         if (parameters.method, parameters.mode) != (self.method, self.mode):
             return "its method and mode are not those of its parameters"
@@ -209,13 +209,13 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             return "thresholds of mode marginal differ"
         return self._in_weights()
 
-    def _in_weights(self) -> str | None:
+    def _in_weights(self) -> str:
         weights = self.weights
         if (weights is None) == (self.mode is ConformalMode.LABEL_SHIFT):
             return "class weights belong to mode label-shift"
         if weights is not None and (len(weights) != len(self.classes) or not are_weights(weights)):
             return "its class weights are not one for each class, finite and not all 0"
-        return None
+        return ""
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the group column."""

@@ -247,7 +247,7 @@ def _checked(content: bytes, kind: ArtifactKind) -> Saved:
     """Decode and validate: by the schema, then for contradictions that a schema cannot express."""
     artifact = msgspec.json.decode(content, type=model_of(kind))
     contradiction = artifact.contradiction()
-    if contradiction is not None:
+    if contradiction:
         raise _ContradictionError(contradiction)
     return artifact
 

@@ -45,12 +45,12 @@ def are_weights(weights: Sequence[float]) -> bool:
     return all(0 <= weight < _LARGEST_WEIGHT for weight in weights) and any(weights)
 
 
-def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str | None:
-    """Describe a contradiction in the columns, by role, of class probabilities; None if there is none."""
+def columns_of_classes(columns: Mapping[str, str], classes: Sequence[str]) -> str:
+    """Describe a contradiction in the columns, by role, of class probabilities; empty if there is none."""
     if "score" in columns:
-        return None if tuple(classes) == BINARY else "its classes are not those of one score"
+        return "" if tuple(classes) == BINARY else "its classes are not those of one score"
     missing = [name for name in classes if f"{PROBA}{name}" not in columns]
-    return f"it does not name the column of class '{missing[0]}'" if missing else None
+    return f"it does not name the column of class '{missing[0]}'" if missing else ""
 
 
 def version_of(text: object) -> tuple[int, int] | None:
@@ -181,8 +181,8 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Classes whose probabilities it reads, in order; empty if it reads a score."""
         return ()
 
-    def contradiction(self) -> str | None:
-        """Find the first contradiction between its fields that a schema cannot express, or None."""
+    def contradiction(self) -> str:
+        """Find the first contradiction that a schema cannot express; empty if there is none."""
         raise NotImplementedError
 
     def features(self) -> tuple[FeatureRequest, ...]:
@@ -231,7 +231,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
         """Return the metrics that ``--fail-if`` can check."""
         raise NotImplementedError
 
-    def missing_columns(self) -> str | None:
+    def missing_columns(self) -> str:
         """Return the role of a column that it reads but does not name, in words; None if there is none."""
         if self.class_names and (missing := columns_of_classes(self.columns, self.class_names)):
             return missing
@@ -239,7 +239,7 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
             return "it does not name its score column"
         if self.needs_uncertainty and self.source.uncertainty is None:
             return "it does not name its uncertainty column"
-        return None
+        return ""
 
     def made_from(self) -> str:
         """State the version and the size of the calibration set."""

@@ -82,7 +82,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         weights = zip(self.weights, self.interval, strict=True)
         return max(max(weight - low, high - weight) for weight, (low, high) in weights)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         priors, classes = (self.source_prior, self.target_prior), self.classes
         sizes = {len(classes), len(self.weights), *map(len, priors)}
@@ -103,10 +103,10 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
                 return "it does not have an interval for each class"
         return self._in_draws() or columns_of_classes(self.columns, classes)
 
-    def _in_draws(self) -> str | None:
+    def _in_draws(self) -> str:
         classes = len(self.classes)
         fine = all(len(draw) == classes and all(map(math.isfinite, draw)) for draw in self.draws or ())
-        return None if fine else "a draw is not a finite weight for each class"
+        return "" if fine else "a draw is not a finite weight for each class"
 
     def weights_for(self, classes: Sequence[str]) -> list[float]:
         """Return the class weights in a given class order; refuse other classes."""

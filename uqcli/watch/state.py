@@ -125,7 +125,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
         """Whether its rows were counted at once, without days and without a file to keep it."""
         return any(batch.name == UNNAMED for batch in self.batches)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See Saved."""
         try:
             self.parameters.risk()
@@ -133,8 +133,8 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
             return str(error)
         return self._in_batches() or self._in_totals()
 
-    def _in_batches(self) -> str | None:
-        """Find the first contradiction in the batches, or None."""
+    def _in_batches(self) -> str:
+        """Find the first contradiction in the batches; empty if there is none."""
         if any(len(batch.counts) != len(self.promises) for batch in self.batches):
             return "a batch does not have counts for each promise"
         if any(counts.successes > counts.trials for batch in self.batches for counts in batch.counts):
@@ -147,9 +147,9 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
         names = [batch.name for batch in self.batches]
         if len(set(names)) < len(names) or self.acknowledged > len(names):
             return "its batches are repeated, or fewer than those acknowledged"
-        return None
+        return ""
 
-    def _in_totals(self) -> str | None:
+    def _in_totals(self) -> str:
         """Find a promise whose counts are not those of its batches, or None."""
         for index, promise in enumerate(self.promises):
             totals = [batch.counts[index] for batch in self.counted]
@@ -158,7 +158,7 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
             )
             if (promise.successes, promise.trials) != (successes, trials):
                 return "its counts are not those of its batches"
-        return None
+        return ""
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """Raise an ArtifactError: a state adds no columns."""
@@ -194,6 +194,6 @@ class WatchArtifact(Saved, frozen=True, kw_only=True):
             notes=[f"Rule: digest {self.artifact}.", self.made_from() + "."],
         )
 
-    def missing_columns(self) -> str | None:
+    def missing_columns(self) -> str:
         """See Saved: it reads no columns itself."""
-        return None
+        return ""

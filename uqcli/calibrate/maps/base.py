@@ -213,8 +213,8 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         """List values that it predicts, with the smallest and the largest; empty if these are not known."""
         return ()
 
-    def contradiction(self) -> str | None:
-        """Find the first contradiction between its fields; None if there is none."""
+    def contradiction(self) -> str:
+        """Find the first contradiction between its fields; empty if there is none."""
         raise NotImplementedError
 
 
@@ -376,9 +376,9 @@ _MAX_MAGNITUDE = 1e100
 """Magnitude beyond which computations with coefficients could overflow."""
 
 
-def first(sentences: Iterable[str | None]) -> str | None:
-    """Find the first contradiction, or None."""
-    return next((sentence for sentence in sentences if sentence is not None), None)
+def first(sentences: Iterable[str]) -> str:
+    """Return the first contradiction; empty if there is none."""
+    return next(filter(None, sentences), "")
 
 
 def finite(numbers: Sequence[float]) -> bool:
@@ -386,12 +386,12 @@ def finite(numbers: Sequence[float]) -> bool:
     return all(abs(number) < _MAX_MAGNITUDE for number in numbers)
 
 
-def not_ascending(numbers: Sequence[float], name: str) -> str | None:
-    """Return the contradiction if numbers are not finite and ascending, else None."""
+def not_ascending(numbers: Sequence[float], name: str) -> str:
+    """Return the contradiction if numbers are not finite and ascending; else empty."""
     fine = all(map(math.isfinite, numbers)) and list(numbers) == sorted(numbers)
-    return None if fine else f"its {name} are not finite and ascending"
+    return "" if fine else f"its {name} are not finite and ascending"
 
 
-def not_probabilities(numbers: Sequence[float]) -> str | None:
-    """Return the contradiction if numbers are not probabilities, else None."""
-    return None if all(0 <= number <= 1 for number in numbers) else "a rate is no probability"
+def not_probabilities(numbers: Sequence[float]) -> str:
+    """Return the contradiction if numbers are not probabilities; else empty."""
+    return "" if all(0 <= number <= 1 for number in numbers) else "a rate is no probability"

@@ -56,9 +56,9 @@ class ClassTemperatureMap(BaseClassMap, frozen=True, kw_only=True, tag_field="ma
 
     slope: float
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
-        return None if finite([self.slope]) and self.slope > 0 else "its slope is not finite and above 0"
+        return "" if finite([self.slope]) and self.slope > 0 else "its slope is not finite and above 0"
 
     def probabilities(self, probability: Matrix) -> Matrix:
         """See BaseClassMap."""
@@ -120,12 +120,12 @@ class ClassLinearMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", t
 
     coefficients: Annotated[list[list[float]], Meta(min_length=2)]
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         classes = len(self.coefficients)
         if {len(row) for row in self.coefficients} not in ({2}, {classes + 1}):
             return "its coefficients are not one or all slopes and an intercept of each class"
-        return None if all(map(finite, self.coefficients)) else "its coefficients are not finite"
+        return "" if all(map(finite, self.coefficients)) else "its coefficients are not finite"
 
     def contradicts(self, classes: int, method: CalibrationMethod) -> bool:
         """See BaseClassMap."""
@@ -224,7 +224,7 @@ class OneVsRestMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map", tag
         """See BaseMap."""
         return self.maps[0].has_interval
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         return first(part.contradiction() for part in self.maps)
 

@@ -41,10 +41,10 @@ class LogisticMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         fit_method = fit_platt if options.method is CalibrationMethod.PLATT else fit_temperature
         return fit_method(counts, options.scale)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         fine = finite([self.intercept, self.slope])
-        return None if fine else "its coefficients are not finite"
+        return "" if fine else "its coefficients are not finite"
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""
@@ -165,11 +165,11 @@ class BetaMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="bet
         """See BaseScoreMap."""
         return fit_beta(counts, options.scale)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if not finite([self.a, self.b, self.c]) or min(self.a, self.b) < 0:
             return "its coefficients are not finite, or a or b is negative"
-        return None
+        return ""
 
     def probability(self, corrected: Floats, scale: Scale) -> Floats:
         """See BaseScoreMap."""

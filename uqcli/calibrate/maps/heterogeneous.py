@@ -73,17 +73,17 @@ class Leaf(msgspec.Struct, frozen=True, kw_only=True):
     calibration: ScoreMap
 
 
-def contradiction_in_features(features: Sequence[FeatureColumn]) -> str | None:
-    """Find the first contradiction among the feature columns of a map, or None."""
+def contradiction_in_features(features: Sequence[FeatureColumn]) -> str:
+    """Find the first contradiction among the feature columns of a map; empty if there is none."""
     if len({feature.name for feature in features}) < len(features):
         return "a feature is named twice"
     if any(len(set(feature.levels or ())) < len(feature.levels or ()) for feature in features):
         return "a level is named twice"
-    return None
+    return ""
 
 
-def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str | None:
-    """Find the first contradiction among the maps of the leaves, or None."""
+def contradiction_in_leaves(leaves: Sequence[Leaf]) -> str:
+    """Find the first contradiction among the maps of the leaves; empty if there is none."""
     return first(leaf.calibration.contradiction() for leaf in leaves)
 
 
@@ -146,7 +146,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
         """See BaseMap."""
         return True
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         return (
             contradiction_in_features(self.features)
@@ -154,7 +154,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
             or contradiction_in_leaves(self.leaves)
         )
 
-    def _contradiction_in_groups(self) -> str | None:
+    def _contradiction_in_groups(self) -> str:
         if len(self.leaves) != len(self.groups) + 1:
             return "its groups do not have a leaf each, with one for all others"
         if any(feature.levels is None for feature in self.features):
@@ -167,7 +167,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
             for text, column in zip(group, self.features, strict=True):
                 if text is not None and text not in (column.levels or ()):
                     return f"'{text}' is no level of '{column.name}'"
-        return None
+        return ""
 
     def predict(
         self, corrected: Floats, scale: Scale, uncertainty: Floats | None = None, features: Features = None
@@ -263,7 +263,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         """See BaseMap."""
         return self.combine == "mean" and len(self.trees) == 1
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         trees = first(_contradiction_in_tree(tree, self.features) for tree in self.trees)
         return contradiction_in_features(self.features) or trees
@@ -352,13 +352,13 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         ]
 
 
-def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str | None:
+def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str:
     is_categorical = {feature.name: feature.levels is not None for feature in features}
     questions = [(index, node) for index, node in enumerate(tree.nodes) if node.leaf is None]
     contradiction = first(
         _contradiction_in_question(index, node, is_categorical, len(tree.nodes)) for index, node in questions
     )
-    if contradiction is not None:
+    if contradiction:
         return contradiction
     below = [child for _, node in questions for child in (node.left, node.right)]
     if sorted(child for child in below if child is not None) != list(range(1, len(tree.nodes))):
@@ -370,7 +370,7 @@ def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str
 
 def _contradiction_in_question(
     index: int, node: Node, is_categorical: Mapping[str, bool], n_nodes: int
-) -> str | None:
+) -> str:
     if node.feature is None or node.feature not in is_categorical:
         return f"a question asks for '{node.feature}', which is no feature"
     categorical = is_categorical[node.feature]
@@ -380,4 +380,4 @@ def _contradiction_in_question(
         return "a question has no nodes below it"
     if node.threshold is not None and not math.isfinite(node.threshold):
         return "a threshold is not finite"
-    return None
+    return ""

@@ -59,7 +59,7 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         edges = options.histogram_edges(counts)
         return Fit(map=fit_histogram(counts, edges, options.confidence))
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if not len(self.rate) == len(self.edges) + 1 == len(self.count) == len(self.error):
             return "its bins do not have a rate, a count and an error each"
@@ -187,8 +187,8 @@ class ClassBins(msgspec.Struct, frozen=True, kw_only=True):
     count: list[Count]
     error: list[Annotated[float, Meta(ge=0, le=2)] | None]
 
-    def contradiction(self, classes: int) -> str | None:
-        """Find the first contradiction between the fields, or None."""
+    def contradiction(self, classes: int) -> str:
+        """Find the first contradiction between the fields; empty if there is none."""
         if not len(self.rate) == len(self.edges) + 1 == len(self.count) == len(self.error):
             return "its bins do not have rates, a count and an error each"
         if any(len(rate) != classes for rate in self.rate):
@@ -215,7 +215,7 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
         bounds = [bound for part in self.bins for bound in part.error if bound is not None]
         return max(bounds, default=None)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         return first(part.contradiction(len(self.bins)) for part in self.bins)
 

@@ -60,7 +60,7 @@ class IsotonicMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag=
         """See BaseScoreMap."""
         return Fit(map=fit_isotonic(counts, options.scale))
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if len(self.x) != len(self.y):
             return "its points have no x and y each"
@@ -213,7 +213,7 @@ class UncertaintyMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag
     maps: Annotated[list[IsotonicMap], Meta(min_length=1)]
     count: list[Count]
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if not len(self.maps) == len(self.uncertainty_edges) + 1 == len(self.count):
             return "its uncertainty bins do not have a map each"
@@ -304,7 +304,7 @@ class VennAbersMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         """See BaseMap."""
         return True
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if len(self.low_from) != len(self.low) or len(self.high_to) != len(self.high):
             return "its steps have no score and no probability each"

@@ -51,7 +51,7 @@ class SplineMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag="s
         """See BaseScoreMap."""
         return fit_spline(counts, options.scale, options.seed)
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if len(self.levels) != len(self.knots) + 2:
             return "it does not have two levels more than knots"

@@ -55,7 +55,7 @@ class SurfaceMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="su
     normal_score: IsotonicMap
     """1/2 + z/16 for each uncertainty, which keeps it between 0 and 1."""
 
-    def contradiction(self) -> str | None:
+    def contradiction(self) -> str:
         """See BaseMap."""
         if not finite([*self.level, *self.slope, self.reach]):
             return "its coefficients are not finite"
