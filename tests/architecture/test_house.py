@@ -17,7 +17,7 @@ from tests.cli.conftest import in_one_process
 from uqcli.base import choices, errors
 from uqcli.base.choices import Algorithm, ArtifactKind, Binning
 from uqcli.boundary.search.algorithms import ALGORITHMS
-from uqcli.boundary.search.constraint import RULES, ConstraintKind
+from uqcli.boundary.search.constraint_kinds import RULES, ConstraintKind
 from uqcli.calibrate.fit import LEAF_FITS, ROW_FITS, SCORE_FITS
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.run_classes import CLASS_FITS

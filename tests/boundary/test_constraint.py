@@ -7,7 +7,9 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.boundary.rule import SavedConstraint, answer
-from uqcli.boundary.search.constraint import PROMISED, RULES, ConstraintKind, parse_constraint, utility
+from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
+from uqcli.boundary.search.utility import utility
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import too_few_labels
 
@@ -32,7 +34,7 @@ def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target
     constraint = parse_constraint(kind, text)
     assert (constraint.kind, constraint.value, constraint.numbers) == (kind, text, amounts)
     assert constraint.text() == target
-    assert constraint.relative == text.endswith("%")
+    assert constraint.is_share == text.endswith("%")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
         successes, trials = confusion.trials(Rate(rate))
         kept = trials - successes if rule.is_upper else successes
         assert confusion.trials(rule.kept) == (kept, trials)
-        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.in_target)), rate
+        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.converted)), rate
 
 
 @pytest.mark.parametrize(
@@ -101,10 +103,11 @@ def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
 )
 def test_nearby_bounds_are_possible_and_include_its_own(kind, text):
     constraint = parse_constraint(kind, text)
-    share = Fraction(1, 2) if constraint.counts_rows else Fraction(1)
+    counts_rows = constraint.limits_alerts and not constraint.is_share
+    share = Fraction(1, 2) if counts_rows else Fraction(1)
     nearby = [near.numbers[0] for near in constraint.nearby(Fraction(1, 2))]
     assert constraint.numbers[0] * share in nearby
-    assert constraint.counts_rows or all(0 <= bound <= 1 for bound in nearby)
+    assert counts_rows or all(0 <= bound <= 1 for bound in nearby)
     assert utility("2", "1").nearby(Fraction(1, 2)) == [utility("2", "1")]
 
 
@@ -115,7 +118,7 @@ def test_a_specificity_is_the_mirror_of_a_false_positive_rate(bound, least):
     assert [1 - near.numbers[0] for near in specificity.nearby(Fraction(1))] == [
         near.numbers[0] for near in rate.nearby(Fraction(1))
     ]
-    assert specificity.rule.kept is rate.rule.kept is Rate.SPECIFICITY
+    assert specificity.kept is rate.kept is Rate.SPECIFICITY
 
 
 def test_each_kind_of_constraint_names_its_options():

@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import norm
 
 from uqcli.base.counts import CellRow, Cells
-from uqcli.boundary.search.constraint import _rates, constraint_from
+from uqcli.boundary.search.constraint_kinds import _rates
 from uqcli.boundary.search.cross_validation import tried_bins
 from uqcli.boundary.search.thresholds import FittedBoundary
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.conformal.coverage import widened
 from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.confusion import Confusion

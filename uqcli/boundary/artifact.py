@@ -53,7 +53,7 @@ def artifact_of(
     assert boundary is not None  # without one there is no rule
     fit = boundary.fit
     reviewed, caught = fit.zones or (msgspec.UNSET, msgspec.UNSET)
-    rules, value = report.groups, report.constraint.value_of(fit)
+    rules = report.groups
     is_new = fit.zones is not None or rules is not None or bool(report.constraint.amounts)
     classes = [role.removeprefix(PROBA) for role in report.source.columns if role.startswith(PROBA)]
     return BoundaryArtifact(
@@ -66,17 +66,18 @@ def artifact_of(
         uncertainty_edges=boundary.uncertainty_edges.tolist(),
         thresholds=list(boundary.thresholds),
         recalibration=absent_if_none(report.chosen.recalibration),
-        fit=Fit(
-            selected=fit.selected,
-            true_positives=fit.true_positives,
-            rows=fit.rows,
-            positives=fit.positives,
-            precision=fit.precision or 0.0,  # below a score, rows may lack flagged ones, or positives
-            recall=fit.recall or 0.0,
-            reviewed=reviewed,
-            caught=caught,
-            value=msgspec.UNSET if value is None else float(value[0]),
-            value_caught=msgspec.UNSET if value is None else value[1],
+        fit=msgspec.structs.replace(
+            Fit(
+                selected=fit.selected,
+                true_positives=fit.true_positives,
+                rows=fit.rows,
+                positives=fit.positives,
+                precision=fit.precision or 0.0,  # below a score, rows may lack flagged ones, or positives
+                recall=fit.recall or 0.0,
+                reviewed=reviewed,
+                caught=caught,
+            ),
+            **report.constraint.value_of(fit),
         ),
         reference=absent_if_none(reference),
         expected=_saved_expected(report),

@@ -43,10 +43,12 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
-from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind, in_source
 from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_thresholds
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
@@ -60,7 +62,7 @@ from uqcli.engines.open import (
     reusable_streams,
 )
 from uqcli.engines.protocol import Table
-from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
+from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.rules.codec import load_kind
@@ -172,7 +174,7 @@ def _run(
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
         class_weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
-    constraint = request.constraint if class_weights is None else request.constraint.in_source(class_weights)
+    constraint = request.constraint if class_weights is None else in_source(request.constraint, class_weights)
     if request.by is not None:
         with reusable_streams():  # the rows are read several times
             return find_by_group(request)
@@ -376,7 +378,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     with_one_error = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
         return None
-    if constraint.rate is not Rate.PRECISION:
+    if not constraint.takes_margin:
         return None
     fit = best.boundary.fit
     met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(

@@ -14,10 +14,10 @@ from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected
-from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.boundary.search.constraint import listed
+from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact
-from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
 from uqcli.rules.saved import Saved, promise_name
 
@@ -104,7 +104,7 @@ def promises_of(
 
 def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
     constraint = rule.constraint.parsed()
-    rates = {str(bound.rate): bound.numbers[0] for bound in constraint.bounds if bound.rule.is_promise}
+    rates = {str(rate): bound.numbers[0] for bound in promised_rates(constraint) for rate in bound.rates}
     if not rates and bound is None:
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
@@ -153,7 +153,8 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
 
 def _target(rule: BoundaryArtifact, rate: str) -> Fraction:
     constraint = rule.constraint.parsed()
-    return (constraint.bound_on(Rate(rate)) or constraint).numbers[0]
+    own = next((bound for bound in constraint.bounds if rate in bound.rates), constraint)
+    return own.numbers[0]
 
 
 def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:
