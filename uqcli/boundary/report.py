@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
@@ -15,16 +14,7 @@ from uqcli.base.counts import Cells, ValueCounts, merge
 from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import (
-    ADD_NEGATIVES,
-    ADD_POSITIVES,
-    count,
-    money,
-    percent,
-    percents,
-    rounded_money,
-    rows_of,
-)
+from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, count, money, percent, rounded_money, rows_of
 from uqcli.boundary.certificate_rule import Certification, Region
 from uqcli.boundary.comparison_report import VERDICTS, UncertaintyComparison, gains_table
 from uqcli.boundary.dependent_columns import AlikeRows
@@ -56,12 +46,12 @@ from uqcli.boundary.rule import (
     zones_table,
 )
 from uqcli.boundary.search.algorithms import Optimum
-from uqcli.boundary.search.constraint import Constraint, listed
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import PREDICTED
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, unreliable
 from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.estimates.survey import few_clusters
@@ -179,7 +169,6 @@ class BoundaryReport(OneResult):
         closest, single = self._closest, self._single
         in_target = self.class_weights.precision(fit.precision) if fit and self.class_weights else None
         target = {} if self.class_weights is None else {"target_precision": in_target}
-        value = self._value_of(self.chosen.boundary) or (None, None)
         return {
             **target,
             **by_key(fit_metrics(fit)),
@@ -188,7 +177,7 @@ class BoundaryReport(OneResult):
             "rows": self.rows,
             "positives": self.positives,
             **(zone_rates(fit) if self.review else {}),
-            **({"value": value[0], "value_caught": value[1]} if self.constraint.is_utility else {}),
+            **self._worth,
             "expected": {
                 **expected_metrics(self.chosen.expected, self.class_weights),
                 **({} if self.expected_share is None else {"share": self.expected_share}),
@@ -203,8 +192,16 @@ class BoundaryReport(OneResult):
 
     def _value_of(self, boundary: FittedBoundary | None) -> tuple[float, float | None] | None:
         """Value of the flagged rows, and the share of all positives' gain; None without gain and cost."""
-        value = None if boundary is None else self.constraint.value_of(boundary.fit)
-        return None if value is None else (float(value[0]), value[1])
+        worth = {} if boundary is None else self.constraint.value_of(boundary.fit)
+        return (worth["value"] or 0.0, worth["value_caught"]) if worth else None
+
+    @property
+    def _worth(self) -> dict[str, float | None]:
+        """What the rule is worth by metric, with gain and cost; None without a rule."""
+        if self.constraint.is_bound:
+            return {}
+        value, caught = self._value_of(self.chosen.boundary) or (None, None)
+        return {"value": value, "value_caught": caught}
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -281,12 +278,8 @@ class BoundaryReport(OneResult):
         sentence = answer(
             boundary.fit, self._words, self.flagged_of_all, self._region, independent=independent
         )
-        if self.constraint.rate is not Rate.OMISSION or self._region is not None:
-            return sentence
-        omitted, dropped = boundary.fit.trials(Rate.OMISSION)
         return (
-            f"{sentence} Of the {count(dropped)} rows that it does not flag "
-            f"({percent(dropped / boundary.fit.rows)}), {percent(omitted / max(1, dropped))} are positive."
+            sentence if self._region is not None else sentence + self.constraint.beside_answer(boundary.fit)
         )
 
     @property
@@ -486,10 +479,8 @@ class BoundaryReport(OneResult):
         between = "" if self.source.dependence is None else f"{self.source.dependence}s"
         expected = expected_metrics(self.chosen.expected, self.class_weights)
         sentence = expectation(expected, where, between)
-        if self.constraint.bound_on(Rate.FPR, Rate.SPECIFICITY) and self.chosen.boundary is not None:
-            flagged, negatives = self.chosen.boundary.fit.trials(Rate.FPR)
-            if negatives:
-                sentence = f"{sentence} Of the negatives, {percent(flagged / negatives)} are flagged here."
+        if self.chosen.boundary is not None:
+            sentence += self.constraint.beside_expectation(self.chosen.boundary.fit)
         if share_flagged := self._share_range():
             sentence = f"{sentence} Of new rows, expect {share_flagged} to be flagged (90 % range)."
         return [sentence] if sentence else []
@@ -540,7 +531,7 @@ class BoundaryReport(OneResult):
             *([Notice("unknown-rate", unknown)] if self._refuted else []),
             *([self.alike.caution] if self.alike else []),
             *(self.groups.cautions() if self.groups else []),
-            *self._alert_cautions(),
+            *self._bound_cautions(),
             *([Notice("other-direction", self.other_direction)] if self.other_direction else []),
             *self._better_single_threshold(),
             *([Notice("empty-bins", empty)] if self.empty_bins else []),
@@ -606,7 +597,7 @@ class BoundaryReport(OneResult):
         boundary, single = self.unsaved.boundary if self.unsaved else self.chosen.boundary, self._single
         if single is None or not self.constraint.leaves_recall(single.fit):
             return []
-        name, value = self._objective(single.fit)
+        name, value = self.constraint.reached(single.fit)
         reached = f"a single threshold reaches {name} {value}"
         hint = "add --algorithm st to use it" if self.unsaved is None else "it is the rule"
         if boundary is None:
@@ -615,16 +606,8 @@ class BoundaryReport(OneResult):
         own, other = (self.constraint.objective(f) for f in (boundary.fit, single.fit))
         if other <= own or (self.unsaved is None and self.chosen.algorithm is Algorithm.SMOOTH):
             return []
-        better = f"{reached}, and the boundary only {self._objective(boundary.fit)[1]}: {hint}."
+        better = f"{reached}, and the boundary only {self.constraint.reached(boundary.fit)[1]}: {hint}."
         return [Notice("single-threshold", better)]
-
-    def _objective(self, fit: Confusion[int]) -> tuple[str, str]:
-        """Return the name of what the constraint maximises, and its number."""
-        if (value := self.constraint.value_of(fit)) is not None:
-            return "a net value of", rounded_money(float(value[0]))
-        if self.constraint.rule.maximised is Rate.PRECISION:
-            return "precision", percent(fit.precision)
-        return "recall", percent(fit.recall)
 
     def reversed_score(self) -> str:
         """Caution that low scores are more often positive, by the cells of the grid; empty otherwise."""
@@ -661,7 +644,7 @@ class BoundaryReport(OneResult):
             remedy = self._remedy("to make that about 1 in 6")
             below = f"the true precision may be below {constraint.bound} ({often}): {remedy}"
             return [Notice("often-missed", below)]
-        if constraint.rate is not Rate.PRECISION or expected is None or self.class_weights is not None:
+        if not constraint.takes_margin or expected is None or self.class_weights is not None:
             return []
         if (expected.precision.value or 0) >= constraint.numbers[0]:
             return []
@@ -683,7 +666,7 @@ class BoundaryReport(OneResult):
         selected = self.chosen.boundary.fit.selected
         daily = " For N alerts a day: apply --top N --per DAY." if self._orders_rows else ""
         if self.expected_share is None:
-            has_no_range = self.clusters is not None and self._alerts.relative
+            has_no_range = self.clusters is not None and self._alerts.is_share
             range_ = f" The share of new {self._units} has no range." if has_no_range else ""
             return [f"The limit is for a file of {rows_of(self.rows)}, like this one.{range_}{daily}"]
         here = f"{count(selected)} of {rows_of(self.rows)} are flagged here"
@@ -691,7 +674,7 @@ class BoundaryReport(OneResult):
 
     @property
     def _alerts(self) -> Constraint | None:
-        return self.constraint.bound_on(Rate.ALERTS)
+        return next(iter(self.constraint.alert_limits), None)
 
     @property
     def _orders_rows(self) -> bool:
@@ -708,33 +691,20 @@ class BoundaryReport(OneResult):
         low, high = (percent(end, digits) for end in ends)
         return f"{low.removesuffix(' %')} to {high}"
 
-    def _alert_cautions(self) -> list[Notice]:
-        """Caution on a limit of alerts that new data may exceed, or that looks like a share."""
-        bound, boundary = self._alerts, self.chosen.boundary
-        if bound is None or boundary is None:
-            return []
-        (limit,) = bound.numbers
-        if not bound.relative:
-            if limit * 1000 >= self.rows or limit > 100:
-                return []
-            few = f"the rule flags at most {limit} of {count(self.rows)} rows"
-            return [Notice("count-as-share", f"{few}: write {limit}% if you meant a share.")]
-        error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
-        if boundary.fit.selected < (limit - error) * self.rows:
+    def _bound_cautions(self) -> list[Notice]:
+        """Caution on each bound that new data may exceed, or that looks like another."""
+        boundary = self.chosen.boundary
+        if boundary is None:
             return []
         return [
-            Notice(
-                "limit-exceeded",
-                f"new data may have more than {bound.bound} flagged (about as likely as not): ask for "
-                "less if that is a hard limit.",
-            )
+            notice for bound in self.constraint.bounds for notice in bound.cautions(boundary.fit, self.rows)
         ]
 
     def _table(self) -> Table:
         several = len(self.candidates) > 1
         header = ["", "recall", "precision", "flagged"]
         if several:
-            more = ["value"] if self.constraint.is_utility else []
+            more = [] if self.constraint.is_bound else ["value"]
             lines = []
             for candidate in self.candidates:
                 value = self._value_of(candidate.boundary)
@@ -748,8 +718,8 @@ class BoundaryReport(OneResult):
         if self.unsaved is not None:
             rows.append((f"with uncertainty ({self.unsaved.algorithm})", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
-            bounded, cells = self.constraint.rule.name or "bound", fit_cells(self.score_only.boundary.fit)
-            if bounded == Rate.RECALL and cells[0] != rows[0][1]:  # both may exceed the target
+            bounded, cells = self.constraint.bounded, fit_cells(self.score_only.boundary.fit)
+            if self.constraint.bounds_recall and cells[0] != rows[0][1]:  # both may exceed the target
                 bounded = "target"
             bounded = "bounds" if self.constraint.limits.also else bounded
             rows.append((f"one threshold, same {bounded}", *cells))
@@ -862,7 +832,7 @@ class BoundaryReport(OneResult):
             return self.certification.shortfall()
         closest, limits = self._closest, self.constraint.limits
         if closest is not None and any(candidate.boundary for candidate in self.candidates):
-            return self._recall_shortfall(closest)
+            return self.constraint.recall_shortfall(closest)
         if self.constraint.margin and self.without_margin is not None:
             fit = self.without_margin.fit
             return (
@@ -873,59 +843,15 @@ class BoundaryReport(OneResult):
         if closest is None:
             subject = "no boundary" if self.groups is None else "no boundary of a group"
             return f"{subject} with {self.constraint.text()} has a positive result"
-        return self._joint_shortfall(closest) if limits.also else self._single_shortfall(closest)
+        return (
+            self.constraint.joint_shortfall(closest, self.chosen.algorithm)
+            if limits.also
+            else self._single_shortfall(closest)
+        )
 
     def _single_shortfall(self, closest: Confusion[int]) -> str:
-        if self.constraint.rate is Rate.PRECISION:
-            best, _ = percents(closest.precision or 0.0, float(self.constraint.numbers[0]))
-            if is_low := self.reversed_score().rstrip("."):
-                return f"no boundary reaches precision {self.constraint.bound}, since {is_low}"
-            return (
-                f"no boundary reaches precision {self.constraint.bound}; the best is {best} % at recall "
-                f"{percent(closest.recall)} "
-                f"({count(closest.selected)} flagged)"
-                f"{'' if self.is_of_grid else '; boundary without a bound lists what these rows allow'}"
-            )
-        return (
-            f"no boundary with {self.constraint.limits.text()} finds a positive row; the closest flags "
-            f"{count(closest.selected)}, {count(closest.true_positives)} of them positive"
-        )
-
-    def _recall_shortfall(self, closest: Confusion[int]) -> str:
-        """State the recall of the best boundary within the other bounds."""
-        limits, recall = self.constraint.limits, self.constraint.bound_on(Rate.RECALL)
-        assert recall is not None  # otherwise a boundary is feasible
-        only_precision = limits.rate is Rate.PRECISION and not limits.also
-        where = f"at precision {limits.bound}" if only_precision else f"with {limits.text()}"
-        found, _ = percents(closest.recall or 0.0, float(recall.numbers[0]))
-        return f"the highest recall found {where} is {found} %, below {recall.bound}"
-
-    def _joint_shortfall(self, closest: Confusion[int]) -> str:
-        """State which of several bounds the closest boundary misses, and by how much."""
-        limits = self.constraint.limits
-        missed = [_missed(bound, closest) for bound in limits.bounds if not bound.is_met(closest)]
-        if not missed:
-            return (
-                f"{self.chosen.algorithm} finds no boundary with {limits.text()}, but there is one on its "
-                "grid: --algorithm vw-dpmt finds such boundaries"
-            )
-        return (
-            f"no boundary has {limits.text()}; the closest has {listed(missed, 'and')}, at recall "
-            f"{percent(closest.recall)} ({count(closest.selected)} flagged)"
-        )
-
-
-def _missed(bound: Constraint, fit: Confusion[int]) -> str:
-    """State by how much a boundary misses a bound."""
-    side = "above" if bound.rule.is_upper else "below"
-    if bound.rate is None:
-        return f"{count(fit.selected)} flagged rows, {side} {bound.bound}"
-    successes, trials = fit.trials(bound.rate)
-    numbers = f"{count(successes)} of {count(trials)}"  # the rate may be the bound in three digits
-    if bound.limits_alerts:
-        return f"{numbers} rows flagged, {side} {bound.bound}"
-    rate, _ = percents(successes / trials, float(bound.numbers[0]))
-    return f"{bound.rule.name} {rate} % ({numbers}), {side} {bound.bound}"
+        hint = "" if self.is_of_grid else "; boundary without a bound lists what these rows allow"
+        return self.constraint.shortfall(closest, self.reversed_score().rstrip("."), hint)
 
 
 def _is_few(candidate: Candidate) -> bool:

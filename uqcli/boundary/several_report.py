@@ -14,7 +14,7 @@ from uqcli.base.wording import ADD_POSITIVES, MOST_NAMED, count, percent, printa
 from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.report import JOINT_TARGET, NO_UNCERTAINTY, UNTESTED, BoundaryReport, fit_cells
 from uqcli.boundary.rule import precision_cell, ranges_by, rule, rule_in_short
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
 from uqcli.estimates.proportion import range_of_few
 from uqcli.reports.document import (
