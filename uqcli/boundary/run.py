@@ -44,11 +44,11 @@ from uqcli.boundary.report import BoundaryReport, Candidate
 from uqcli.boundary.rule import EXPECTED_RANGE, BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint
-from uqcli.boundary.search.constraint_kinds import ConstraintKind, in_source
+from uqcli.boundary.search.constraint_kinds import in_source
 from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds, nested_thresholds
-from uqcli.boundary.search.typed_constraints import parse_constraint
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport, TargetsReport
 from uqcli.engines.columns import MissingColumnError
@@ -445,9 +445,9 @@ def _rows_and_targets(
     request: BoundaryRequest, table: Table | None
 ) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
     """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
-    shares = [parse_constraint(ConstraintKind.MAX_SELECTED, share) for share in _SHARES]
+    shares = [constraint_from(max_selected=share) for share in _SHARES]
     all_precisions = sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
-    precisions = [parse_constraint(ConstraintKind.PRECISION, text) for text in all_precisions]
+    precisions = [constraint_from(precision=text) for text in all_precisions]
     bounds = (*precisions, *shares)
     rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
@@ -468,7 +468,7 @@ def shown_precisions(reached: list[Constraint], alerts: Sequence[int]) -> list[C
 def usual_precisions(positives: int, rows: int) -> list[Constraint]:
     """Return the usual precisions above the positive rate, in ascending order."""
     texts = _HIGH_PRECISIONS if 2 * positives >= rows else _PRECISIONS
-    bounds = [parse_constraint(ConstraintKind.PRECISION, text) for text in texts]
+    bounds = [constraint_from(precision=text) for text in texts]
     return [bound for bound in bounds if bound.numbers[0] * rows > positives]
 
 

@@ -347,7 +347,7 @@ class TargetsReport(OneResult):
         if alerts < FEWEST_FLAGGED:
             return "the one with the most flagged rows here"
         enough = _ENOUGH_ALERTS if alerts >= _ENOUGH_ALERTS else FEWEST_FLAGGED
-        of_kind = "precision" if advised.constraint.kind is ConstraintKind.PRECISION else "share"
+        of_kind = "share" if advised.constraint.limits_alerts else "precision"
         side = "highest" if of_kind == "precision" else "smallest"
         return f"the {side} usual {of_kind} that flags {enough} rows or more here"
 
