@@ -12,9 +12,9 @@ from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, exact_number, p_text, percent
+from uqcli.base.wording import count, exact_number, listed, p_text, percent
 from uqcli.boundary.certificate import NotCertified
-from uqcli.boundary.search.constraint import Constraint, listed
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
@@ -250,7 +250,7 @@ def certificates_in_words(
         if (cleared := given(certificate.cleared)) is not None:
             *words, outcome = cleared.text().split()
             promises.append(f"{' '.join(words)} are {outcome}")
-        promise = f"{listed(promises, 'and')} on new data"
+        promise = f"{listed(promises)} on new data"
     if groups is not None:
         promise = f"{promise} in {in_how_many(len(certificates), groups)}"
     return f"Certified: {promise} ({total} risk that this rule is an exception)."

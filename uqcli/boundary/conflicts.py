@@ -11,9 +11,9 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKin
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
+from uqcli.base.wording import listed
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.report import CERTIFY, MARGIN
-from uqcli.boundary.search.constraint import listed
 from uqcli.boundary.search.constraint_kinds import PROMISED, uncertified_omission
 from uqcli.engines.request import PREDICTED
 
@@ -91,7 +91,7 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     for bound in request.constraint.bounds:
         if not bound.is_promise:
-            options = listed(rule.options for rule in PROMISED.values())
+            options = listed((rule.options for rule in PROMISED.values()), "or")
             raise UsageError(f"--certify with {bound.options}", expected=options)
     if request.data.roles.cluster is not None and (
         not request.constraint.is_proportion_of_flagged
@@ -119,7 +119,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     if request.data.roles.cluster is not None:
         _refuse_with_cluster(request, given)
     if request.constraint.also:
-        options = listed((bound.options for bound in request.constraint.bounds), "and")
+        options = listed(bound.options for bound in request.constraint.bounds)
         _refuse(options, given, ("--shift", review, groups))
     if request.constraint.amounts:
         columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())

@@ -15,8 +15,8 @@ from uqcli.base.counts import Bools, Floats
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
+from uqcli.base.wording import listed
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.constraint import listed
 from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.conformal.coverage import independent_share
@@ -100,7 +100,7 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
         targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
         raise UsageError(
             f"--audit with a rule for {constraint.text()}",
-            expected=f"a target of {listed([*targets, 'a share of rows'])}",
+            expected=f"a target of {listed([*targets, 'a share of rows'], 'or')}",
         )
     trials, success = constraint.rates[0].outcomes(flagged, positive)
     bound, what, upper = constraint.numbers[0], constraint.success, constraint.is_upper

@@ -16,6 +16,7 @@ from uqcli.base.wording import (
     capitalised,
     count,
     first_of,
+    listed,
     percent,
     percent_and_range,
     points,
@@ -24,7 +25,7 @@ from uqcli.base.wording import (
 )
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
-from uqcli.boundary.search.constraint import Constraint, listed
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import PROMISED, PromisedRate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
 from uqcli.estimates.score_metrics import REVERSED
@@ -378,9 +379,9 @@ class EvaluateReport(Evaluated):
         first, *others = self.results[0][1].constraint.parsed().bounds
         if not parts or not others:
             return []
-        untested = listed((bound.text() for bound in others), "and")
+        untested = listed(bound.text() for bound in others)
         are = "is" if len(others) == 1 else "are"
-        only = f"only {first.text()} is tested in {listed(parts, 'and')}"
+        only = f"only {first.text()} is tested in {listed(parts)}"
         return [Notice("tested-elsewhere", f"{only}; {untested} {are} tested on all rows together.")]
 
     def _refuted(self) -> list[Notice]:

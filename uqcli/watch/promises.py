@@ -13,8 +13,8 @@ from uqcli.base.choices import ConformalMode, ReviewKind
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
+from uqcli.base.wording import listed
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected
-from uqcli.boundary.search.constraint import listed
 from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact
@@ -108,7 +108,7 @@ def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ..
     if not rates and bound is None:
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
-            expected=f"a rule for a {listed(rule.name for rule in PROMISED.values())}",
+            expected=f"a rule for a {listed((rule.name for rule in PROMISED.values()), 'or')}",
             remedy="give --bound S to watch its precision",
         )
     rates = rates or {"precision": Fraction(0)}

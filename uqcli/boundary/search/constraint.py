@@ -7,7 +7,7 @@ Others ask a constraint what follows from it, and never which kind it is. The ki
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
 from typing import ClassVar, Self
@@ -17,7 +17,7 @@ import numpy as np
 from uqcli.base.counts import Bools, Cells, Ints
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, percent, percents
+from uqcli.base.wording import count, listed, percent, percents
 from uqcli.boundary.search.goals import Goal, KeepBounds, TopRuns
 from uqcli.estimates.confusion import Confusion, Rate
 
@@ -279,11 +279,11 @@ class Constraint(ConstraintRule):
 
     def text(self) -> str:
         """Describe the constraint."""
-        return listed((bound.wording.format(bound.bound) for bound in self.bounds), "and")
+        return listed(bound.wording.format(bound.bound) for bound in self.bounds)
 
     def as_typed(self) -> str:
         """Describe the constraint with the bounds as they were typed, for programs."""
-        return listed((bound.wording.format(bound.value) for bound in self.bounds), "and")
+        return listed(bound.wording.format(bound.value) for bound in self.bounds)
 
     def target(self) -> str:
         """Describe the constraint, as a target if it can be promised."""
@@ -309,7 +309,7 @@ class Constraint(ConstraintRule):
                 "--algorithm vw-dpmt finds such boundaries"
             )
         return (
-            f"no boundary has {limits.text()}; the closest has {listed(missed, 'and')}, at recall "
+            f"no boundary has {limits.text()}; the closest has {listed(missed)}, at recall "
             f"{percent(closest.recall)} ({count(closest.selected)} flagged)"
         )
 
@@ -340,15 +340,3 @@ class Constraint(ConstraintRule):
     def beside_expectation(self, fit: Confusion[int]) -> str:
         """State what the calibration rows show beside what is expected, as a sentence after it, if any."""
         return next(filter(None, (bound.beside_expectation(fit) for bound in self.also)), "")
-
-
-def listed(words: Iterable[str], last_by: str = "or") -> str:
-    """Join words, by default for what may be chosen.
-
-    Examples
-    --------
-    >>> listed(["--precision", "--recall", "--max-fpr"])
-    '--precision, --recall or --max-fpr'
-    """
-    *others, last = words
-    return f"{', '.join(others)} {last_by} {last}" if others else last

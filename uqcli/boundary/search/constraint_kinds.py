@@ -17,8 +17,8 @@ from uqcli.base.counts import Cells
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, percent_text, share_text
 from uqcli.base.notices import Notice
-from uqcli.base.wording import count, percent, percents
-from uqcli.boundary.search.constraint import Constraint, listed
+from uqcli.base.wording import count, listed, percent, percents
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, Margin, keep_budget, precision_bound
 from uqcli.boundary.search.utility import Utility
 from uqcli.estimates.confusion import Confusion, Rate
@@ -411,6 +411,6 @@ def in_source(constraint: Constraint, weights: BinaryWeights) -> Constraint:
             "a class has weight 0 in the new data", expected="a positive weight for both classes"
         )
     if not constraint.is_promise:
-        expected = listed(rule.options for rule in PROMISED.values())
+        expected = listed((rule.options for rule in PROMISED.values()), "or")
         raise UsageError(f"--shift with {constraint.kind}", expected=expected)
     return constraint.converted(positive, negative)

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
-from uqcli.boundary.search.constraint import Constraint, listed
+from uqcli.base.wording import listed
+from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import COMBINED, RULES, ConstraintKind
 from uqcli.boundary.search.utility import utility
 
@@ -69,7 +70,7 @@ def constraint_from(**options: str | None) -> Constraint:
     if len(kinds) + has_worth > 1 and (has_worth or not set(kinds) <= set(COMBINED)):
         both = [RULES[kind].options for kind in kinds]
         both += [RULES[ConstraintKind.UTILITY].options] if has_worth else []
-        together = listed((RULES[kind].options for kind in COMBINED), "and")
+        together = listed(RULES[kind].options for kind in COMBINED)
         raise UsageError(
             f"{' and '.join(both)} cannot be combined",
             expected=f"one bound, or several of {together}",
@@ -88,7 +89,7 @@ def bounds_together(typed: Mapping[ConstraintKind, str]) -> Constraint:
     Some kinds cannot be combined, which is a UsageError.
     """
     if len(typed) > 1 and not set(typed) <= set(COMBINED):
-        raise UsageError(f"bounds {' and '.join(typed)} together", expected=listed(COMBINED))
+        raise UsageError(f"bounds {' and '.join(typed)} together", expected=listed(COMBINED, "or"))
     first, *others = (
         parse_constraint(kind, typed[kind]) for kind in dict.fromkeys((*COMBINED, *typed)) if kind in typed
     )
