@@ -718,7 +718,7 @@ class BoundaryReport(OneResult):
         if self.unsaved is not None:
             rows.append((f"with uncertainty ({self.unsaved.algorithm})", *_cells(self.unsaved)))
         if self.score_only and self.score_only.boundary:
-            bounded, cells = self.constraint.bounded, fit_cells(self.score_only.boundary.fit)
+            bounded, cells = self.constraint.name, fit_cells(self.score_only.boundary.fit)
             if self.constraint.bounds_recall and cells[0] != rows[0][1]:  # both may exceed the target
                 bounded = "target"
             bounded = "bounds" if self.constraint.limits.also else bounded

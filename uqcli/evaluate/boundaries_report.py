@@ -123,7 +123,7 @@ class EvaluateReport(Evaluated):
     def _rated(self, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
         """State the rate that a rule bounds, with its interval; of few flagged rows how many are right."""
         constraint = artifact.constraint.parsed()
-        if not isinstance(constraint, PromisedRate):
+        if not constraint.is_promise:
             return f"{percent(measured.selected_share)} of rows are flagged"
         rate = measured.target_precision if constraint.is_proportion_of_flagged else None
         estimate = rate or measured.rate(*constraint.rates)
@@ -273,8 +273,8 @@ class EvaluateReport(Evaluated):
         for bound in artifact.constraint.parsed().bounds:
             if not bound.own_column:
                 continue
-            target = bound.text().removeprefix(f"{bound.bounded} ")
-            name_of_rate = f"{bound.bounded} (target {target})"
+            target = bound.text().removeprefix(f"{bound.name} ")
+            name_of_rate = f"{bound.name} (target {target})"
             numbers.insert(0, key_rate(name_of_rate, measured.rate(*bound.rates), self.parameters.confidence))
         if measured.value is not None:
             numbers.insert(0, measured.value.key_number(self.parameters.confidence))

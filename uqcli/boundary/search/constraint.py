@@ -7,19 +7,23 @@ Others ask a constraint what follows from it, and never which kind it is. The ki
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from fractions import Fraction
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 import numpy as np
 
 from uqcli.base.counts import Bools, Cells, Ints
+from uqcli.base.exact_numbers import percent_text
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, listed, percent, percents
 from uqcli.boundary.search.goals import Goal, KeepBounds, TopRuns
 from uqcli.estimates.confusion import Confusion, Rate
+
+BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
+"""Factors of the requested bound, for bounds near it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +34,8 @@ class ConstraintRule(ABC):
 
     kind, options
         Its name, and the options that set it, joined for a sentence.
-    wording
-        Describes a bound, with a placeholder for its value.
+    name, wording
+        What it bounds, in sentences; and the description of a bound, with a placeholder for its value.
     aimed
         What a boundary maximises under it, with a placeholder for the description.
     easier_alone
@@ -70,6 +74,7 @@ class ConstraintRule(ABC):
 
     kind: ClassVar[str]
     options: ClassVar[str]
+    name: ClassVar[str] = "bound"
     wording: ClassVar[str]
     aimed: ClassVar[str] = "the highest recall with {}"
     easier_alone: ClassVar[str] = "lower the target"
@@ -176,7 +181,7 @@ class ConstraintRule(ABC):
     def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
         """Return bounds around the requested one; empty if no others are tried."""
         del share
-        return ()
+        return rates_of(self.numbers[0] * factor for factor in BOUND_FACTORS)
 
     def for_share(self, share: Fraction) -> Self:
         """Return the bound for a share of the rows."""
@@ -186,12 +191,7 @@ class ConstraintRule(ABC):
     @property
     def bound(self) -> str:
         """The bound in words: a rate in percent, with all digits that were typed."""
-        return self.value
-
-    @property
-    def bounded(self) -> str:
-        """What it bounds, in a word or two."""
-        return "bound"
+        return percent_text(self.value)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -199,8 +199,9 @@ class ConstraintRule(ABC):
         return f"--{self.kind}", self.value
 
     def missed(self, fit: Confusion[int]) -> str:
-        """State by how much a boundary misses the bound."""
-        return f"{count(fit.selected)} flagged rows, above {self.bound}"
+        """State by how much a boundary misses the bound; what bounds nothing is not missed."""
+        del fit
+        return ""
 
     def beside_answer(self, fit: Confusion[int]) -> str:
         """State what the answer on the calibration rows leaves out, as a further sentence, if anything."""
@@ -340,3 +341,8 @@ class Constraint(ConstraintRule):
     def beside_expectation(self, fit: Confusion[int]) -> str:
         """State what the calibration rows show beside what is expected, as a sentence after it, if any."""
         return next(filter(None, (bound.beside_expectation(fit) for bound in self.also)), "")
+
+
+def rates_of(bounds: Iterable[Fraction]) -> list[Fraction]:
+    """Keep the bounds that a rate may have."""
+    return [bound for bound in bounds if 0 < bound <= 1]

@@ -6,7 +6,7 @@ A new kind is a line of ``ConstraintKind`` and a class in ``RULES``, which says 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from fractions import Fraction
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from uqcli.base.counts import Cells
 from uqcli.base.errors import UsageError
-from uqcli.base.exact_numbers import decimal, percent_text, share_text
+from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.notices import Notice
 from uqcli.base.wording import count, listed, percent, percents
-from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint import BOUND_FACTORS, Constraint, rates_of
 from uqcli.boundary.search.goals import Goal, KeepBounds, KeepRecall, Margin, keep_budget, precision_bound
 from uqcli.boundary.search.utility import Utility
 from uqcli.estimates.confusion import Confusion, Rate
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from uqcli.shift.rule import BinaryWeights
 
 _BOUND_OFFSETS: Final = (Fraction(-1, 10), Fraction(-1, 20), Fraction(0), Fraction(1, 20))
-_BOUND_FACTORS: Final = (Fraction(9, 10), Fraction(1), Fraction(11, 10))
-"""Offsets (precision) and factors (otherwise) of the requested bound, for bounds near it."""
+"""Offsets of the requested precision, for precisions near it."""
 
 
 class ConstraintKind(StrEnum):
@@ -46,16 +45,15 @@ class ConstraintKind(StrEnum):
 class PromisedRate(Constraint):
     """A bound on a rate that a rule can promise on new data: as a target, certified, and watched by its name.
 
-    ``name`` is that of the rate in sentences, and the bound is ``above`` a number. ``kept`` is the rate with
-    the least value that it requires: for an upper bound, the complement. ``guarantee`` is what a certificate
-    states, with a placeholder for the bound in percent, ``result`` what the successes are in a sentence on
-    their number, and ``trials`` what ``watch`` counts.
+    The bound is ``above`` a number, if there is one. ``kept`` is the rate with the least value that it
+    requires: for an upper bound, the complement. ``guarantee`` is what a certificate states, with a
+    placeholder for the bound in percent, ``result`` what the successes are in a sentence on their number, and
+    ``trials`` what ``watch`` counts.
     """
 
     is_promise = True
     kept: ClassVar[Rate]
     above: ClassVar[int | None] = None
-    name: ClassVar[str]
     guarantee: ClassVar[str]
     result: ClassVar[str]
 
@@ -66,16 +64,6 @@ class PromisedRate(Constraint):
         return cls(value=text, numbers=(decimal(cls.kind, text, above=cls.above, at_most=1),))
 
     @property
-    def bound(self) -> str:
-        """See Constraint."""
-        return percent_text(self.value)
-
-    @property
-    def bounded(self) -> str:
-        """See Constraint."""
-        return self.name
-
-    @property
     def least(self) -> Fraction:
         """Least value of the rate that is kept."""
         return 1 - self.numbers[0] if self.is_upper else self.numbers[0]
@@ -84,11 +72,6 @@ class PromisedRate(Constraint):
         """See Constraint."""
         successes, trials = fit.trials(self.kept)
         return successes >= self.least * trials
-
-    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
-        """See Constraint."""
-        del share
-        return _rates(self.numbers[0] * factor for factor in _BOUND_FACTORS)
 
     def missed(self, fit: Confusion[int]) -> str:
         """See Constraint; with the counts, since the rate may be the bound in three digits."""
@@ -147,7 +130,7 @@ class _Precision(_OfOneDecision):
 
     def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
         del share
-        return _rates(self.numbers[0] + offset for offset in _BOUND_OFFSETS)
+        return rates_of(self.numbers[0] + offset for offset in _BOUND_OFFSETS)
 
     def where(self) -> str:
         return super().where() if self.also else f"at precision {self.bound}"
@@ -270,10 +253,6 @@ class _MaxOmission(_OfOneDecision):
         del cells
         raise uncertified_omission()
 
-    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
-        del share
-        return ()
-
     def beside_answer(self, fit: Confusion[int]) -> str:
         omitted, dropped = fit.trials(Rate.OMISSION)
         return (
@@ -288,71 +267,37 @@ def uncertified_omission() -> UsageError:
 
 
 class _MaxSelected(Constraint):
-    """The most flagged rows, as a number of those of the calibration set."""
+    """The most flagged rows, as a share of all rows."""
 
     kind = ConstraintKind.MAX_SELECTED
     options = "--max-selected"
     wording = "at most {} flagged"
     easier_alone = "allow more flagged rows"
+    rates: ClassVar[tuple[Rate, ...]] = (Rate.ALERTS,)
     is_upper = True
     is_budget = True
     limits_alerts = True
+    is_share = True
 
     @classmethod
     def read(cls, text: str) -> Constraint:
         if text.endswith("%"):
             share = decimal(cls.kind, text.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
-            return _MaxShare(value=text, numbers=(share,))
+            return cls(value=text, numbers=(share,))
         rows = decimal(cls.kind, text, above=0)
         if rows.denominator != 1:
             raise UsageError(f"{cls.kind} '{text}'", expected="a whole number of rows, or a share such as 5%")
-        return cls(value=text, numbers=(rows,))
+        return _MaxRows(value=text, numbers=(rows,))
 
     def most_of(self, rows: int) -> Fraction:
         """Compute the most flagged rows of a number of rows."""
-        return min(self.numbers[0], Fraction(rows))
+        return self.numbers[0] * rows
 
     def goal_alone(self, cells: Cells) -> Goal:
         return keep_budget(math.floor(self.most_of(cells.total)), false_only=False)
 
     def is_met_alone(self, fit: Confusion[int]) -> bool:
         return fit.selected <= self.most_of(fit.rows)
-
-    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
-        return [self.numbers[0] * factor * share for factor in _BOUND_FACTORS]
-
-    def for_share(self, share: Fraction) -> Self:
-        return replace(self, numbers=(self.numbers[0] * share,))
-
-    def cautions(self, fit: Confusion[int], rows: int) -> list[Notice]:
-        del fit
-        (limit,) = self.numbers
-        if limit * 1000 >= rows or limit > 100:
-            return []
-        few = f"the rule flags at most {limit} of {count(rows)} rows"
-        return [Notice("count-as-share", f"{few}: write {limit}% if you meant a share.")]
-
-
-class _MaxShare(_MaxSelected):
-    """The most flagged rows, as a share of all rows."""
-
-    rates = (Rate.ALERTS,)
-    is_share = True
-
-    @property
-    def bound(self) -> str:
-        return percent_text(self.value)
-
-    def most_of(self, rows: int) -> Fraction:
-        return self.numbers[0] * rows
-
-    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
-        del share
-        return _rates(self.numbers[0] * factor for factor in _BOUND_FACTORS)
-
-    def for_share(self, share: Fraction) -> Self:
-        del share
-        return self
 
     def among(self) -> str:
         return f"among {self.bound} of rows"
@@ -369,8 +314,35 @@ class _MaxShare(_MaxSelected):
         return [Notice("limit-exceeded", f"{more}: ask for less if that is a hard limit.")]
 
 
-def _rates(bounds: Iterable[Fraction]) -> list[Fraction]:
-    return [bound for bound in bounds if 0 < bound <= 1]
+class _MaxRows(_MaxSelected):
+    """The most flagged rows, as a number of those of the calibration set."""
+
+    rates = ()
+    is_share = False
+
+    @property
+    def bound(self) -> str:
+        return self.value
+
+    def most_of(self, rows: int) -> Fraction:
+        return min(self.numbers[0], Fraction(rows))
+
+    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
+        return [self.numbers[0] * factor * share for factor in BOUND_FACTORS]
+
+    def for_share(self, share: Fraction) -> Self:
+        return replace(self, numbers=(self.numbers[0] * share,))
+
+    def missed(self, fit: Confusion[int]) -> str:
+        return f"{count(fit.selected)} flagged rows, above {self.bound}"
+
+    def cautions(self, fit: Confusion[int], rows: int) -> list[Notice]:
+        del fit
+        (limit,) = self.numbers
+        if limit * 1000 >= rows or limit > 100:
+            return []
+        few = f"the rule flags at most {limit} of {count(rows)} rows"
+        return [Notice("count-as-share", f"{few}: write {limit}% if you meant a share.")]
 
 
 RULES: Final[Mapping[ConstraintKind, type[Constraint]]] = MappingProxyType(

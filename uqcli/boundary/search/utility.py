@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Final
@@ -34,6 +35,11 @@ class Utility(Constraint):
     def read(cls, text: str) -> Constraint:
         """See Constraint."""
         return utility(*typed_worth(text))
+
+    def numbers_nearby(self, share: Fraction) -> Sequence[Fraction]:
+        """See Constraint: other gains and costs are other questions."""
+        del share
+        return ()
 
     def goal_alone(self, cells: Cells) -> MaximiseUtility:
         """See Constraint."""
