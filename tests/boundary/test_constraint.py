@@ -1,13 +1,16 @@
 """Tests of constraints: parsing, wording and objective."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from uqcli.base.errors import UsageError
+from uqcli.boundary.certificate import promises_of
 from uqcli.boundary.rule import SavedConstraint, answer
-from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind
+from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind, PromisedRate
+from uqcli.boundary.search.goals import KeepRecall
 from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.boundary.search.utility import utility
 from uqcli.estimates.confusion import Confusion, Rate
@@ -125,6 +128,37 @@ def test_each_kind_of_constraint_names_its_options():
     assert [rule.options for kind, rule in RULES.items() if kind is not UTILITY] == [
         f"--{kind}" for kind in RULES if kind is not UTILITY
     ]
+
+
+class MinNpv(PromisedRate):
+    """A kind that says no more than it must: the negatives among the rows that are not flagged."""
+
+    kind, options, wording, name = "min-npv", "--min-npv", "NPV >= {}", "NPV"
+    rates, kept = (Rate.NPV,), Rate.NPV
+    guarantee, result, trials = "NPV is at least {:g} %", "cleared rows are negative", "cleared rows"
+
+    def goal_alone(self, cells):
+        return KeepRecall(minimum=cells.positives)
+
+
+def test_a_new_kind_answers_all_that_follows_from_it():
+    bound = MinNpv.read("80%")
+    fit = Confusion(rows=10, positives=4, selected=4, true_positives=2)
+    assert (bound.value, bound.numbers, bound.text()) == ("0.8", (Fraction(4, 5),), "NPV >= 80 %")
+    assert (bound.is_met(fit), bound.missed(fit)) == (False, "NPV 67 % (4 of 6), below 80 %")
+    assert promises_of(bound) == ((Rate.NPV, Fraction(4, 5)),)
+    assert (bound.target(), bound.aim()) == ("target NPV >= 80 %", "the highest recall with NPV >= 80 %")
+    assert (bound.easier, bound.arguments) == ("lower the target", ("--min-npv", "0.8"))
+    assert [near.numbers[0] for near in bound.nearby(Fraction(1))] == [
+        Fraction(18, 25), Fraction(4, 5), Fraction(22, 25)
+    ]  # fmt: skip
+    assert (bound.objective(fit), bound.value_of(fit), bound.cautions(fit, 10)) == (2, {}, [])
+    both = replace(parse_constraint(PRECISION, "0.9"), also=(bound,))
+    assert both.joint_shortfall(fit, "st") == (
+        "no boundary has precision >= 90 % and NPV >= 80 %; the closest has precision 50 % (2 of 4), below "
+        "90 % and NPV 67 % (4 of 6), below 80 %, at recall 50 % (4 flagged)"
+    )
+    assert (both.easier, both.leaves_recall(fit)) == ("relax a bound", True)
 
 
 def test_a_saved_constraint_is_parsed_once():
