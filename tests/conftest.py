@@ -170,8 +170,9 @@ def _server_for_spark(monkeypatch):
 
 
 FEW_DRAWS = {
-    "uqcli.boundary.search.constraint._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
-    "uqcli.boundary.search.constraint._BOUND_FACTORS": (Fraction(1),),
+    "uqcli.boundary.search.constraint_kinds._BOUND_OFFSETS": (Fraction(-1, 20), Fraction(0)),
+    "uqcli.boundary.search.constraint.BOUND_FACTORS": (Fraction(1),),
+    "uqcli.boundary.search.constraint_kinds.BOUND_FACTORS": (Fraction(1),),
     "uqcli.boundary.expected.DRAWS": 10,
     "uqcli.boundary.operating_points.DRAWS": 10,
     "uqcli.boundary.expected._MAX_INFEASIBLE": 2,

@@ -377,7 +377,7 @@ def test_a_watch_keeps_its_state_in_a_file(given, capfd):
 
 def test_schemas_are_those_of_the_command(capfd):
     for kind in ArtifactKind:
-        assert uqcli.schema_text(kind) == command(f"schema {kind}", capfd)
+        assert uqcli.schema_text(kind) == command(f"show --schema {kind}", capfd)
 
 
 def test_rates_of_rows_with_sampling_weights_are_those_of_the_command(given, capfd):
@@ -430,6 +430,5 @@ def test_every_command_is_compared():
         "sample",
         "watch",
         "show",
-        "schema",
     }
     assert compared == set(COMMANDS)

@@ -21,7 +21,7 @@ HEAVY = {
 READS = {"numpy", "polars", "pyarrow"}
 TESTS = READS | {"llvmlite", "scipy.linalg", "scipy.special"}  # which imports linear algebra from 1.18 on
 MAY_LOAD = {
-    "nothing": (set(), ["--version", "schema boundary"]),
+    "nothing": (set(), ["--version", "show --schema boundary", "schema boundary"]),
     "what shows tables": ({"rich"}, ["--help", "boundary --help"]),
     "arrays": (
         {"numpy"},

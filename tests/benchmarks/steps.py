@@ -16,7 +16,8 @@ from uqcli.base.counts import LOWEST_EDGE, CellRow, Cells, Feature, distinct_cel
 from uqcli.base.defaults import UNCOMPILED_WORK
 from uqcli.base.rows import Rows
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.calibrate.fit import fit_trees
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.maps.isotonic import fit_isotonic

@@ -25,10 +25,12 @@ from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.counts import bin_of
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.algorithms import optimise, optimise_recalibrated
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint, utility
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.goals import precision_bound
 from uqcli.boundary.search.knapsack import OWN, _choose, solve
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.boundary.search.typed_constraints import parse_constraint
+from uqcli.boundary.search.utility import utility
 
 
 def boundary_of(cells, algorithm, constraint):

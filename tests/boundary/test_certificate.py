@@ -13,8 +13,8 @@ from tests.oracles.certificate import last_certified
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.certificate import Certified, Certifier, NotCertified, promises_of
-from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.confusion import Rate
 
 BOUNDS = [

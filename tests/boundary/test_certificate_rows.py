@@ -18,7 +18,7 @@ from uqcli.boundary.certificate_rows import (
     mirrored_outcome,
     region_certifier,
 )
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.confusion import Rate
 from uqcli.sample.certificate import least_budget, share_above
 

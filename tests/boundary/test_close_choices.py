@@ -14,10 +14,10 @@ from uqcli.boundary.candidates import best_of
 from uqcli.boundary.drawn_rows import split_by_hash
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.groups import merged
-from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.goals import KeepBounds, LinearBound, TopRuns, highest_ratio
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import as_sums, boundary_at
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.estimate import Estimate
 
 

@@ -1,13 +1,18 @@
 """Tests of constraints: parsing, wording and objective."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from uqcli.base.errors import UsageError
+from uqcli.boundary.certificate import promises_of
 from uqcli.boundary.rule import SavedConstraint, answer
-from uqcli.boundary.search.constraint import PROMISED, RULES, ConstraintKind, parse_constraint, utility
+from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind, PromisedRate
+from uqcli.boundary.search.goals import KeepRecall
+from uqcli.boundary.search.typed_constraints import parse_constraint
+from uqcli.boundary.search.utility import utility
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import too_few_labels
 
@@ -32,7 +37,7 @@ def test_a_constraint_is_exact_and_states_its_target(kind, text, amounts, target
     constraint = parse_constraint(kind, text)
     assert (constraint.kind, constraint.value, constraint.numbers) == (kind, text, amounts)
     assert constraint.text() == target
-    assert constraint.relative == text.endswith("%")
+    assert constraint.is_share == text.endswith("%")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +88,7 @@ def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
         successes, trials = confusion.trials(Rate(rate))
         kept = trials - successes if rule.is_upper else successes
         assert confusion.trials(rule.kept) == (kept, trials)
-        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.in_target)), rate
+        assert all((rule.name, rule.guarantee, rule.result, rule.trials, rule.success, rule.converted)), rate
 
 
 @pytest.mark.parametrize(
@@ -101,10 +106,11 @@ def test_an_upper_bound_is_kept_by_the_rows_without_the_event():
 )
 def test_nearby_bounds_are_possible_and_include_its_own(kind, text):
     constraint = parse_constraint(kind, text)
-    share = Fraction(1, 2) if constraint.counts_rows else Fraction(1)
+    counts_rows = constraint.limits_alerts and not constraint.is_share
+    share = Fraction(1, 2) if counts_rows else Fraction(1)
     nearby = [near.numbers[0] for near in constraint.nearby(Fraction(1, 2))]
     assert constraint.numbers[0] * share in nearby
-    assert constraint.counts_rows or all(0 <= bound <= 1 for bound in nearby)
+    assert counts_rows or all(0 <= bound <= 1 for bound in nearby)
     assert utility("2", "1").nearby(Fraction(1, 2)) == [utility("2", "1")]
 
 
@@ -115,13 +121,44 @@ def test_a_specificity_is_the_mirror_of_a_false_positive_rate(bound, least):
     assert [1 - near.numbers[0] for near in specificity.nearby(Fraction(1))] == [
         near.numbers[0] for near in rate.nearby(Fraction(1))
     ]
-    assert specificity.rule.kept is rate.rule.kept is Rate.SPECIFICITY
+    assert specificity.kept is rate.kept is Rate.SPECIFICITY
 
 
 def test_each_kind_of_constraint_names_its_options():
     assert [rule.options for kind, rule in RULES.items() if kind is not UTILITY] == [
         f"--{kind}" for kind in RULES if kind is not UTILITY
     ]
+
+
+class MinNpv(PromisedRate):
+    """A kind that says no more than it must: the negatives among the rows that are not flagged."""
+
+    kind, options, wording, name = "min-npv", "--min-npv", "NPV >= {}", "NPV"
+    rates, kept = (Rate.NPV,), Rate.NPV
+    guarantee, result, trials = "NPV is at least {:g} %", "cleared rows are negative", "cleared rows"
+
+    def goal_alone(self, cells):
+        return KeepRecall(minimum=cells.positives)
+
+
+def test_a_new_kind_answers_all_that_follows_from_it():
+    bound = MinNpv.read("80%")
+    fit = Confusion(rows=10, positives=4, selected=4, true_positives=2)
+    assert (bound.value, bound.numbers, bound.text()) == ("0.8", (Fraction(4, 5),), "NPV >= 80 %")
+    assert (bound.is_met(fit), bound.missed(fit)) == (False, "NPV 67 % (4 of 6), below 80 %")
+    assert promises_of(bound) == ((Rate.NPV, Fraction(4, 5)),)
+    assert (bound.target(), bound.aim()) == ("target NPV >= 80 %", "the highest recall with NPV >= 80 %")
+    assert (bound.easier, bound.arguments) == ("lower the target", ("--min-npv", "0.8"))
+    assert [near.numbers[0] for near in bound.nearby(Fraction(1))] == [
+        Fraction(18, 25), Fraction(4, 5), Fraction(22, 25)
+    ]  # fmt: skip
+    assert (bound.objective(fit), bound.value_of(fit), bound.cautions(fit, 10)) == (2, {}, [])
+    both = replace(parse_constraint(PRECISION, "0.9"), also=(bound,))
+    assert both.joint_shortfall(fit, "st") == (
+        "no boundary has precision >= 90 % and NPV >= 80 %; the closest has precision 50 % (2 of 4), below "
+        "90 % and NPV 67 % (4 of 6), below 80 %, at recall 50 % (4 flagged)"
+    )
+    assert (both.easier, both.leaves_recall(fit)) == ("relax a bound", True)
 
 
 def test_a_saved_constraint_is_parsed_once():

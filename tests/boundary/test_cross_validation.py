@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from uqcli.base.choices import Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.cross_validation import BINS, BinsTried, fewest_of, has_few_alerts, tried_bins
+from uqcli.boundary.search.typed_constraints import parse_constraint
 
 SPEC = GridSpec(binning=Binning.SHARED, uncertainty_bins=8, score_bins=100)
 

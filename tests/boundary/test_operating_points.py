@@ -12,8 +12,9 @@ from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.boundary.expected import expected
 from uqcli.boundary.operating_points import operating_points
 from uqcli.boundary.search.algorithms import ALGORITHMS
-from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint, with_margin
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.boundary.search.typed_constraints import constraint_from, parse_constraint, with_margin
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.shift.rule import BinaryWeights
 

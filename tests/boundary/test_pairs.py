@@ -14,9 +14,10 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.errors import UsageError
 from uqcli.boundary.rule import SavedConstraint
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import COMBINED, ConstraintKind, constraint_from
+from uqcli.boundary.search.constraint_kinds import COMBINED, ConstraintKind
 from uqcli.boundary.search.knapsack import _choose
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.boundary.search.typed_constraints import constraint_from
 
 BOUNDS = st.sampled_from(["0.2", "0.34", "0.5", "0.7", "0.9", "1"])
 LIMITS = {

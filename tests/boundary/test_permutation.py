@@ -10,7 +10,7 @@ from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.base.defaults import FOLDS
 from uqcli.boundary import permutation
 from uqcli.boundary.permutation import CrossValidatedGrid, Curve, gain_of
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 
 LENGTH = 8
 

@@ -13,7 +13,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells
 from uqcli.boundary.search import smoothing as smoothing_of_cells
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.smoothing import (
     Layout,
     nested_boundaries,
@@ -21,6 +21,7 @@ from uqcli.boundary.search.smoothing import (
     nested_of_each,
     smoothed_rates,
 )
+from uqcli.boundary.search.typed_constraints import parse_constraint
 
 
 def rows_in_descending_score(cells):

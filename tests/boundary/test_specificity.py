@@ -10,8 +10,8 @@ from tests.oracles import boundary as oracle
 from tests.properties.strategies import as_cells
 from uqcli.base.choices import Algorithm
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import constraint_from
 from uqcli.boundary.search.thresholds import boundary_at
+from uqcli.boundary.search.typed_constraints import constraint_from
 
 
 def drawn_table(random, rows):

@@ -15,7 +15,7 @@ from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.parts.found import FoundRule
 from uqcli.boundary.parts.infeasible import NoRule
 from uqcli.boundary.run import run
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.search.zones import review_limit
 from uqcli.boundary.statements import LAYOUT, PLACES, Fact
 from uqcli.engines.request import DataRequest, Roles
@@ -35,7 +35,7 @@ NEEDS = {
     Fact.ONE_THRESHOLD: {"flag-when", "raised-score"},
     Fact.TWO_ZONES: {"thresholds"},
     Fact.LIKE_NEW_ROWS: {
-        *("omitted", "one-class", "result", "result-unsaved", "result-beside", "result-equal-alerts"),
+        *("beside-answer", "one-class", "result", "result-unsaved", "result-beside", "result-equal-alerts"),
         *("result-uncertified", "algorithms"),
     },
     Fact.PRECISION_KNOWN: set(),

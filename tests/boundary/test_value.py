@@ -14,8 +14,9 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import CellRow, Cells
 from uqcli.base.errors import InfeasibleError, UsageError
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind, constraint_from, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.smoothing import nested_boundaries
+from uqcli.boundary.search.typed_constraints import constraint_from, parse_constraint
 
 GAINS = st.sampled_from([0, 1, 3, 30_000, 55_500, 1_000_000])
 COSTS = st.sampled_from([0, 1, 2, 20_000, 50_000])
@@ -95,8 +96,9 @@ def test_the_exact_optimum_equals_brute_force(rows, kind):
         for row in cell
     ]
     assert (found.fit.true_positives, found.fit.selected) == oracle.weights(flagged)
-    value, caught = constraint.value_of(found.fit)
+    value, caught = constraint.objective(found.fit), constraint.value_of(found.fit)["value_caught"]
     assert value == Fraction(oracle.value(flagged), UNITS)
+    assert constraint.value_of(found.fit)["value"] == float(value)
     total = oracle.gain_of_positives(rows)
     assert caught == (float(Fraction(oracle.gain_of_positives(flagged), total)) if total else None)
 
@@ -119,11 +121,11 @@ def test_other_algorithms_equal_the_best_of_their_candidates(rows, kind):
     highest = max(values, default=0)
     assert (smooth is None) == (highest <= 0)
     if smooth is not None:
-        assert constraint.value_of(smooth.fit)[0] == Fraction(highest, UNITS)
+        assert constraint.objective(smooth.fit) == Fraction(highest, UNITS)
     for algorithm in (Algorithm.SMOOTH, Algorithm.MIST):
         found = optimise(cells, algorithm, constraint).boundary
         if found is not None:
-            assert constraint.value_of(found.fit)[0] <= constraint.value_of(best.fit)[0]
+            assert constraint.objective(found.fit) <= constraint.objective(best.fit)
 
 
 @settings(max_examples=100, deadline=None)

@@ -313,7 +313,7 @@ CASES = (
     ),
     Case(
         name="schema",
-        arguments=lambda data, artifact: ["schema", "boundary"],
+        arguments=lambda data, artifact: ["show", "--schema", "boundary"],
         reads_data=False,
         reads_label=False,
         json=False,

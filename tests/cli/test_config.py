@@ -128,7 +128,7 @@ def test_variables_without_effect_give_a_caution(uqcli, data, monkeypatch, tmp_p
 GUARDED = frozenset(
     {
         *("output", "report", "plot", "frontier", "grid", "edges", "labels", "unlabelled", "target", "pilot"),
-        *("test", "tree_data", "calibrator", "shift", "state", "check", "on_of_show"),
+        *("test", "tree_data", "calibrator", "shift", "state", "check", "on_of_show", "schema"),
         *(
             "engine",
             "spark",
@@ -286,10 +286,10 @@ def test_what_is_set_for_all_commands_breaks_none(uqcli, tmp_path, artifact):
     common = ("decimal = '.'", "delimiter = ','", "null-value = 'x'", "on-invalid = 'drop'", "format = 'csv'")
     columns = ("score = 'score'", "label = 'label'", "uncertainty = 'uncertainty'")
     for line in lines:
-        plain = uqcli(*line, "-q", "--no-config") if line[0] != "schema" else uqcli(*line)
+        plain = uqcli(*line, "-q", "--no-config")
         for alike in ("day = 'day'", "cluster = 'region'"):  # which exclude each other
             (tmp_path / "uqcli.toml").write_text("\n".join((*common, *columns, alike)))
-            configured = uqcli(*line, "-q") if line[0] != "schema" else uqcli(*line)
+            configured = uqcli(*line, "-q")
             assert configured.code == plain.code, (line, alike, configured.err)
         (tmp_path / "uqcli.toml").unlink()
 

@@ -207,7 +207,7 @@ def test_the_version_and_the_usage_are_printed(uqcli):
 def test_the_rule_file_validates_against_the_shipped_schema(uqcli, artifact):
     import jsonschema
 
-    schema = uqcli("schema", "boundary").json
+    schema = uqcli("show", "--schema", "boundary").json
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads(artifact.read_text()), schema)
 

@@ -158,3 +158,15 @@ def test_a_value_that_looks_like_an_option_asks_for_no_help(uqcli):
 
 def test_every_command_answers_a_question():
     assert set(QUESTIONS) == set(COMMANDS)
+
+
+def test_the_earlier_name_of_show_schema_goes_on_working_and_is_no_command(uqcli):
+    schema = uqcli("show", "--schema", "grid")
+    assert schema.code == 0
+    for words in (("schema", "grid"), ("schema", "--threads", "2", "grid")):
+        assert uqcli(*words) == schema
+    refused = uqcli("schema", "nothing")
+    assert refused.code == 2
+    assert "'nothing' is not one of 'grid', 'boundary'" in refused.err
+    assert uqcli("schema", "--help").out == uqcli("help", "schema").out == uqcli("show", "--help").out
+    assert "schema" not in uqcli("--help").out.decode()

@@ -264,7 +264,7 @@ RESULT_COMMANDS = {
     "an artifact": (["bin", "fit.csv", "-o", "-"], "give -o FILE"),
     "JSON": (["bin", "fit.csv", "--json"], "give -o FILE"),
     "a table": (["evaluate", "b.json", "fit.csv"], "redirect it to a file, or give --report FILE"),
-    "a schema": (["schema", "boundary"], "redirect it to a file"),
+    "a schema": (["show", "--schema", "boundary"], "redirect it to a file"),
     "help": (["boundary", "--help"], "redirect it to a file"),
 }
 

@@ -37,7 +37,7 @@ def test_python_without_docstrings_gives_equal_results(data, artifact):
         ("boundary", data, "--precision", "0.5", "--json"),
         ("calibrate", data, "--json"),
         ("apply", artifact, data),
-        ("schema", "boundary"),
+        ("show", "--schema", "boundary"),
     ]
     help_lines = [(line[0], "--help") for line in lines]
     expected_outcomes = in_one_process(lines)

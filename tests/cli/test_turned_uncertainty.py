@@ -13,7 +13,8 @@ from tests.cli.conftest import fit
 from uqcli.base.choices import EngineName
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.engines.request import DataRequest, Roles
 
 BOUNDARY = "boundary {} --precision 0.7 --algorithm vw-dpmt --uncertainty-bins 3"

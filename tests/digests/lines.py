@@ -42,7 +42,6 @@ BASES = {
     "uncertainty": "uncertainty members.csv --members m_*",
     "show": "show boundary_default.json",
     "export": "export boundary_default.json --to python",
-    "schema": "schema boundary",
 }
 """One usual line of each command."""
 
@@ -153,6 +152,7 @@ VALUES = {
     "--no-weight": ["--no-weight"],
     "--decimal": ["--decimal ,"],
     "--null-value": ["--null-value NA"],
+    "--schema": ["show --schema boundary"],
     "--on": ["--labels labels.csv --on id --label truth --json"],
     "--on-invalid": ["--on-invalid drop", "--on-invalid keep"],
     "--only-selected": ["--only-selected"],

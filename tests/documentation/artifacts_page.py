@@ -8,8 +8,8 @@ from uqcli.rules.schemas import schema_text
 
 HEAD = """# Rule files
 
-`-o` saves a rule as one JSON object. `uqcli show` describes it, and `uqcli schema KIND` prints its schema.
-uqcli ignores unknown fields and refuses a newer `format_version` (exit 5). A value v is in bin number
+`-o` saves a rule as one JSON object. `uqcli show` describes it, and `uqcli show --schema KIND` prints its
+schema. uqcli ignores unknown fields and refuses a newer `format_version` (exit 5). A value v is in bin number
 #{edges <= v}, counted from 0: an edge belongs to the bin above it. `make reference` writes this page.
 """
 

@@ -28,7 +28,8 @@ from uqcli.bin.run import bin_rows
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import ALL_ROWS, Partition
 from uqcli.engines.request import DataRequest, Roles

@@ -7,9 +7,10 @@ import pytest
 from scipy.stats import norm
 
 from uqcli.base.counts import CellRow, Cells
-from uqcli.boundary.search.constraint import _rates, constraint_from
+from uqcli.boundary.search.constraint import rates_of
 from uqcli.boundary.search.cross_validation import tried_bins
 from uqcli.boundary.search.thresholds import FittedBoundary
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.conformal.coverage import widened
 from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.confusion import Confusion
@@ -60,7 +61,7 @@ def test_uncertainty_bins_are_tried_from_a_hundred_alerts_on():
 
 
 def test_rates_between_bounds_leave_0_out_and_1_in():
-    assert _rates(map(Fraction, (0, 1, 2))) == [1]
+    assert rates_of(map(Fraction, (0, 1, 2))) == [1]
 
 
 def test_printed_thresholds_are_the_shown_ones_or_those_of_the_rule():

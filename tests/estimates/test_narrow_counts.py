@@ -10,7 +10,8 @@ from uqcli.base.choices import Algorithm, CalibrationTest, ScoreBinning
 from uqcli.base.counts import Cells, ValueCounts, binned_cells, distinct_cells
 from uqcli.bin.isotonic_error import isotonic_errors
 from uqcli.boundary.search.algorithms import ALGORITHMS, optimise
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.calibrate.maps.formulas import fit_beta, fit_platt, fit_temperature
 from uqcli.calibrate.maps.histogram import fit_histogram
 from uqcli.calibrate.maps.isotonic import fit_by_uncertainty, fit_isotonic
@@ -127,7 +128,8 @@ OPTIMA = [
     (algorithm, kind, text)
     for algorithm in Algorithm
     for kind, text in ((ConstraintKind.PRECISION, "0.6"), (ConstraintKind.RECALL, "0.7"))
-    if kind in ALGORITHMS[algorithm].kinds and algorithm is not Algorithm.HR  # HR pools rows itself
+    if ALGORITHMS[algorithm].supports(parse_constraint(kind, text))
+    and algorithm is not Algorithm.HR  # HR pools rows itself
 ]
 
 

@@ -9,7 +9,7 @@ from tests.evaluate.test_difference import BOUNDARIES, boundary, evaluate, has_c
 from tests.oracles.net_benefit import net_benefit
 from tests.properties.strategies import data_sets
 from uqcli.boundary.rule import SavedConstraint
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 
 CONSTRAINTS = [
     ("precision", "0.05"),

@@ -267,7 +267,7 @@ class Fuzzer:
         lines = lines_reading(valid_table, self.folder) + lines_with_artifact(
             mutate.pick(self.random, rule_files), self.folder
         )
-        line = mutate.pick(self.random, [*lines, ["schema", "grid"]])
+        line = mutate.pick(self.random, [*lines, ["show", "--schema", "grid"]])
         return line, line[0]
 
     def _without_huge_numbers(self, content: bytes) -> bytes:

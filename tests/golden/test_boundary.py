@@ -11,7 +11,8 @@ from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 
 
 def generated_rows(rows):

@@ -96,12 +96,13 @@ def test_the_user_has_a_number(folder):
     assert re.match(f"uqcli:[^:]*:{user}:", (folder / "root" / "etc" / "passwd").read_text())
 
 
-def test_commands_without_reports_run_in_the_action(installed, tmp_path):
-    process, summary = run_action(installed, tmp_path, command="schema boundary")
+@pytest.mark.parametrize("command", ["show --schema boundary", "schema boundary"])
+def test_commands_without_reports_run_in_the_action(command, installed, tmp_path):
+    process, summary = run_action(installed, tmp_path, command=command)
     assert (process.returncode, summary) == (0, ""), process.stderr
     assert '"$schema"' in process.stdout
     (tmp_path / "uqcli-report.md").write_text("of another step")
-    assert run_action(installed, tmp_path, command="schema boundary")[1] == ""
+    assert run_action(installed, tmp_path, command=command)[1] == ""
 
 
 def steps():

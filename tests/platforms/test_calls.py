@@ -24,7 +24,7 @@ CALLS = {
     "version": "--version",
     "help": "--help",
     "help of a command": "boundary --help",
-    "schema": "schema boundary",
+    "schema": "show --schema boundary",
     "overview": "overview census_test.parquet",
     "bin": "bin census_calibration.parquet -o grid.json",
     "boundary": f"{FIT} --compare -o rule.json",

@@ -9,7 +9,7 @@ from uqcli.base.choices import Algorithm, Binning
 from uqcli.base.counts import LOWEST, CellRow, Cells
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import cells_from, pool_by, uncertainty_edges_of
-from uqcli.boundary.search.constraint import Constraint, ConstraintKind
+from uqcli.boundary.search.constraint_kinds import RULES, ConstraintKind
 
 PRECISIONS = st.one_of(
     st.sampled_from(
@@ -24,7 +24,7 @@ GRIDS = [binning for binning in Binning if binning.cuts_uncertainty]
 
 def precision_constraint(precision):
     """Make the constraint of an exact precision bound."""
-    return Constraint(kind=ConstraintKind.PRECISION, value=str(precision), numbers=(precision,))
+    return RULES[ConstraintKind.PRECISION](value=str(precision), numbers=(precision,))
 
 
 @st.composite

@@ -16,7 +16,7 @@ from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.certificate import Certified, Certifier, promises_of
 from uqcli.boundary.certificate_rows import region_certifier
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.sample.certificate import TOP, region_share, share_above
 
 REPETITIONS = repetitions(60)

@@ -18,7 +18,7 @@ from uqcli.boundary.candidates import compare_uncertainties
 from uqcli.boundary.certify import certified
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.outcome import Found
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.calibrate.fit import cross_validated
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare

@@ -16,7 +16,7 @@ from uqcli.base.defaults import FOLDS
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
 from uqcli.boundary.permutation import CrossValidatedGrid, Curve, gain, gain_of
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 
 REPETITIONS = repetitions(12)
 TRUE_ROWS = 40_000

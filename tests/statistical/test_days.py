@@ -8,7 +8,7 @@ from scipy.special import expit
 from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.run import run
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import unit_sums
 

@@ -16,7 +16,7 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Feature
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import WeightSums, units
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags

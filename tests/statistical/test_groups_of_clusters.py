@@ -11,7 +11,7 @@ from tests.statistical.levels import highest, keep, lowest, repetitions
 from uqcli.base.choices import GroupBound
 from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.statements import Slot
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.dependence import dependence_path

@@ -7,7 +7,8 @@ from scipy.special import expit
 
 from tests.statistical.levels import lowest, repetitions
 from uqcli.base.counts import pool
-from uqcli.boundary.search.constraint import ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.estimates.paired import PairedCounts
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.score_metrics import auc, average_precision

@@ -6,7 +6,7 @@ import pytest
 from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.rows import Rows
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.design import CLEARED, FLAGGED, flags
 from uqcli.estimates.value import Moments, Net, has_heavy_tail
 from uqcli.evaluate.decisions import DecisionTally, Units

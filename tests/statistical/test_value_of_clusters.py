@@ -10,7 +10,7 @@ from uqcli.base.counts import bin_of
 from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.clusters import ClusteredGrid
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import constraint_from
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 
 REPETITIONS = repetitions(100)

@@ -45,7 +45,7 @@ from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.options import ALL_SCORES, AUTO, BoundaryRequest, size_or
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
 from uqcli.boundary.run import run
-from uqcli.boundary.search.constraint import constraint_from, with_margin
+from uqcli.boundary.search.typed_constraints import constraint_from, with_margin
 from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, Inputs

@@ -230,16 +230,16 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return f"{', '.join(texts[:most])}{more}"
 
 
-def listed(texts: Sequence[str]) -> str:
-    """List at least one text as a sentence does.
+def listed(texts: Iterable[str], last_by: str = "and") -> str:
+    """List at least one text as a sentence does; ``last_by`` stands before the last one.
 
     Examples
     --------
-    >>> listed(["a", "b", "c"]), listed(["a"])
-    ('a, b and c', 'a')
+    >>> listed(["a", "b", "c"]), listed(["a", "b"], "or")
+    ('a, b and c', 'a or b')
     """
     *before, last = texts
-    return f"{', '.join(before)} and {last}" if before else last
+    return f"{', '.join(before)} {last_by} {last}" if before else last
 
 
 ADD_POSITIVES: Final = "check --label, and --positive for labels such as yes"

@@ -246,7 +246,7 @@ class CalibrationRows:
         """Return the reason why an algorithm does not apply; None if it does."""
         entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
-            return f"works for {' and '.join(sorted(entry.kinds))} only"
+            return entry.refusal
         if entry.equal_rows and self.request.cells_per_bin is None:
             return "needs a number of score bins, not all"
         if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
@@ -564,7 +564,7 @@ class CalibrationGrid:
         """Return the reason why an algorithm does not apply; None if it does."""
         entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
-            return f"works for {' and '.join(sorted(entry.kinds))} only"
+            return entry.refusal
         if entry.works_on is WorksOn.RAISED_SCORES:
             return "needs the rows, not a grid"
         if entry.works_on is WorksOn.SCORES and len(self.saved.rows) > 1:

@@ -30,7 +30,7 @@ from uqcli.boundary.permutation import PERMUTATIONS, CrossValidatedGrid, Gain, g
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise, optimise_recalibrated
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import top_runs
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import FEW_CLUSTERS
 from uqcli.rules.saved import Source
@@ -67,21 +67,16 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
     """Whether a bound on precision or recall is expected to be met, within half a percentage point."""
-    by_rate = {Rate.PRECISION: expected.precision, Rate.RECALL: expected.recall}
-    estimate = None if constraint.rate is None else by_rate.get(constraint.rate)
-    return estimate is None or (estimate.value or 0.0) >= float(constraint.numbers[0]) - _BOUND_TOLERANCE
+    least = float(constraint.numbers[0]) - _BOUND_TOLERANCE
+    by_rate = expected.by_rate
+    return all((by_rate[rate].value or 0.0) >= least for rate in constraint.rates if rate in by_rate)
 
 
 def _objective(expected: Expected | None, fit: Confusion[int], constraint: Constraint) -> float:
     if expected is None:
         return 0.0
     precision, recall = expected.precision.value or 0.0, expected.recall.value or 0.0
-    if not constraint.is_utility:
-        return precision if constraint.rule.maximised is Rate.PRECISION else recall
-    if constraint.amounts:  # the amounts of other rows are unknown
-        return float(constraint.objective(fit))
-    gain, cost = map(float, constraint.numbers)
-    return fit.selected * (gain * precision - cost * (1 - precision))
+    return constraint.expected_objective(fit, precision, recall)
 
 
 def threshold_instead(
@@ -99,7 +94,7 @@ def threshold_instead(
         return None
     if compared:
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
-    if not constraint.rule.is_budget:
+    if not constraint.is_budget:
         return None
     single = _one_threshold(calibration_set)
     return single if single is not None and best_of([single, chosen], constraint) is single else None

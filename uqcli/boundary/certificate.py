@@ -22,6 +22,7 @@ import numpy as np
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import promised_rates
 from uqcli.boundary.search.smoothing import NestedBoundaries, nested_boundaries
 from uqcli.boundary.search.thresholds import Thresholds, thresholds_at
 from uqcli.estimates.confusion import Confusion, Rate
@@ -49,10 +50,7 @@ are not flagged, it is the negatives' share there (NPV).
 
 def promises_of(constraint: Constraint) -> tuple[Promise, ...]:
     """Return the promises of a constraint, one for each of its bounds."""
-    return tuple(
-        (bound.rule.kept, 1 - bound.numbers[0] if bound.rule.is_upper else bound.numbers[0])
-        for bound in constraint.bounds
-    )
+    return tuple((bound.kept, bound.least) for bound in promised_rates(constraint))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +144,7 @@ class Certifier:
             start, cells = self.start(promises), at_most or len(self.nested.order)
             if start is None:
                 return NotCertified(p_value=None, rows_needed=None)
-            stricter = all(rate in {Rate.RECALL, Rate.NPV} for rate, _ in promises)
+            stricter = all(rate.rises_with_flags for rate, _ in promises)
             end, step = (-1, -1) if stricter else (cells, 1)
             sequence = np.arange(min(start, cells - 1), end, step)
         p_values = self._p_values(promises)

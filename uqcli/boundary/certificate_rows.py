@@ -34,7 +34,7 @@ from uqcli.base.single_precision import lowered
 from uqcli.base.wording import exact_number, percent
 from uqcli.boundary.certificate import Certified, Certifier, NotCertified
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.boundary.search.smoothing import NestedBoundaries
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Table
@@ -249,10 +249,12 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
         )
     constraint, bins = request.constraint, request.uncertainty_bins
     below = was_sampled(request.data) == SAMPLED_BELOW
-    expected = ConstraintKind.MAX_OMISSION if below else ConstraintKind.PRECISION
+    (expected,) = (
+        rule for rule in PROMISED.values() if (rule.is_of_cleared if below else rule.is_proportion_of_flagged)
+    )
     options = (
-        (f"--{constraint.kind}", constraint.kind is not expected),
-        *((bound.rule.options, True) for bound in constraint.also),
+        (f"--{constraint.kind}", not isinstance(constraint, expected)),
+        *((bound.options, True) for bound in constraint.also),
         ("several bounds", len(request.bounds) > 1),
         ("a review", request.limit is not None),
         ("groups", request.by is not None),
@@ -264,7 +266,7 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
         if is_given:
             raise UsageError(
                 f"{option} {drawn}",
-                expected=f"--{expected} alone",
+                expected=f"{expected.options} alone",
                 remedy="certify one threshold: other rules could reach "
                 f"{'above' if below else 'below'} the scores that were drawn",
             )

@@ -12,9 +12,10 @@ from msgspec import Meta
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, exact_number, p_text, percent
+from uqcli.base.wording import count, exact_number, listed, p_text, percent
 from uqcli.boundary.certificate import NotCertified
-from uqcli.boundary.search.constraint import PROMISED, Constraint, listed
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.engines.request import dependence
@@ -208,7 +209,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
-        texts = [PROMISED[name].text.format(f"{bound:g}") for name, bound in self.bounds.items()]
+        texts = [PROMISED[name].wording.format(f"{bound:g}") for name, bound in self.bounds.items()]
         if (cleared := given(self.cleared)) is not None:
             texts.append(cleared.text())
         return f"{', '.join(texts)}{f' of one alert per {self.unit}' if self.is_of_clusters else ''}"
@@ -216,7 +217,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
 
 def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
     """Return the bounds of a constraint by the names of their rates."""
-    return {str(bound.rate): float(bound.numbers[0]) for bound in constraint.bounds}
+    return {str(rate): float(bound.numbers[0]) for bound in constraint.bounds for rate in bound.rates}
 
 
 def certified_verdict(
@@ -249,7 +250,7 @@ def certificates_in_words(
         if (cleared := given(certificate.cleared)) is not None:
             *words, outcome = cleared.text().split()
             promises.append(f"{' '.join(words)} are {outcome}")
-        promise = f"{listed(promises, 'and')} on new data"
+        promise = f"{listed(promises)} on new data"
     if groups is not None:
         promise = f"{promise} in {in_how_many(len(certificates), groups)}"
     return f"Certified: {promise} ({total} risk that this rule is an exception)."

@@ -62,7 +62,6 @@ from uqcli.boundary.parts.registry import (
 )
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, between_rows, reference_of
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import ConstraintKind
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.thresholds import (
     FittedBoundary,
@@ -173,7 +172,7 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
     rows, source = marked_rows(request.data, TEST)
     column, edge = region_of(rows)
     constraint, cells = request.constraint, None
-    if constraint.kind is ConstraintKind.MAX_OMISSION:  # the rows to drop are flagged in the mirror
+    if constraint.is_of_cleared:  # the rows to drop are flagged in the mirror
         least = 1 - constraint.numbers[0]
         certifier, sequence = region_certifier(mirrored(rows), 0.0 - edge, float(least), float(delta))
         promises = [(Rate.PRECISION, least)]
@@ -243,7 +242,7 @@ def certified_rule(
         )
         tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
         spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    limit, omitted = request.limit, constraint.kind is ConstraintKind.MAX_OMISSION
+    limit = request.limit
     missed = limit is not None and limit.kind is not ReviewKind.REVIEW
     if limit is not None and missed:
         rate = Rate.RECALL if limit.kind is ReviewKind.MISS else Rate.NPV
@@ -290,7 +289,9 @@ def certified_rule(
             failed=failed,
             tested_target=f"{target} at a risk of {100 * risk:g} %",
             easier=easier,
-            uncertified=None if omitted else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
+            uncertified=None
+            if constraint.is_of_cleared
+            else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
             units="rows" if cluster is None else request.units,
             has_pilot=request.pilot is not None,
         ),

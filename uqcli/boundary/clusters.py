@@ -23,7 +23,7 @@ from uqcli.boundary.expected import Expected, moved
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
 from uqcli.boundary.rule import EXPECTED_RANGE
-from uqcli.boundary.search.constraint import PROMISED
+from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.boundary.search.thresholds import FittedBoundary, decide
 from uqcli.engines.protocol import Places, Table
 from uqcli.estimates.confusion import Confusion, Rate
@@ -338,7 +338,9 @@ def saved_dependence(
     bound is promised in each of several groups, ``promising`` has those of each group.
     """
     review = request.limit
-    rates = [str(bound.rate) for bound in request.constraint.bounds if bound.rule.is_promise] or ["precision"]
+    rates = [str(rate) for bound in promised_rates(request.constraint) for rate in bound.rates] or [
+        "precision"
+    ]
     where: list[tuple[str | None, Confusion[Ints]]] = [*(promising or {}).items()] or [(None, counts)]
     promises = {
         promise_name(rate, group): unit_sums(*own.trials(PROMISED[rate].kept))

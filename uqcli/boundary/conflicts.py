@@ -11,11 +11,11 @@ from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKin
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
+from uqcli.base.wording import listed
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.search.constraint import PROMISED, ConstraintKind, listed, uncertified_omission
+from uqcli.boundary.search.constraint_kinds import PROMISED, uncertified_omission
 from uqcli.boundary.statements import CERTIFY, MARGIN
 from uqcli.engines.request import PREDICTED
-from uqcli.estimates.confusion import Rate
 
 _CERTIFIED_ALGORITHMS: Final = (AlgorithmChoice(Algorithm.SMOOTH), AlgorithmChoice(Algorithm.ST))
 _REVIEWED: Final = (Algorithm.SMOOTH, Algorithm.VW_DPMT, Algorithm.ST)
@@ -47,7 +47,7 @@ def is_accepted(request: BoundaryRequest) -> bool:
 
 def safer_options(request: BoundaryRequest) -> tuple[str, ...]:
     """Return the options that the same command takes, and that make it miss a precision less often."""
-    if request.constraint.rate is not Rate.PRECISION:
+    if not request.constraint.takes_margin:
         return ()
     constraint = request.constraint
     cautious = {
@@ -62,7 +62,7 @@ def with_one_threshold(request: BoundaryRequest) -> BoundaryRequest:
 
     What may be dropped unseen is one threshold unless a number of bins is given.
     """
-    by_default = request.constraint.kind is ConstraintKind.MAX_OMISSION and request.is_auto(Algorithm.SMOOTH)
+    by_default = request.constraint.is_of_cleared and request.is_auto(Algorithm.SMOOTH)
     if request.searched is not AlgorithmChoice(Algorithm.ST) and not by_default:
         return request
     return replace(request, uncertainty_bins=1)
@@ -90,11 +90,11 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     if request.grid is not None or request.shift is not None:
         raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
     for bound in request.constraint.bounds:
-        if not bound.rule.is_promise:
-            options = listed(rule.options for rule in PROMISED.values())
-            raise UsageError(f"--certify with {bound.rule.options}", expected=options)
+        if not bound.is_promise:
+            options = listed((rule.options for rule in PROMISED.values()), "or")
+            raise UsageError(f"--certify with {bound.options}", expected=options)
     if request.data.roles.cluster is not None and (
-        request.constraint.rate is not Rate.PRECISION
+        not request.constraint.is_proportion_of_flagged
         or request.constraint.also
         or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
     ):
@@ -119,7 +119,7 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
     if request.data.roles.cluster is not None:
         _refuse_with_cluster(request, given)
     if request.constraint.also:
-        options = listed((bound.rule.options for bound in request.constraint.bounds), "and")
+        options = listed(bound.options for bound in request.constraint.bounds)
         _refuse(options, given, ("--shift", review, groups))
     if request.constraint.amounts:
         columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())
@@ -128,11 +128,11 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         _require_algorithm(groups, request, _GROUPED)
         _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))
     if review:
-        if request.constraint.rate is not Rate.PRECISION:
-            raise UsageError(f"{review} with {request.constraint.rule.options}", expected="--precision")
+        if not request.constraint.is_proportion_of_flagged:
+            raise UsageError(f"{review} with {request.constraint.options}", expected="--precision")
         _require_algorithm(review, request, _REVIEWED)
         _refuse(review, given, ("--shift",))
-    if request.constraint.kind is ConstraintKind.MAX_OMISSION or (
+    if request.constraint.is_of_cleared or (
         request.limit is not None and request.limit.kind is ReviewKind.OMISSION
     ):
         if request.certify is None:

@@ -68,6 +68,11 @@ class Expected:
     precision: Estimate
     recall: Estimate
 
+    @property
+    def by_rate(self) -> dict[Rate, Estimate]:
+        """By the rates that a constraint may bound."""
+        return {Rate.PRECISION: self.precision, Rate.RECALL: self.recall}
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class BootstrapSamples:
@@ -168,8 +173,7 @@ def expected_of(
 
 def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows: int) -> Estimate | None:
     """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    alerts = constraint.bound_on(Rate.ALERTS)
-    if alerts is None or not alerts.relative or boundary is None:
+    if boundary is None or not any(bound.is_share for bound in constraint.alert_limits):
         return None
     return proportion_estimate(boundary.fit.selected, rows, EXPECTED_RANGE)
 

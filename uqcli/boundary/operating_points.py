@@ -22,18 +22,14 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent
 from uqcli.boundary.expected import DRAWS, Expected, by_optimism, enough_draws, expected_metrics
 from uqcli.boundary.search.algorithms import optimise
-from uqcli.boundary.search.constraint import (
-    RULES,
-    Constraint,
-    ConstraintKind,
-    constraint_from,
-    parse_constraint,
-)
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import RULES, ConstraintKind, in_source
 from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_boundaries, nested_of_draws
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
+from uqcli.boundary.search.typed_constraints import constraint_from, parse_constraint
 from uqcli.engines.open import write_frames
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.estimates.proportion import Chosen, net_benefit
 from uqcli.reports.document import Figure, HoverText, OperatingPoint, OperatingPoints
@@ -49,7 +45,10 @@ _STEPS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 80)
 """Numbers of alerts in the first decade; later decades have multiples of them."""
 
 _LOW_PRECISIONS: Final = ("0.001", "0.002", "0.005")
-_NAMES: Final = {ConstraintKind.PRECISION: "precision", ConstraintKind.MAX_SELECTED: "alerts"}
+_NAMES: Final[Mapping[str, str]] = {
+    ConstraintKind.PRECISION: "precision",
+    ConstraintKind.MAX_SELECTED: "alerts",
+}
 _OTHER_CONSTRAINTS: Final = frozenset(
     option for rule in RULES.values() for option in rule.options.split(" and ")
 )
@@ -160,8 +159,8 @@ def operating_points(
             constraints[constraint.numbers] = constraint
         points_of_kind = []
         for candidate in sorted(constraints.values(), key=lambda candidate: _amount(candidate, cells)):
-            asked = candidate if class_weights is None else candidate.in_source(class_weights)
-            if candidate.rate is Rate.PRECISION:
+            asked = candidate if class_weights is None else in_source(candidate, class_weights)
+            if candidate.takes_margin:
                 asked = replace(asked, margin=constraint.margin)
             rule = rules.at(asked)
             if rule is not None and rule[0].fit.selected >= FEWEST_FLAGGED:
@@ -173,7 +172,7 @@ def operating_points(
 def _amount(constraint: Constraint, cells: Cells) -> Fraction:
     """Return the precision, or the number of alerts."""
     (bound,) = constraint.numbers
-    return bound * cells.total if constraint.relative else bound
+    return bound * cells.total if constraint.is_share else bound
 
 
 def _precisions(cells: Cells, class_weights: BinaryWeights | None) -> list[str]:
@@ -250,26 +249,16 @@ def _point(
     precision, recall = expected["precision"], expected["recall"]
     assert precision is not None
     assert recall is not None
-    alerts, utility = boundary.fit.selected, None
-    if asked.is_utility and precision.value is not None:
-        gain, cost = map(float, asked.numbers)
-        utility = alerts * (gain * precision.value - cost * (1 - precision.value))
+    alerts = boundary.fit.selected
+    utility = None if precision.value is None else asked.expected_value(alerts, precision.value)
     return OperatingPoint(
-        option=_option(constraint),
+        option=constraint.arguments,
         alerts=alerts,
         precision=precision,
         recall=recall,
         utility=utility,
         thresholds=boundary.thresholds,
     )
-
-
-def _option(constraint: Constraint) -> tuple[str, ...]:
-    """Return the words that ask for a constraint."""
-    if constraint.is_utility:
-        gain, cost = (f"{float(number):g}" for number in constraint.numbers)
-        return "--gain", gain, "--cost", cost
-    return f"--{constraint.kind}", constraint.value
 
 
 def _chosen(
@@ -282,7 +271,7 @@ def _chosen(
     name = name if name in families else next(iter(families))
     rules = [rule for rule, _ in families[name]]
     for position, rule in enumerate(rules):
-        if rule.option == _option(constraint):
+        if rule.option == constraint.arguments:
             return name, position
     distances = [abs(rule.alerts - (alerts or 0)) for rule in rules]
     return name, distances.index(min(distances))
@@ -346,13 +335,13 @@ def frontier_figure(points: Callable[[], OperatingPoints | None], marked: Sequen
 
 def _bound(constraint: Constraint) -> tuple[object, ...]:
     """Return what equal bounds have in common, such as .6, 0.6 and 60%."""
-    return constraint.kind, constraint.numbers, constraint.relative
+    return type(constraint), constraint.numbers
 
 
 def _bound_of(point: OperatingPoint) -> tuple[object, ...]:
     option, value, *others = point.option
     if others:  # a gain and a cost are no bound
-        return (ConstraintKind.UTILITY, *point.option)
+        return point.option
     return _bound(parse_constraint(ConstraintKind(option.removeprefix("--")), value))
 
 
@@ -416,8 +405,8 @@ def write_frontier(
     named = {f"net_benefit_{bound.value}" if len(bounds) > 1 else "net_benefit": bound for bound in bounds}
     odds = {name: bound.odds for name, bound in named.items() if bound.sets_odds}
     kinds = {"algorithm": pl.String, "selected": pl.Int64, "true_positives": pl.Int64}
-    utility = next((bound for bound in bounds if bound.is_utility), None)
-    table = _columns(frontier, len(cells.rows), odds, utility)
+    utilities = [bound for bound in bounds if not bound.is_bound]
+    table = _columns(frontier, len(cells.rows), odds, utilities)
     frame = pl.DataFrame(table, schema={name: kinds.get(name, pl.Float64) for name in table})
     write_frames([frame], frame.clear(), output)
 
@@ -426,7 +415,7 @@ def _columns(
     frontier: Mapping[Algorithm, Sequence[FittedBoundary]],
     bins: int,
     odds: Mapping[str, Fraction | None],
-    utility: Constraint | None,
+    utilities: Sequence[Constraint],
 ) -> dict[str, list[Any]]:
     """Build the columns of a table of boundaries; a single threshold is repeated for each uncertainty bin.
 
@@ -440,7 +429,7 @@ def _columns(
         "recall": [boundary.fit.recall for _, boundary in points],
         "precision": [boundary.fit.precision for _, boundary in points],
     }
-    if utility is not None:
+    for utility in utilities[:1]:
         table["value"] = [float(utility.objective(boundary.fit)) for _, boundary in points]
     for name, at_odds in odds.items():
         table[name] = [None if at_odds is None else _net_benefit(boundary, at_odds) for _, boundary in points]

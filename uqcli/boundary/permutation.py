@@ -451,7 +451,7 @@ def gain_of(
     )
     if grid.amounts is not None:
         return replace(measured, value=grid.value_gained(constraint))
-    if not constraint.is_utility:
+    if constraint.is_bound:
         return measured
     # at equal alerts, one more true positive means one false positive fewer
     full_recall_value = float(sum(constraint.numbers)) * int(grid.by_score.hits[-1])
@@ -490,7 +490,7 @@ def _resampled(
     keys = grid.shares.ravel()[present], from_top[present]
     orders = [np.unique(column, return_inverse=True)[1] for column in keys]
     seed, digest = key
-    measures = [_more_recall, *([_more_value] if constraint.is_utility else [])]
+    measures = [_more_recall, *([] if constraint.is_bound else [_more_value])]
     if grid.amounts is not None:
         measures = []
 

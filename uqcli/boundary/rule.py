@@ -29,8 +29,11 @@ from uqcli.boundary.certificate_rule import (
 )
 from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.search.algorithms import SavedRecalibration, recalibrated
-from uqcli.boundary.search.constraint import Constraint, ConstraintKind, bounds_together, typed_worth
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import RULES, ConstraintKind
 from uqcli.boundary.search.thresholds import FittedBoundary, decide, places
+from uqcli.boundary.search.typed_constraints import bounds_together
+from uqcli.boundary.search.utility import typed_worth
 from uqcli.boundary.search.zones import ReviewLimit, review_limit
 from uqcli.engines.probabilities import predictions
 from uqcli.engines.protocol import AddedColumns
@@ -100,7 +103,8 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, constraint: Constraint) -> Self:
         """Return a constraint as it is saved."""
-        kind, also = constraint.kind, {bound.kind: bound.value for bound in constraint.also}
+        kind = ConstraintKind(constraint.kind)
+        also = {ConstraintKind(bound.kind): bound.value for bound in constraint.also}
         if kind is ConstraintKind.PRECISION and set(also) == {ConstraintKind.RECALL}:
             return cls(kind=kind, value=constraint.value, recall=also[ConstraintKind.RECALL])
         return cls(kind=kind, value=constraint.value, also=also or msgspec.UNSET)
@@ -119,7 +123,7 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def worth(self) -> dict[str, str]:
         """Gain and cost as typed, without columns; empty for other constraints."""
-        if self.kind is not ConstraintKind.UTILITY:
+        if RULES[self.kind].is_bound:
             return {}
         constraint = self.parsed()
         typed = dict(zip(("gain", "cost"), typed_worth(self.value), strict=True))
@@ -128,7 +132,7 @@ class SavedConstraint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def amounts(self) -> Mapping[str, str]:
         """Columns of amounts by role (``gain``, ``cost``)."""
-        return self.parsed().amounts if self.kind is ConstraintKind.UTILITY else {}
+        return {} if RULES[self.kind].is_bound else self.parsed().amounts
 
 
 @lru_cache
@@ -685,7 +689,7 @@ class BoundaryArtifact(Saved, frozen=True, kw_only=True):
     @property
     def limits_omission(self) -> bool:
         """Whether it promises that few of the rows that nobody looks at are positive."""
-        return self.constraint.kind is ConstraintKind.MAX_OMISSION or (
+        return RULES[self.constraint.kind].is_of_cleared or (
             self.review is not None and self.review.kind is ReviewKind.OMISSION
         )
 

@@ -68,10 +68,12 @@ from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.report import BoundaryReport, FoundReport
 from uqcli.boundary.rule import BoundaryArtifact, BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
-from uqcli.boundary.search.constraint import Constraint, ConstraintKind, parse_constraint
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import in_source
 from uqcli.boundary.search.goals import Margin
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, nested_thresholds
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.search.zones import with_review
 from uqcli.boundary.several_report import SeveralBoundariesReport
 from uqcli.boundary.targets_report import TargetsReport
@@ -86,7 +88,7 @@ from uqcli.engines.open import (
     reusable_streams,
 )
 from uqcli.engines.protocol import Table
-from uqcli.estimates.confusion import Confusion, Rate, cluster_numbers
+from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.rules.codec import load_kind
 from uqcli.rules.columns import ColumnOverrides
@@ -193,7 +195,7 @@ def _run(request: BoundaryRequest, rows: CalibrationRows | None = None) -> Outco
     class_weights = None
     if request.shift is not None and request.certify is None:  # certified() refuses it
         class_weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
-    constraint = request.constraint if class_weights is None else request.constraint.in_source(class_weights)
+    constraint = request.constraint if class_weights is None else in_source(request.constraint, class_weights)
     if request.by is not None:
         with reusable_streams():  # the rows are read several times
             return find_by_group(request)
@@ -433,7 +435,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     with_one_error = replace(constraint, margin=Fraction(1))
     if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
         return None
-    if constraint.rate is not Rate.PRECISION:
+    if not constraint.takes_margin:
         return None
     fit = best.boundary.fit
     met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(
@@ -500,9 +502,9 @@ def _rows_and_targets(
     request: BoundaryRequest, table: Table | None
 ) -> tuple[CalibrationRows, tuple[Constraint, ...]]:
     """Read the rows once for all targets that may be of interest; also return those that a rule reaches."""
-    shares = [parse_constraint(ConstraintKind.MAX_SELECTED, share) for share in _SHARES]
+    shares = [constraint_from(max_selected=share) for share in _SHARES]
     all_precisions = sorted({*_PRECISIONS, *_HIGH_PRECISIONS}, key=float)
-    precisions = [parse_constraint(ConstraintKind.PRECISION, text) for text in all_precisions]
+    precisions = [constraint_from(precision=text) for text in all_precisions]
     bounds = (*precisions, *shares)
     rows = CalibrationRows.from_request(replace(request, bounds=bounds), bounds[0], table=table)
     rows.cells(Algorithm(request.searched))  # counted once, for all bounds
@@ -523,7 +525,7 @@ def shown_precisions(reached: list[Constraint], alerts: Sequence[int]) -> list[C
 def usual_precisions(positives: int, rows: int) -> list[Constraint]:
     """Return the usual precisions above the positive rate, in ascending order."""
     texts = _HIGH_PRECISIONS if 2 * positives >= rows else _PRECISIONS
-    bounds = [parse_constraint(ConstraintKind.PRECISION, text) for text in texts]
+    bounds = [constraint_from(precision=text) for text in texts]
     return [bound for bound in bounds if bound.numbers[0] * rows > positives]
 
 

@@ -12,7 +12,7 @@ from uqcli.base.wording import ADD_POSITIVES, count, percent, rows_of
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.report import FoundReport
 from uqcli.boundary.rule import ranges_by
-from uqcli.boundary.search.constraint import ConstraintKind
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.several_report import agreeing, said_once
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
 from uqcli.estimates.proportion import range_of_few
@@ -134,7 +134,7 @@ class TargetsReport(OneResult):
         if alerts < FEWEST_FLAGGED:
             return "the one with the most flagged rows here"
         enough = _ENOUGH_ALERTS if alerts >= _ENOUGH_ALERTS else FEWEST_FLAGGED
-        of_kind = "precision" if advised.constraint.kind is ConstraintKind.PRECISION else "share"
+        of_kind = "share" if advised.constraint.limits_alerts else "precision"
         side = "highest" if of_kind == "precision" else "smallest"
         return f"the {side} usual {of_kind} that flags {enough} rows or more here"
 

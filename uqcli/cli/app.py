@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final
 import typer
 from typer.core import TyperGroup
 
+from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
 from uqcli.base.files import STDIO, check_results_stream, is_stdin
@@ -135,13 +136,26 @@ def with_command(arguments: Sequence[str]) -> list[str]:
 
     >>> with_command(["help", "tce"]), with_command(["s3://bucket/scores.csv"])
     (['tce', '--help'], ['overview', 's3://bucket/scores.csv'])
+    >>> with_command(["schema", "boundary"])
+    ['show', '--schema', 'boundary']
     """
     words = list(arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     if not words or words[0] in COMMANDS:
         return words
-    if words[0] == "help":
-        return [*words[1:], "--help"]
+    if words[0] == "schema":
+        return _with_schema(words[1:])
     return ["overview", *words] if _names_data(words[0]) else words
+
+
+def _with_schema(words: list[str]) -> list[str]:
+    """Turn what follows ``schema``, a command of earlier versions, into ``show --schema KIND``."""
+    kinds = [place for place, word in enumerate(words) if word in set(ArtifactKind)]
+    others = [place for place, word in enumerate(words) if not word.startswith("-")]
+    for place in (*kinds, *others)[:1]:
+        words.insert(place, "--schema")
+    return ["show", *words]
 
 
 def _names_data(word: str) -> bool:

@@ -128,7 +128,7 @@ def _layers(
     """Return the table of the command, and what a file sets for all commands."""
     tables = {name: value for name, value in section.items() if isinstance(value, dict)}
     for name in tables:
-        if name not in COMMANDS:
+        if name not in {*COMMANDS, "schema"}:  # which is an option of show now
             raise UsageError(
                 f"unknown command '{name}' in '{path}'", expected=f"one of {', '.join(sorted(COMMANDS))}"
             )

@@ -65,7 +65,6 @@ EXAMPLES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
             "uqcli export boundary.json --to sql --dialect postgres --table scored",
             "uqcli export boundary.json --to python -o rule.py --check new.csv",
         ),
-        "schema": ("uqcli schema boundary", "uqcli schema conformal > conformal.schema.json"),
     }
 )
 """Examples by command; tests/cli/test_help.py runs them."""
@@ -85,7 +84,6 @@ QUESTIONS: Final[Mapping[str, str]] = MappingProxyType(
                 "watch",
                 "show",
                 "export",
-                "schema",
             ),
             "Where do I get uncertainties?": ("uncertainty",),
         }.items()

@@ -39,6 +39,16 @@ class Rate(StrEnum):
             Rate.NPV: Rate.OMISSION,
         }[self]
 
+    @property
+    def event(self) -> Rate:
+        """Rate that is estimated for it: itself, or for a specificity the rate of the opposite event."""
+        return self.complement if self is Rate.SPECIFICITY else self
+
+    @property
+    def rises_with_flags(self) -> bool:
+        """Whether more flagged rows raise the rate, always or as a rule, since fewer positives are missed."""
+        return self in {Rate.RECALL, Rate.NPV}
+
     def outcomes(self, flagged: Bools, positive: Bools) -> tuple[Bools, Bools]:  # noqa: PLR0911
         """Return the rows that count for the rate, and where these succeed; without a review. Shape (n,)."""
         match self:

@@ -15,13 +15,13 @@ from uqcli.base.counts import Bools, Floats
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
+from uqcli.base.wording import listed
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.conformal.coverage import independent_share
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
-from uqcli.estimates.confusion import Rate
 from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.evaluate import boundaries, calibrators, conformal_sets
 from uqcli.evaluate.options import EvaluateRequest
@@ -91,20 +91,20 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     request = replace(request, cluster=source.columns.get("cluster", source.columns.get("day")))
     rows = read.rows
     flagged, positive = rule.decide(rows), rows.labels
-    if read.summary.unlabelled and constraint.rate is not Rate.PRECISION:
+    if read.summary.unlabelled and not constraint.is_proportion_of_flagged:
         raise UsageError(
             f"{read.summary.unlabelled} rows without a label",
             expected="a label in every row to audit another target than precision",
         )
-    if constraint.rate is None:
+    if not constraint.rates:
         targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
         raise UsageError(
             f"--audit with a rule for {constraint.text()}",
-            expected=f"a target of {listed([*targets, 'a share of rows'])}",
+            expected=f"a target of {listed([*targets, 'a share of rows'], 'or')}",
         )
-    trials, success = constraint.rate.outcomes(flagged, positive)
-    bound, what, upper = constraint.numbers[0], constraint.rule.success, constraint.rule.is_upper
-    units = "flagged rows" if constraint.rate is Rate.PRECISION else constraint.rule.trials or "rows"
+    trials, success = constraint.rates[0].outcomes(flagged, positive)
+    bound, what, upper = constraint.numbers[0], constraint.success, constraint.is_upper
+    units = "flagged rows" if constraint.is_proportion_of_flagged else constraint.trials
     tested = _tested(rows.select(trials), success[trials], request, bound, what, upper=upper)
     return replace(tested, units=units)
 

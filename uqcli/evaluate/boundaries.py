@@ -39,7 +39,7 @@ from uqcli.estimates.estimate import UNKNOWN, Estimate
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts, Worth
-from uqcli.evaluate.boundaries_report import GROUP_HEADER, OTHER_RATES, EvaluateReport, group_cells
+from uqcli.evaluate.boundaries_report import EvaluateReport, group_cells, group_header
 from uqcli.evaluate.decisions import DecisionTally, Units
 from uqcli.evaluate.labelled_part import (
     AssistedRows,
@@ -55,7 +55,7 @@ from uqcli.evaluate.measured_boundary import (
     MeasuredBoundary,
     MeasuredValue,
     MeasuredZones,
-    bounded_rate,
+    bounded_rates,
     broken,
     review_claim,
     target_claims,
@@ -292,27 +292,26 @@ def _by_group(
         has_target = request.by != artifact.own_key or name in artifact.promising_groups
         bounded, rate = None, None
         if has_target and not reason:
-            bounded, rate = bounded_rate(constraint, labelled, design) or (None, None)
+            bounded, rate = next(iter(bounded_rates(constraint, labelled, design)), (None, None))
         results.append(
             EvaluatedGroup(
                 name=name,
                 rows=design.rows(),
                 metrics=measured.metrics(),
-                cells=group_cells(measured, constraint.rate),
+                cells=group_cells(measured, constraint),
                 rate=None if rate == UNKNOWN else rate,
                 bounded=None if rate == UNKNOWN else bounded,
                 untested=untested if has_target else "without a rule of their own, not tested",
             )
         )
     is_named = bool(parts) or any(group.bounded for group in results)
-    bound = constraint.text() if is_named and not constraint.is_utility else ""
+    bound = constraint.text() if is_named and constraint.is_bound else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     has_value = any(worth is not None for _, worth in counted.values())
-    other = [name for rate, name in OTHER_RATES.items() if rate is constraint.rate]
     return group_evaluation(
         by,
         results,
-        (*GROUP_HEADER, *other, *VALUE_ROWS[: int(has_value)]),
+        (*group_header(constraint), *VALUE_ROWS[: int(has_value)]),
         bound,
         1 - request.resampling.confidence,
         units=request.units if request.cluster is not None else "",
@@ -332,7 +331,7 @@ def _untested_groups(
         return artifact.unsealed
     if target is not None:
         return "the class priors of the target data are those of all rows together"
-    if parts and constraint.rate is not Rate.PRECISION:
+    if parts and not constraint.is_proportion_of_flagged:
         return "labels are missing"
     if any((FLAGGED,) in design.uneven for design in parts):
         return "the labelled share of flagged rows changes with the score"
@@ -391,7 +390,7 @@ def _measure(
         why = reason(taken)
         return unknown(why) if why else design.known_share(chosen, positive=positive)
 
-    def with_model(rate: str, chosen: Chooses, plain: Estimate) -> Estimate:
+    def with_model(rate: str, chosen: Chooses, plain: Estimate, *, positive: bool = True) -> Estimate:
         """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
         if assisted is None or plain == UNKNOWN:  # printed only where the other is good, it would cover less
             return plain
@@ -399,10 +398,7 @@ def _measure(
         computed, better = (
             (design.prevalence(), model.prevalence())
             if rate == "prevalence"
-            else (
-                design.share(chosen, positive=rate == Rate.RECALL),
-                model.share(positive=rate == Rate.RECALL),
-            )
+            else (design.share(chosen, positive=positive), model.share(positive=positive))
         )
         if better is None or not shorter(computed, better):
             return plain
@@ -443,8 +439,8 @@ def _measure(
         )
     used: dict[str, float | None] = {}
     recall, fpr = (
-        with_model(rate, flagged, of_all_rows(flagged, taken=flagged, positive=rate is Rate.RECALL))
-        for rate in (Rate.RECALL, Rate.FPR)
+        with_model(rate, flagged, of_all_rows(flagged, taken=flagged, positive=positive), positive=positive)
+        for rate, positive in ((Rate.RECALL, True), (Rate.FPR, False))
     )
     return MeasuredBoundary(
         confusion=confusion,
@@ -461,7 +457,7 @@ def _measure(
         if isinstance(labelled, ClusteredRows)
         else None,
         omission=omission(),
-        promised=tuple(bound.rate for bound in rule.constraint.parsed().bounds),
+        added=tuple(rate for bound in rule.constraint.parsed().bounds for rate in bound.added_metrics),
         prevalence=prevalence(),
         assisted=used,
     )
@@ -544,7 +540,7 @@ def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> C
     if given is not None:
         return given
     own = {rule.constraint.value: rule.constraint for rule in rules}
-    utilities = [saved.parsed() for saved in own.values() if saved.parsed().is_utility]
+    utilities = [saved.parsed() for saved in own.values() if not saved.parsed().is_bound]
     if len(utilities) > 1:
         listed = " and ".join(utility.value for utility in utilities)
         raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")

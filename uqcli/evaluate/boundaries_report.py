@@ -16,6 +16,7 @@ from uqcli.base.wording import (
     capitalised,
     count,
     first_of,
+    listed,
     percent,
     percent_and_range,
     points,
@@ -24,8 +25,8 @@ from uqcli.base.wording import (
 )
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
-from uqcli.boundary.search.constraint import listed
-from uqcli.estimates.confusion import Rate
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import PROMISED, PromisedRate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
 from uqcli.estimates.score_metrics import REVERSED
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
@@ -113,30 +114,29 @@ class EvaluateReport(Evaluated):
         ((name, artifact, measured),), (claim,) = self.results, self.claims
         sentence = claim.sentence.removeprefix(f"{name}: ")
         constraint = artifact.constraint.parsed()
-        if constraint.is_utility and measured.value is not None:
+        if measured.value is not None and not constraint.is_bound:
             return measured.value.sentence(self.parameters.confidence)
-        if constraint.also or constraint.rate is None or (constraint.limits_alerts and claim.met is None):
+        if constraint.also or (claim.met is None and not constraint.is_promise):
             return f"{sentence[:1].upper()}{sentence[1:]}"
         return self._against_target(self._rated(artifact, measured), sentence, artifact, claim)
 
     def _rated(self, artifact: BoundaryArtifact, measured: MeasuredBoundary) -> str:
         """State the rate that a rule bounds, with its interval; of few flagged rows how many are right."""
         constraint = artifact.constraint.parsed()
-        if constraint.limits_alerts:
+        if not constraint.is_promise:
             return f"{percent(measured.selected_share)} of rows are flagged"
-        rate = measured.target_precision if constraint.rate is Rate.PRECISION else None
-        assert constraint.rate is not None  # a value has a sentence of its own
-        estimate = rate or measured.rate(constraint.rate)
+        rate = measured.target_precision if constraint.is_proportion_of_flagged else None
+        estimate = rate or measured.rate(*constraint.rates)
         where = "" if rate is None else " on the target data"
         ends = estimate.value, estimate.low, estimate.high
         level = f"{100 * self.parameters.confidence:g} % interval "
         found = percent_and_range(*ends, level, beside=[float(constraint.numbers[0])])
-        rated = f"{constraint.rule.name}{where} is {found}"
+        rated = f"{constraint.name}{where} is {found}"
         rated = f"{rated[:1].upper()}{rated[1:]}"
         flagged = measured.confusion.selected
-        if constraint.rate is Rate.PRECISION and not flagged:
+        if constraint.is_proportion_of_flagged and not flagged:
             return "No row is flagged"
-        if constraint.rate is Rate.PRECISION and rate is None and flagged < FEWEST_FLAGGED:
+        if constraint.is_proportion_of_flagged and rate is None and flagged < FEWEST_FLAGGED:
             right = f"{count(measured.confusion.true_positives)} of {count(flagged)} flagged rows are right"
             range_ = range_of(estimate.low, estimate.high)
             return f"{right} ({level}{range_})" if range_ else right
@@ -148,7 +148,7 @@ class EvaluateReport(Evaluated):
         constraint = artifact.constraint.parsed()
         if claim.met is None:
             return f"{rated}; {sentence}"
-        bound = f"{'at most' if constraint.rule.is_upper else 'at least'} {constraint.bound}"
+        bound = f"{'at most' if constraint.is_upper else 'at least'} {constraint.bound}"
         target = f"the {'guarantee' if artifact.risk else 'target'} of {bound}"
         significant = " (significant)" if "(significant)" in sentence else ""
         verdict = "is consistent with" if claim.met else "misses"
@@ -255,7 +255,7 @@ class EvaluateReport(Evaluated):
         numbers = [
             key_rate(
                 f"precision (target {artifact.constraint.parsed().bound})"
-                if artifact.constraint.parsed().rate is Rate.PRECISION
+                if artifact.constraint.parsed().is_proportion_of_flagged
                 else "precision",
                 measured.precision,
                 self.parameters.confidence,
@@ -271,11 +271,11 @@ class EvaluateReport(Evaluated):
             right = f"{count(measured.confusion.true_positives)} of {count(measured.confusion.selected)}"
             numbers[0] = replace(numbers[0], value=right)
         for bound in artifact.constraint.parsed().bounds:
-            if bound.rate not in {Rate.FPR, Rate.SPECIFICITY, Rate.OMISSION}:
+            if not bound.own_column:
                 continue
-            target = bound.text().removeprefix(f"{bound.rule.name} ")
-            name_of_rate = f"{bound.rule.name} (target {target})"
-            numbers.insert(0, key_rate(name_of_rate, measured.rate(bound.rate), self.parameters.confidence))
+            target = bound.text().removeprefix(f"{bound.name} ")
+            name_of_rate = f"{bound.name} (target {target})"
+            numbers.insert(0, key_rate(name_of_rate, measured.rate(*bound.rates), self.parameters.confidence))
         if measured.value is not None:
             numbers.insert(0, measured.value.key_number(self.parameters.confidence))
         if artifact.class_names:
@@ -379,9 +379,9 @@ class EvaluateReport(Evaluated):
         first, *others = self.results[0][1].constraint.parsed().bounds
         if not parts or not others:
             return []
-        untested = listed((bound.text() for bound in others), "and")
+        untested = listed(bound.text() for bound in others)
         are = "is" if len(others) == 1 else "are"
-        only = f"only {first.text()} is tested in {listed(parts, 'and')}"
+        only = f"only {first.text()} is tested in {listed(parts)}"
         return [Notice("tested-elsewhere", f"{only}; {untested} {are} tested on all rows together.")]
 
     def _refuted(self) -> list[Notice]:
@@ -542,16 +542,19 @@ class EvaluateReport(Evaluated):
 
     def _figures(self) -> list[Figure]:
         panels = []
-        bounded = [artifact.constraint.parsed().rate for _, artifact, _ in self.results]
-        limited = (Rate.FPR, Rate.SPECIFICITY)
-        others: list[Rate] = [rate for rate in limited if rate in bounded]
-        others += [Rate.OMISSION] if set(bounded) == {Rate.OMISSION} else []
-        for rate in (*others, Rate.PRECISION, Rate.RECALL):
+        constraints = [artifact.constraint.parsed() for _, artifact, _ in self.results]
+        own = [  # rules of other constraints have no rate of the cleared rows
+            rule
+            for rule in PROMISED.values()
+            if rule.own_column
+            and (all if rule.is_of_cleared else any)(isinstance(each, rule) for each in constraints)
+        ]
+        for rule in (*own, *(rule for rule in PROMISED.values() if not rule.own_column)):
             measured = [
-                (name, evaluated.rate(rate), _target(artifact, rate))
+                (name, evaluated.rate(*rule.rates), _target(artifact, rule))
                 for name, artifact, evaluated in self.results
             ]
-            panels.append((_NAMES_OF_RATES[rate], measured))
+            panels.append((rule.name.capitalize(), measured))
         zones = [
             (name, evaluated.zones.caught, _least_caught(artifact))
             for name, artifact, evaluated in self.results
@@ -573,23 +576,14 @@ class EvaluateReport(Evaluated):
 
 
 _NAMES_OF_ASSISTED: Final = {
-    Rate.RECALL: "recall",
-    Rate.FPR: "false-positive rate",
+    **{rate: rule.name for rate, rule in PROMISED.items()},
     "prevalence": "positive rate",
 }
 
-_NAMES_OF_RATES: Final = {
-    Rate.FPR: "False-positive rate",
-    Rate.SPECIFICITY: "Specificity",
-    Rate.OMISSION: "False omission rate",
-    Rate.PRECISION: "Precision",
-    Rate.RECALL: "Recall",
-}
 
-
-def _target(artifact: BoundaryArtifact, rate: Rate) -> float | None:
-    bound = artifact.constraint.parsed().bound_on(rate)
-    return None if bound is None else float(bound.value)
+def _target(artifact: BoundaryArtifact, rule: type[PromisedRate]) -> float | None:
+    bounds = artifact.constraint.parsed().bounds
+    return next((float(bound.value) for bound in bounds if isinstance(bound, rule)), None)
 
 
 def _least_caught(artifact: BoundaryArtifact) -> float | None:
@@ -612,18 +606,17 @@ def _finds(measured: MeasuredBoundary) -> str:
 GROUP_HEADER = ("flagged", "precision", "recall")
 """Names of the cells of a group."""
 
-OTHER_RATES = {Rate.FPR: "FPR", Rate.SPECIFICITY: "specificity", Rate.OMISSION: "false omission"}
-"""Names of further cells, each of which groups have if its rate is the target that they are tested for."""
+
+def group_header(tested: Constraint) -> tuple[str, ...]:
+    """Return the names of the cells of a group that is tested for a bound."""
+    return (*GROUP_HEADER, tested.own_column) if tested.own_column else GROUP_HEADER
 
 
-def group_cells(measured: MeasuredBoundary, tested: Rate | None = None) -> tuple[str, ...]:
-    """Format the results of a group, in the order of GROUP_HEADER.
-
-    The tested rate follows if it is one of OTHER_RATES, and the value if there are amounts.
-    """
+def group_cells(measured: MeasuredBoundary, tested: Constraint) -> tuple[str, ...]:
+    """Format the results of a group, in the order of its header, and the value if there are amounts."""
     rate = percent(measured.selected_share)
     value = () if measured.value is None else measured.value.cells()[:1]
-    other = (interval(measured.rate(tested)),) if tested in OTHER_RATES else ()
+    other = (interval(measured.rate(*tested.rates)),) if tested.own_column else ()
     return rate, interval(measured.precision), interval(measured.recall), *other, *value
 
 

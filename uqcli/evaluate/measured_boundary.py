@@ -150,10 +150,9 @@ class MeasuredBoundary:
     weights, in units, if there are any.
 
     ``omission`` is the share of positives among the cleared rows; None if the rule does not limit it.
-    ``promised`` are the rates that the constraint bounds, metrics even if they are none of other rules. If
-    probabilities of all rows are used, ``prevalence`` is the share of positive rows, and ``assisted`` has the
-    rates for which they are used, with the ratio of the labels that would be needed without them; None where
-    these show no interval.
+    ``added`` are rates of the constraint that are no metrics of other rules. If probabilities of all rows are
+    used, ``prevalence`` is the share of positive rows, and ``assisted`` has the rates for which they are
+    used, with the ratio of the labels that would be needed without them; None where these show no interval.
     """
 
     confusion: Confusion[int]
@@ -170,16 +169,14 @@ class MeasuredBoundary:
     clusters: Mapping[str, int] | None = None
     weighted: Confusion[int] | None = None
     omission: Estimate | None = None
-    promised: tuple[Rate | None, ...] = ()
+    added: tuple[Rate, ...] = ()
     prevalence: Estimate | None = None
     assisted: Mapping[str, float | None] = field(default_factory=dict)
 
     def rate(self, rate: Rate) -> Estimate:
         """Return the estimate of a rate of flagged rows."""
-        if rate is Rate.SPECIFICITY:
-            return self.fpr.complement()
-        estimate: Estimate = getattr(self, rate)
-        return estimate
+        estimate: Estimate = getattr(self, rate.event)
+        return estimate if rate is rate.event else estimate.complement()
 
     @property
     def totals(self) -> Confusion[int]:
@@ -206,7 +203,6 @@ class MeasuredBoundary:
         counts = self.confusion
         optional = {"target_precision": self.target_precision}, {"net_benefit": self.net_benefit}
         target, benefit = ({k: v for k, v in part.items() if v is not None} for part in optional)
-        specificity = Rate.SPECIFICITY in self.promised
         return {
             **target,
             "precision": self.precision,
@@ -220,7 +216,7 @@ class MeasuredBoundary:
             "promise_broken": self.promise_broken,
             **benefit,
             "selected_share": self.selected_share,
-            **({"specificity": self.rate(Rate.SPECIFICITY)} if specificity else {}),
+            **{str(rate): self.rate(rate) for rate in self.added},
             **({} if self.prevalence is None else {"prevalence": self.prevalence}),
             **({} if self.omission is None else {"omission": self.omission}),
             **(self.clusters or {}),
@@ -294,22 +290,25 @@ class BoundaryDifference:
         )
 
 
-def bounded_rate(
+def bounded_rates(
     constraint: Constraint, measured: MeasuredBoundary, design: Design | None = None
-) -> tuple[BoundedRate, Estimate] | None:
-    """Return the rate that a constraint bounds; None if it bounds none.
+) -> list[tuple[BoundedRate, Estimate]]:
+    """Return the rate that a constraint bounds, if any.
 
     The design has the rows of a group whose bound is tested; None for the exact numbers of all rows.
     """
-    if constraint.rate is None:
-        return None
-    bound, upper = constraint.numbers[0], constraint.rule.is_upper
-    estimate = measured.rate(constraint.rate)
+    return [_bounded(rate, constraint, measured, design) for rate in constraint.rates]
+
+
+def _bounded(
+    rate: Rate, constraint: Constraint, measured: MeasuredBoundary, design: Design | None
+) -> tuple[BoundedRate, Estimate]:
+    bound, upper = constraint.numbers[0], constraint.is_upper
+    estimate = measured.rate(rate)
     if design is not None:
-        return design.bounded(constraint.rate, 0, bound, upper=upper), estimate
-    successes, trials = measured.totals.trials(constraint.rate)
-    assisted = Rate.FPR if constraint.rate is Rate.SPECIFICITY else constraint.rate
-    if estimate.value is not None and assisted in measured.assisted:
+        return design.bounded(rate, 0, bound, upper=upper), estimate
+    successes, trials = measured.totals.trials(rate)
+    if estimate.value is not None and rate.event in measured.assisted:
         successes, trials = estimate.value.as_integer_ratio()
     return BoundedRate(successes=successes, trials=trials, bound=bound, upper=upper), estimate
 
@@ -326,7 +325,7 @@ def target_claims(
     """
     claims = []
     for index, (name, rule, measured) in enumerate(results):
-        bounds = sum(bound.rate is not None for bound in rule.constraint.parsed().bounds)
+        bounds = sum(len(bound.rates) for bound in rule.constraint.parsed().bounds)
         tested = measured if bounds <= 2 else measure(1 - 2 * (1 - confidence) / bounds)[index]
         claims.append(_claim(name, rule, tested, 1 - confidence))
     return tuple(claims)
@@ -339,7 +338,7 @@ def _claim(name: str, artifact: BoundaryArtifact, measured: MeasuredBoundary, le
         is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
     elif untested := _untested(artifact, measured):
         is_kept, sentence = None, f"{constraint.text()} is not tested: {untested}."
-    target, about_new_data = f"{name}: {constraint.text()}", any(bound.rate for bound in constraint.bounds)
+    target, about_new_data = f"{name}: {constraint.text()}", any(bound.rates for bound in constraint.bounds)
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
 
 
@@ -404,24 +403,20 @@ _Outcome = tuple[bool | None, str]
 def _outcome(
     artifact: BoundaryArtifact, constraint: Constraint, measured: MeasuredBoundary, level: float
 ) -> _Outcome:
-    text, is_precision = constraint.text(), constraint.rate is Rate.PRECISION
-    if constraint.is_utility:
-        value = None if measured.value is None else measured.value.value.value
-        return None, f"has a value of {'-' if value is None else rounded_money(value)}."
-    if is_precision and measured.target_precision is not None:
+    text, of_flagged = constraint.text(), constraint.is_proportion_of_flagged
+    if of_flagged and measured.target_precision is not None:
         return _target_outcome(constraint, measured.target_precision, constraint.numbers[0])
-    bounded = bounded_rate(constraint, measured)
-    if bounded is None:  # a number of rows
-        return None, (
-            f"flags {count(measured.confusion.selected)} rows ({percent(measured.selected_share)}); "
-            f"its limit was {text} when it was fitted."
-        )
-    rate, estimate = bounded
-    if constraint.limits_alerts:  # which is never certified
+    bounded = bounded_rates(constraint, measured)
+    if not bounded:
+        value = None if measured.value is None else measured.value.value.value
+        flagged = f"{count(measured.confusion.selected)} rows ({percent(measured.selected_share)})"
+        return None, constraint.finding(flagged, "-" if value is None else rounded_money(value))
+    ((rate, estimate),) = bounded
+    if not constraint.is_promise:  # which is never certified
         return _share_outcome(text, rate, estimate)
     clustered = measured.clusters is not None
     is_kept, sentence = _rate_outcome(artifact, text, rate, estimate, level, clustered=clustered)
-    if is_precision and artifact.has_target:
+    if of_flagged and artifact.has_target:
         sentence = f"{sentence.rstrip('.')}, if these rows are target data (if not, give --shift)."
     return is_kept, sentence
 

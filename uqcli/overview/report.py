@@ -19,7 +19,6 @@ from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.columns import usually_named
 from uqcli.engines.request import dependence
-from uqcli.estimates.confusion import Rate
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.proportion import proportion_estimate
 from uqcli.estimates.score_metrics import REVERSED
@@ -371,7 +370,7 @@ class OverviewReport(OneResult):
         advised = self.targets.advised
         if advised is None:
             return False
-        return advised.constraint.rate is Rate.PRECISION and advised.fit.selected >= FEWEST_FLAGGED
+        return advised.constraint.is_promise and advised.fit.selected >= FEWEST_FLAGGED
 
     def _command(self, name: str, options: str) -> str:
         """Write a command line; what follows two dashes is no option."""
@@ -424,7 +423,4 @@ class OverviewReport(OneResult):
 
 def _at(report: BoundaryReport) -> str:
     """Name a target after a number."""
-    constraint = report.constraint
-    if constraint.limits_alerts:
-        return f"among {constraint.bound} of rows"
-    return f"at precision {constraint.bound}"
+    return report.constraint.among()

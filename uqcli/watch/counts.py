@@ -20,7 +20,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
 from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
-from uqcli.boundary.search.constraint import PROMISED
+from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals
 from uqcli.engines.open import open_engine
@@ -250,7 +250,7 @@ def _of_boundary(
     zone, positive = rule.zones(rows), rows.labels
     flagged, kept = zone == ZONES.index("flag"), zone != ZONES.index("clear")
     masks = {
-        rate: PROMISED[rate].kept.outcomes(kept if rate == "omission" else flagged, positive)
+        rate: PROMISED[rate].kept.outcomes(kept if PROMISED[rate].is_of_cleared else flagged, positive)
         for rate in {promise.rate for promise in promises} & set(PROMISED)
     }
     masks["miss"] = positive, kept

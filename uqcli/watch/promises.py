@@ -13,11 +13,11 @@ from uqcli.base.choices import ConformalMode, ReviewKind
 from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
+from uqcli.base.wording import listed
 from uqcli.boundary.rule import BoundaryArtifact, SavedExpected
-from uqcli.boundary.search.constraint import PROMISED, listed
+from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact
-from uqcli.estimates.confusion import Rate
 from uqcli.estimates.dependence import UnitSums
 from uqcli.rules.saved import Saved, promise_name
 
@@ -104,11 +104,11 @@ def promises_of(
 
 def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ...]:
     constraint = rule.constraint.parsed()
-    rates = {str(bound.rate): bound.numbers[0] for bound in constraint.bounds if bound.rule.is_promise}
+    rates = {str(rate): bound.numbers[0] for bound in promised_rates(constraint) for rate in bound.rates}
     if not rates and bound is None:
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
-            expected=f"a rule for a {listed(rule.name for rule in PROMISED.values())}",
+            expected=f"a rule for a {listed((rule.name for rule in PROMISED.values()), 'or')}",
             remedy="give --bound S to watch its precision",
         )
     rates = rates or {"precision": Fraction(0)}
@@ -153,7 +153,8 @@ def _origin(rule: BoundaryArtifact, rate: str, bound: Fraction, origin: str) -> 
 
 def _target(rule: BoundaryArtifact, rate: str) -> Fraction:
     constraint = rule.constraint.parsed()
-    return (constraint.bound_on(Rate(rate)) or constraint).numbers[0]
+    own = next((bound for bound in constraint.bounds if rate in bound.rates), constraint)
+    return own.numbers[0]
 
 
 def _of_sets(rule: ConformalArtifact, delta: Fraction) -> tuple[Promise, ...]:

@@ -37,7 +37,7 @@ class AllAlgorithms(BoundaryPart):
         yield "seconds", f"Seconds: {', '.join(times)}."
 
     def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
-        values = ["value"] if self.constraint.is_utility else []
+        values = [] if self.constraint.is_bound else ["value"]
         rows = [
             (
                 str(candidate.algorithm),
@@ -55,10 +55,10 @@ class AllAlgorithms(BoundaryPart):
 
     def _value_cell(self, candidate: Candidate) -> list[str]:
         """Format the value of a boundary; empty without gain and cost."""
-        if not self.constraint.is_utility:
+        if self.constraint.is_bound:
             return []
-        value = candidate.boundary and self.constraint.value_of(candidate.boundary.fit)
-        return [money(float(value[0])) if value else ""]
+        worth = {} if candidate.boundary is None else self.constraint.value_of(candidate.boundary.fit)
+        return [money(worth["value"] or 0.0) if worth else ""]
 
     def payload(self, phrases: Phrases) -> Mapping[str, Any]:
         return {"algorithms": [_as_json(candidate) for candidate in self.candidates]}

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import percent, rounded_money
+from uqcli.base.wording import percent
 from uqcli.boundary.results import fit_cells, fit_metrics
 from uqcli.boundary.rule import rule
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.boundary.statements import UNTESTED, BoundaryPart, Phrases, Remark
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion
 from uqcli.reports.document import Metrics, by_key
 from uqcli.reports.parts import Statement
 
@@ -99,9 +99,9 @@ def same_bounds(constraint: Constraint, own: Confusion[int], single: Confusion[i
     """Return what a boundary and a single threshold have in common: a rate, a target, or bounds."""
     if constraint.limits.also:
         return "bounds"
-    if constraint.rule.name == Rate.RECALL and percent(own.recall) != percent(single.recall):
+    if constraint.bounds_recall and percent(own.recall) != percent(single.recall):
         return "target"  # which both may exceed
-    return constraint.rule.name or "bound"
+    return constraint.name
 
 
 def reaches_more(
@@ -110,8 +110,8 @@ def reaches_more(
     """Caution that a single threshold reaches more than a boundary of the grid; empty if it does not."""
     if not constraint.leaves_recall(single) or constraint.objective(single) <= constraint.objective(own):
         return []
-    reached = f"a single threshold reaches {' '.join(_objective(constraint, single))}"
-    only = f"and the boundary only {_objective(constraint, own)[1]}"
+    reached = f"a single threshold reaches {' '.join(constraint.reached(single))}"
+    only = f"and the boundary only {constraint.reached(own)[1]}"
     return [Notice("single-threshold", f"{reached}, {only}: {hint}.")]
 
 
@@ -119,14 +119,5 @@ def alone_meets(constraint: Constraint, single: Confusion[int], hint: str) -> li
     """Caution that a single threshold meets a target where no boundary of the grid does."""
     if not constraint.leaves_recall(single):
         return []
-    reached = f"a single threshold reaches {' '.join(_objective(constraint, single))}"
+    reached = f"a single threshold reaches {' '.join(constraint.reached(single))}"
     return [Notice("single-threshold", f"no boundary on this grid meets the target, but {reached}: {hint}.")]
-
-
-def _objective(constraint: Constraint, fit: Confusion[int]) -> tuple[str, str]:
-    """Return the name of what the constraint maximises, and its number."""
-    if (value := constraint.value_of(fit)) is not None:
-        return "a net value of", rounded_money(float(value[0]))
-    if constraint.rule.maximised is Rate.PRECISION:
-        return "precision", percent(fit.precision)
-    return "recall", percent(fit.recall)

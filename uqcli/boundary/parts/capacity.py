@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
-from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.rule import EXPECTED_RANGE
-from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.statements import BoundaryPart, Phrases, Remark
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate
@@ -25,17 +22,12 @@ _MIN_ROUNDED_SHARE = 0.001
 _DAILY = " For N alerts a day: apply --top N --per DAY."
 
 
-def file_limit(bound: Constraint, rows: int, *, orders_rows: bool) -> BoundaryPart:
+def file_limit(rows: int, *, orders_rows: bool) -> BoundaryPart:
     """Return the part of a number of alerts, which is for a file like this one.
 
     ``orders_rows`` says whether the rule orders rows, as a daily capacity needs.
     """
-    said: list[Statement] = [("limit", f"{_like_this_one(rows)}{_DAILY if orders_rows else ''}")]
-    (limit,) = bound.numbers
-    if limit * 1000 < rows and limit <= 100:
-        few = f"the rule flags at most {limit} of {count(rows)} rows: write {limit}% if you meant a share."
-        said.append(("count-as-share", Notice("count-as-share", few)))
-    return Remark(said=said)
+    return Remark(said=[("limit", f"{_like_this_one(rows)}{_DAILY if orders_rows else ''}")])
 
 
 def _like_this_one(rows: int) -> str:
@@ -48,19 +40,12 @@ class ShareLimit(BoundaryPart):
 
     rank: ClassVar = 2
 
-    bound: Constraint
     rows: int
     selected: int
     orders_rows: bool
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         yield "limit", f"{self._limit(phrases)}{_DAILY if self.orders_rows else ''}"
-        (limit,) = self.bound.numbers
-        error = math.sqrt(limit * (1 - limit) / self.rows) if self.rows else 0
-        if self.selected >= (limit - error) * self.rows:
-            more = f"new data may have more than {self.bound.bound} flagged (about as likely as not)"
-            hard = f"{more}: ask for less if that is a hard limit."
-            yield "limit-exceeded", Notice("limit-exceeded", hard)
 
     def _limit(self, phrases: Phrases) -> str:
         return f"{_like_this_one(self.rows)}{phrases.limit_also}"

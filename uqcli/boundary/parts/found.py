@@ -8,14 +8,13 @@ from typing import Any
 
 from uqcli.base.choices import Algorithm
 from uqcli.base.records import dataclass
-from uqcli.base.wording import count, percent
+from uqcli.base.wording import count
 from uqcli.boundary.results import fit_cells, fit_metrics
 from uqcli.boundary.rule import answer, recalibration_in_words, rule, threshold_table
 from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.statements import BoundaryPart, Fact, Phrases
-from uqcli.estimates.confusion import Rate
 from uqcli.reports.document import Metrics, by_key
 from uqcli.reports.parts import Statement
 
@@ -52,13 +51,11 @@ class FoundRule(BoundaryPart):
             "answer",
             answer(fit, phrases.rows, phrases.flagged, phrases.region, independent=not phrases.between),
         )
-        if self.constraint.rate is Rate.OMISSION:
-            omitted, dropped = fit.trials(Rate.OMISSION)
-            yield (
-                "omitted",
-                f"Of the {count(dropped)} rows that it does not flag ({percent(dropped / fit.rows)}), "
-                f"{percent(omitted / max(1, dropped))} are positive.",
-            )
+        if beside := self.constraint.beside_answer(fit):
+            yield "beside-answer", beside
+        for bound in self.constraint.bounds:
+            for caution in bound.cautions(fit, fit.rows):
+                yield "bound", caution
         flag_when = f"Flag when {rule(boundary.printed[0], raised=phrases.raised)}."
         yield "flag-when", " ".join(filter(None, (flag_when, phrases.one_threshold)))
         hits, alerts = count(fit.true_positives), count(fit.selected)

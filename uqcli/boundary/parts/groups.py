@@ -144,7 +144,7 @@ class GroupRules(BoundaryPart):
         if not self.without_rule:
             return []
         names = first_of([printable(name, 40) for name in in_order(self.without_rule)], _MAX_NAMED)
-        is_limit = self.constraint.rule.is_upper and not self.constraint.also
+        is_limit = self.constraint.is_upper and not self.constraint.also
         missed = "that flags a row keeps within the limit" if is_limit else "reaches the target"
         reason = (
             f"since no rule {'is certified' if self.certificates else missed} there: "

@@ -41,13 +41,7 @@ from uqcli.boundary.parts.expectation import Expectation, few_alerts, just_met, 
 from uqcli.boundary.parts.found import FoundRule, RaisedScores
 from uqcli.boundary.parts.grid import Grid, RankedGrid, empty_bins, order_of
 from uqcli.boundary.parts.groups import GroupRules
-from uqcli.boundary.parts.infeasible import (
-    BoundOutOfReach,
-    BoundsOutOfReach,
-    MarginOutOfReach,
-    NoRule,
-    RecallOutOfReach,
-)
+from uqcli.boundary.parts.infeasible import BoundOutOfReach, NoRule, OutOfReach
 from uqcli.boundary.parts.rows import (
     CountedUnits,
     DependentRows,
@@ -57,14 +51,14 @@ from uqcli.boundary.parts.rows import (
     no_ranges,
     ranges_missing,
 )
-from uqcli.boundary.parts.target import Review, TargetPriors, no_review, no_value, value_of
+from uqcli.boundary.parts.target import Review, TargetPriors, no_review, value_of
 from uqcli.boundary.parts.uncertainty import Comparisons, NoUncertainty, TriedBins, other_direction
 from uqcli.boundary.search.algorithms import Optimum
 from uqcli.boundary.search.cross_validation import BinsTried
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.boundary.statements import BoundaryPart, Remark
-from uqcli.estimates.confusion import Confusion, Rate
+from uqcli.estimates.confusion import Confusion
 from uqcli.shift.rule import BinaryWeights
 
 Parts = list[BoundaryPart]
@@ -182,12 +176,8 @@ def parts_of_expectation(
     precision, recall = rates["precision"], rates["recall"]
     if precision is None or recall is None:  # the class weights are refuted
         return few
-    also: tuple[str, ...] = ()
-    if calibration.constraint.bound_on(Rate.FPR, Rate.SPECIFICITY):
-        flagged, negatives = fit.trials(Rate.FPR)
-        if negatives:
-            also = (f"Of the negatives, {percent(flagged / negatives)} are flagged here.",)
-    return [Expectation(precision=precision, recall=recall, also=also), *few]
+    beside = calibration.constraint.beside_expectation(fit)
+    return [Expectation(precision=precision, recall=recall, also=(beside,) if beside else ()), *few]
 
 
 def parts_of_margin(
@@ -198,7 +188,7 @@ def parts_of_margin(
     if cautious is not None:
         with_margin = [] if cautious.boundary is None else [cautious.boundary]
         return [just_met(constraint, with_margin, options)]
-    if constraint.rate is not Rate.PRECISION or expected is None:
+    if not constraint.takes_margin or expected is None:
         return []
     if (expected.precision.value or 0) >= constraint.numbers[0]:
         return []
@@ -209,14 +199,15 @@ def parts_of_limit(
     calibration: Calibration, boundary: FittedBoundary, *, orders_rows: bool, dependent: bool
 ) -> Parts:
     """Return the part of a limit of alerts; none without one."""
-    bound = calibration.constraint.bound_on(Rate.ALERTS)
-    if bound is None:
-        return []
     rows, selected = calibration.rows, boundary.fit.selected
-    if not bound.relative:
-        return [file_limit(bound, rows, orders_rows=orders_rows)]
-    kind = ShareLimit if dependent else ExpectedShare
-    return [kind(bound=bound, rows=rows, selected=selected, orders_rows=orders_rows)]
+    parts: Parts = []
+    for bound in calibration.constraint.alert_limits[:1]:
+        if bound.is_share:
+            kind = ShareLimit if dependent else ExpectedShare
+            parts.append(kind(rows=rows, selected=selected, orders_rows=orders_rows))
+        else:
+            parts.append(file_limit(rows, orders_rows=orders_rows))
+    return parts
 
 
 def parts_of_units(
@@ -250,12 +241,12 @@ def parts_of_value(
     """Return the part of a gain and a cost, beside that of a single threshold; none without them."""
     constraint = calibration.constraint
     worth = constraint.value_of(boundary.fit)
-    if worth is None:
+    if not worth:
         return []
-    beside, single = "", None if score_only is None else score_only.boundary
-    if single is not None and (other := constraint.value_of(single.fit)) is not None:
-        beside = f" (one threshold: {rounded_money(float(other[0]))})"
-    return [value_of(float(worth[0]), worth[1], beside)]
+    single = None if score_only is None else score_only.boundary
+    other = {} if single is None else constraint.value_of(single.fit)
+    beside = f" (one threshold: {rounded_money(other['value'] or 0.0)})" if other else ""
+    return [value_of(worth, beside)]
 
 
 def parts_of_threshold_beside(
@@ -309,25 +300,25 @@ def parts_of_nothing(
 ) -> Parts:
     """Return the parts of a search that found no rule; ``remedy`` lists the bounds that can be met."""
     constraint, algorithm, closest = calibration.constraint, chosen.algorithm, chosen.closest
-    recall = constraint.bound_on(Rate.RECALL)
     nothing = NoRule(algorithm=algorithm, constraint=constraint)
-    if closest is not None and recall is not None and any(run.boundary for run in candidates):
-        nothing = RecallOutOfReach(
-            algorithm=algorithm, constraint=constraint, closest=closest.fit, recall=recall
-        )
+    missed = ""
+    if closest is not None and any(run.boundary for run in candidates):
+        missed = constraint.recall_shortfall(closest.fit)
     elif without_margin is not None:
-        nothing = MarginOutOfReach(
-            algorithm=algorithm, constraint=constraint, without_margin=without_margin.fit
+        missed = (
+            f"no boundary reaches precision {constraint.bound} with a margin of {float(constraint.margin):g} "
+            f"standard errors; without one recall is {percent(without_margin.fit.recall)}"
         )
     elif closest is not None and constraint.limits.also:
-        nothing = BoundsOutOfReach(algorithm=algorithm, constraint=constraint, closest=closest.fit)
+        missed = constraint.joint_shortfall(closest.fit, algorithm)
+    if missed:
+        nothing = OutOfReach(algorithm=algorithm, constraint=constraint, sentence=missed)
     elif closest is not None:
         nothing = BoundOutOfReach(
             algorithm=algorithm, constraint=constraint, closest=closest.fit, remedy=remedy
         )
-    worth: Parts = [no_value()] if constraint.is_utility else []
     review: Parts = [no_review()] if calibration.parameters.review is not msgspec.UNSET else []
-    return [*worth, *review, nothing]
+    return [*review, nothing]
 
 
 def parts_of_groups(

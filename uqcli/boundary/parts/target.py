@@ -20,16 +20,14 @@ from uqcli.reports.positivity import REVIEW
 from uqcli.shift.rule import BinaryWeights
 
 
-def value_of(value: float, caught: float | None, beside: str) -> BoundaryPart:
-    """Return the part of a gain and a cost.
+def value_of(worth: dict[str, float | None], beside: str) -> BoundaryPart:
+    """Return the part of a gain and a cost, with what a rule is worth by metric.
 
-    ``caught`` is the share of all positives' gain; None if there is none. ``beside`` says what a single
-    threshold brings; empty without one.
+    ``beside`` says what a single threshold brings; empty without one.
     """
-    text, held = rounded_money(value), ""
+    text, caught, held = rounded_money(worth["value"] or 0.0), worth["value_caught"], ""
     if caught is not None:
         held = f"; the flagged rows hold {percent(caught)} of the gain from all positives"
-    worth = {"value": value, "value_caught": caught}
     return Remark(
         said=[
             ("value", f"Net value on the calibration set: {text}{beside}{held}."),
@@ -38,11 +36,6 @@ def value_of(value: float, caught: float | None, beside: str) -> BoundaryPart:
         measured=worth,
         fields={"fit": worth},
     )
-
-
-def no_value() -> BoundaryPart:
-    """Return the part of a gain and a cost for which no rule was found."""
-    return Remark(measured={"value": None, "value_caught": None})
 
 
 def no_review() -> BoundaryPart:

@@ -21,7 +21,8 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import near_thresholds
-from uqcli.boundary.search.constraint import Constraint, ConstraintKind
+from uqcli.boundary.search.constraint import Constraint
+from uqcli.boundary.search.constraint_kinds import RULES
 from uqcli.boundary.search.goals import Goal, Tops, in_all_rows, top_runs
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
@@ -41,21 +42,28 @@ class WorksOn(StrEnum):
 class AlgorithmEntry:
     """Definition of an algorithm.
 
-    ``method`` is a function from cells and a goal to top cells; None if none meets the goal. ``kinds`` are
-    the constraints that it supports. All rows of its cells must have equal length if ``equal_rows``.
-    ``table_bytes`` is a function from the numbers of bins to the bytes of its table; None if they are about
-    those of the cells.
+    ``method`` is a function from cells and a goal to top cells; None if none meets the goal. It may search
+    for a share of the flagged rows only (``of_flagged``). All rows of its cells must have equal length if
+    ``equal_rows``. ``table_bytes`` is a function from the numbers of bins to the bytes of its table; None if
+    they are about those of the cells.
     """
 
     method: Callable[[Cells, Goal], Tops | None]
     works_on: WorksOn
-    kinds: frozenset[ConstraintKind] = frozenset(ConstraintKind)
+    of_flagged: bool = False
     equal_rows: bool = False
     table_bytes: Callable[[int, int], int] | None = None
 
     def supports(self, constraint: Constraint) -> bool:
         """Whether it finds the highest recall within the bounds of a constraint."""
-        return all(bound.kind in self.kinds for bound in constraint.limits.bounds)
+        bounds = constraint.limits.bounds
+        return not self.of_flagged or all(bound.is_proportion_of_flagged for bound in bounds)
+
+    @property
+    def refusal(self) -> str:
+        """State which constraints it supports, if not all."""
+        kinds = [rule.kind for rule in RULES.values() if rule.is_proportion_of_flagged]
+        return f"works for {' and '.join(kinds)} only"
 
 
 def single_threshold(cells: Cells, goal: Goal) -> Tops | None:
@@ -259,20 +267,16 @@ ALGORITHMS: Final[Mapping[Algorithm, AlgorithmEntry]] = MappingProxyType(
         Algorithm.EW_DPMT: AlgorithmEntry(
             method=equal_weight_frontier,
             works_on=WorksOn.GRID,
-            kinds=frozenset({ConstraintKind.PRECISION}),
+            of_flagged=True,
             equal_rows=True,
             table_bytes=frontier_bytes,
         ),
         Algorithm.MIST: AlgorithmEntry(method=isotonic_single_threshold, works_on=WorksOn.GRID),
         Algorithm.GMT: AlgorithmEntry(
-            method=greedy_multiple_thresholds,
-            works_on=WorksOn.GRID,
-            kinds=frozenset({ConstraintKind.PRECISION}),
+            method=greedy_multiple_thresholds, works_on=WorksOn.GRID, of_flagged=True
         ),
         Algorithm.HR: AlgorithmEntry(
-            method=single_threshold,
-            works_on=WorksOn.RAISED_SCORES,
-            kinds=frozenset({ConstraintKind.PRECISION}),
+            method=single_threshold, works_on=WorksOn.RAISED_SCORES, of_flagged=True
         ),
     }
 )

@@ -20,7 +20,6 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.search.algorithms import single_threshold
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import TopRuns, Tops, merged_runs, optima, top_runs
-from uqcli.estimates.confusion import Rate
 
 _MAX_COPIES: Final = 6
 """Maximum multiplicity of a row in a bootstrap sample; larger Poisson counts are merged into it."""
@@ -84,12 +83,8 @@ class BinsTried:
 
 
 def has_few_alerts(constraint: Constraint, rows: int, positives: int) -> bool:
-    """Whether no single threshold can meet a constraint with enough alerts to compare numbers of bins.
-
-    At a precision, alerts are at most as many as its inverse times the positives.
-    """
-    is_short = constraint.rate is Rate.PRECISION and positives < _MIN_ALERTS * constraint.numbers[0]
-    return is_short or rows < _MIN_ALERTS
+    """Whether no single threshold can meet a constraint with enough alerts to compare numbers of bins."""
+    return constraint.reachable_alerts(rows, positives) < _MIN_ALERTS
 
 
 def tried_bins(
@@ -117,7 +112,7 @@ def tried_bins(
         test = cells.with_counts(count[fold], positives[fold])
         train = cells.with_counts(total - count[fold], total_positives - positives[fold])
         by_score = top_runs(test.joined(1).rows[0])
-        if not _most(by_score, constraint):
+        if not constraint.worth(by_score)[1]:
             continue
         nearby = constraint.nearby(Fraction(train.total / cells.total))
         goals = [bound.goal(train) for bound in nearby]
@@ -149,7 +144,7 @@ def _gain(
 
     It is a share of the fold's positives or, with amounts, of the gain of all of them.
     """
-    worth_of_runs = [_worth(run, constraint) for run in runs]
+    worth_of_runs = [constraint.worth(run)[0] for run in runs]
     alerts = [
         sum(int(run.selected[top]) for run, top in zip(runs, tops or (), strict=False)) for tops in boundaries
     ]
@@ -157,18 +152,8 @@ def _gain(
         sum(int(worth[top]) for worth, top in zip(worth_of_runs, tops or (), strict=False))
         for tops in boundaries
     ]
-    of_score = _worth(by_score, constraint).astype(np.float64)
-    gained: Floats = np.array(worth, dtype=np.float64) - np.interp(alerts, by_score.selected, of_score)
-    return float(gained.mean()) / _most(by_score, constraint)
-
-
-def _most(runs: TopRuns, constraint: Constraint) -> int:
-    """Return the most that selections can be worth: all positives or, with amounts, their gain."""
-    goal = constraint.utility_goal
-    return int((runs.true_positives if goal is None else goal.gained(runs))[-1])
-
-
-def _worth(runs: TopRuns, constraint: Constraint) -> Ints:
-    """Return what selections are worth: true positives or, with amounts, their value."""
-    goal = constraint.utility_goal
-    return runs.true_positives if goal is None else goal.utility(runs)
+    of_score, most = constraint.worth(by_score)
+    gained: Floats = np.array(worth, dtype=np.float64) - np.interp(
+        alerts, by_score.selected, of_score.astype(np.float64)
+    )
+    return float(gained.mean()) / most

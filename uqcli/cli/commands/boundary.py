@@ -69,7 +69,7 @@ def boundary(
     running: options.RunOptions,
 ) -> None:
     """Find thresholds that flag the most positives at a precision."""
-    from uqcli.boundary.search.constraint import constraints_from, with_margin
+    from uqcli.boundary.search.typed_constraints import constraints_from, with_margin
     from uqcli.boundary.search.zones import omission_below, review_limit
 
     if request.certify is None:

@@ -46,7 +46,7 @@ def evaluate(
     )
     only = artifacts[0] if len(artifacts) == 1 else None
     context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, artifact=only)
-    from uqcli.boundary.search.constraint import constraint_from
+    from uqcli.boundary.search.typed_constraints import constraint_from
     from uqcli.evaluate.run import run
 
     column, days = clusters.chosen

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
 
+from uqcli.base.choices import ArtifactKind
+from uqcli.base.files import STDIO, check_results_stream
 from uqcli.cli import options
 from uqcli.cli.deliver import check_outputs, deliver
 from uqcli.cli.inputs import Reads, data_without_columns
+
+
+def _print_schema(kind: ArtifactKind | None) -> None:
+    """Print a schema and end, before a rule file is missed (a callback of ``--schema``)."""
+    if kind is None:
+        return
+    from uqcli.rules.schemas import schema_text
+
+    check_results_stream(STDIO, "redirect it to a file")
+    sys.stdout.write(schema_text(kind))
+    raise typer.Exit
 
 
 def show(
@@ -24,6 +38,15 @@ def show(
             metavar="INPUT",
             help="Count the rows that only one of two boundaries flags. (repeatable)",
             rich_help_panel="Input",
+        ),
+    ] = None,
+    schema: Annotated[  # noqa: ARG001  its callback does the work
+        ArtifactKind | None,
+        typer.Option(
+            metavar="KIND",
+            is_eager=True,
+            callback=_print_schema,
+            help="Print the JSON Schema of a grid, boundary, calibrator, conformal, shift or watch.",
         ),
     ] = None,
     reporting: options.ReportOptions,
