@@ -191,7 +191,7 @@ class Composition(Generic[PhrasesT]):
 
 
 def joined(mappings: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Join mappings: a later value replaces an earlier one, but mappings in mappings are joined, too.
+    """Join mappings: a later value replaces an earlier one, but mappings in mappings are also joined.
 
     Examples
     --------
