@@ -310,14 +310,7 @@ CASES = (
         reads_data=False,
         reads_label=False,
         reads_artifact=True,
-    ),
-    Case(
-        name="schema",
-        arguments=lambda data, artifact: ["show", "--schema", "boundary"],
-        reads_data=False,
-        reads_label=False,
-        json=False,
-        out_of_range=(("nothing",),),
+        out_of_range=(("--schema", "nothing"),),
     ),
 )
 

@@ -74,7 +74,7 @@ def test_no_run_takes_more_than_its_memory(large, line, size):
 def test_no_limit_of_memory_changes_what_a_command_prints(uqcli, data, artifact, case):
     line = case.arguments(data, artifact)
     expected = uqcli(*line)
-    scarce = uqcli(*line, *(() if case.name == "schema" else ("--memory", SCARCE)))
+    scarce = uqcli(*line, "--memory", SCARCE)
     assert (scarce.code, scarce.out) == (expected.code, expected.out)
 
 

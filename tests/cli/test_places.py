@@ -13,7 +13,6 @@ import pytest
 from tests.cli.cases import CASES, READ_DATA, WRITE
 
 PROGRAM = [sys.executable, "-m", "uqcli"]
-REPORTS = [case for case in CASES if case.name != "schema"]
 
 
 def name_of(case):
@@ -55,7 +54,7 @@ def test_an_input_is_not_an_output_under_any_name(uqcli, case, reference, data, 
     assert_refused(uqcli(*case.arguments(inputs, artifact), "-o", output), (file, content))
 
 
-@pytest.mark.parametrize("case", [case for case in REPORTS if case.reads_data], ids=name_of)
+@pytest.mark.parametrize("case", [case for case in CASES if case.reads_data], ids=name_of)
 def test_an_input_is_not_a_report(uqcli, case, data, artifact, tmp_path):
     file = data.rename(tmp_path / "rows.json")
     content = file.read_bytes()
@@ -66,7 +65,7 @@ def test_an_input_is_not_a_report(uqcli, case, data, artifact, tmp_path):
     assert_refused(uqcli(*arguments, "-q", "--report", file), (file, content))
 
 
-@pytest.mark.parametrize("case", REPORTS, ids=name_of)
+@pytest.mark.parametrize("case", CASES, ids=name_of)
 def test_a_configuration_is_not_an_output(uqcli, case, data, artifact, tmp_path):
     named_file, discovered_file = tmp_path / "mine.json", tmp_path / "uqcli.toml"
     discovered_file.write_text("")
