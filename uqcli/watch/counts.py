@@ -92,10 +92,12 @@ def count_promises(
     if tally.weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, tally.cleared)
-    names, named = _SINGLE_DAY
+    names: Mapping[int, str | None] = {0: None}
+    named, complete = Days(), tuple[str | None, ...]([None])
     if day is not None:
         names, named = _named_days(tally, batches.levels.get(day, {}), day, matured, counted or ())
-    by_day, rows_of, young = tally.of_days(names, named.complete)
+        complete = named.complete
+    by_day, rows_of, young = tally.of_days(names, complete)
     return CountedRows(
         by_day=by_day,
         rows={None: batches.summary.rows} if day is None else rows_of,
@@ -168,10 +170,6 @@ class _Tally:
             else:
                 young += int(rows_of_day[code])
         return {name: _pairs(of_day) for name, of_day in by_day.items()}, rows_of, young
-
-
-_SINGLE_DAY: tuple[Mapping[int, str | None], Days] = {0: None}, Days(complete=(None,))
-"""Names by code, and the days, of rows that are counted together."""
 
 
 def _named_days(

@@ -37,7 +37,7 @@ class Days:
     name_by_text
         Name of the day of each text.
     complete
-        Days whose labels are complete, in order; None stands for all rows, which are no days.
+        Days whose labels are complete, in order.
     stray
         Newest dates that are too far from the others, with too few rows, to show that time has passed.
     missing
@@ -45,7 +45,7 @@ class Days:
     """
 
     name_by_text: Mapping[str, str] = field(default_factory=dict)
-    complete: tuple[str | None, ...] = ()
+    complete: tuple[str, ...] = ()
     stray: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
 
