@@ -9,18 +9,14 @@ import uqcli
 
 ROOT = Path(uqcli.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-MOST_NONE = 46.2
+MOST_NONE = 45.7
 """Comparisons with None in 1,000 lines of code."""
 
 MOST_OPTIONAL = 430
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
-COMPLEX = {
-    "_with_rows", "deliver", "check_outputs", "certified_rule", "_merged", "described", "proposal",
-    "evaluate", "_table", "_least_characters", "count_promises", "_find_boundary", "_draw", "_measure",
-    "find_boundary", "check", "_step",
-}  # fmt: skip
+COMPLEX = {"_find_boundary", "find_boundary"}
 """Functions with more branches than that; none may be added."""
 
 LONG = {
