@@ -302,6 +302,7 @@ def _tests_of(request: BoundaryRequest) -> list[_Test]:
     tests = [_Test(promises=promises_of(constraint), text=constraint.text(), easier=constraint.easier)]
     if limit is not None and limit.kind is not ReviewKind.REVIEW:
         is_omission = limit.kind is ReviewKind.OMISSION
+        # a miss is a positive that recall lacks, an omission a cleared row that is positive
         rate = Rate.NPV if is_omission else Rate.RECALL
         tests.append(
             _Test(
