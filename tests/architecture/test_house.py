@@ -173,6 +173,48 @@ def test_no_module_imports_click():
             assert not any(name.split(".")[0] == "click" for name in names), path
 
 
+def private_names(text):
+    """Return what a module that imports typer uses of its names without a promise."""
+    nodes = list(ast.walk(ast.parse(text)))
+    imports = [
+        set(re.findall(r"\w+", ast.unparse(node)))
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    of_typer = [names for names in imports if "typer" in names]
+    attributes = {
+        node.attr
+        for node in nodes
+        if of_typer and isinstance(node, ast.Attribute) and ast.unparse(node.value) not in ("self", "cls")
+    }
+    inner = {"rich_utils", "type_descriptor", "get_runtime_param", "display_type_rich"}
+    return {
+        name
+        for name in attributes.union(*of_typer)
+        if name in inner or (name.startswith("_") and not name.startswith("__"))
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("import typer\ntyper.main._get()\nself._own", {"_get"}),
+        ("from typer._click import core", {"_click"}),
+        ("from typer import rich_utils", {"rich_utils"}),
+        ("import typer\ndef f(ctx: typer.Context): ctx._opt_prefixes", {"_opt_prefixes"}),
+        ("import typer\nparameter.type_descriptor", {"type_descriptor"}),
+        ("import other\nother._private", set()),
+    ],
+)
+def test_private_names_of_typer_are_found(text, names):
+    assert private_names(text) == names
+
+
+def test_no_module_uses_a_private_name_of_typer():
+    for path in FILES:
+        assert not private_names(path.read_text()), path
+
+
 def test_every_command_is_a_subject():
     subjects = {path.parent.name for path in PACKAGE.glob("*/options.py")} - {"api", "base", "cli"}
     assert subjects == set(COMMANDS) - {"show"}  # which reads a single rule, without options

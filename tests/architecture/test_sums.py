@@ -50,7 +50,7 @@ EXPECTED = {
     ("conformal/coverage.py", "label_shift_thresholds", "unique"): (1, FLOATS),
     ("engines/local/check/batches.py", "GroupTally._sizes_by", "lexsort"): (1, "groups, not rows"),
     ("engines/local/check/batches.py", "GroupTally.counted_codes", "lexsort"): (1, "groups, not rows"),
-    ("engines/local/check/first_look.py", "described", "unique"): (2, TEXTS),
+    ("engines/local/check/first_look.py", "__init__", "unique"): (2, TEXTS),
     ("engines/local/check/first_look.py", "_form", "unique"): (1, TEXTS),
     ("engines/local/check/first_look.py", "_is_truth", "unique"): (1, TEXTS),
     ("engines/local/check/first_look.py", "holds_dates", "unique"): (1, TEXTS),

@@ -20,7 +20,7 @@ from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.candidate import Candidate
-from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, promises_of
+from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -230,76 +230,121 @@ def certified_rule(
     each has half of the risk. Pooled older rows choose the boundaries if there are any, so that all ``rows``
     test them; otherwise a part of ``rows`` does.
     """
-    constraint, spec = request.constraint, request.spec(Algorithm.SMOOTH)
-    cluster = request.data.roles.cluster
+    constraint, cluster = request.constraint, request.data.roles.cluster
     pilot, test = _split(rows, request.seed, cluster) if older is None else (older, rows)
     if older is not None and cluster is not None:
         refuse_common_clusters(older, rows, cluster)
-    tried: tuple[BinsTried, ...] | None = None
-    if request.is_auto(Algorithm.SMOOTH) and pilot.size:  # chosen on the pilot: there is a single test
-        shared = _cells(
-            pilot, replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS)
-        )
-        tried = tried_bins(shared, constraint, request.seed, _folds(pilot, shared, request))
-        spec = replace(spec, uncertainty_bins=fewest_of(tried))
-    limit = request.limit
-    missed = limit is not None and limit.kind is not ReviewKind.REVIEW
-    if limit is not None and missed:
-        rate = Rate.RECALL if limit.kind is ReviewKind.MISS else Rate.NPV
-        caught = [(rate, 1 - limit.number)]
-    risk = float(delta / 2 if missed else delta)
-    outcome: Certified | NotCertified = NotCertified(p_value=None, rows_needed=None)
-    cleared: Certified | NotCertified | None = None
-    target, easier, at_most = constraint.text(), constraint.easier, None
+    spec, tried = _chosen_bins(pilot, request)
     cells = _cells(rows, spec)
-    shown = cells
+    tests = _tests_of(request)
+    risk = float(delta / len(tests))
+    results = _NOTHING_TESTED
     if pilot.size:
         certifier = _certifier(pilot, test, spec, request)
-        ranked = certifier.pilot
-        if limit is not None and limit.kind is ReviewKind.OMISSION:
-            # the zones must not overlap where looser boundaries were not tested for the cleared rows
-            start = certifier.start(caught)
-            at_most = None if start is None else start + 1
-        outcome = certifier.certify(promises_of(constraint), risk, at_most=at_most)
-        if isinstance(outcome, Certified):  # a certified boundary has the pilot's edges
-            shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-            if limit is not None and missed:
-                cleared = certifier.certify(caught, risk, at_least=outcome.cells)
-                target, easier = limit.text(), "allow a higher rate"
-    failed = next((part for part in (outcome, cleared) if isinstance(part, NotCertified)), None)
-    if failed is not None and failed.p_value is not None and tried is not None:
-        # the bins were chosen for this bound: the estimate takes the score alone, as it does for other bounds
-        by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
-        promises = promises_of(constraint) if failed is outcome else caught
-        failed = replace(failed, rows_needed=by_score.rows_needed(promises, risk))
-    boundary = certificate = None
-    nested: Sequence[Thresholds] = ()
-    if isinstance(outcome, Certified) and failed is None:
-        review = cleared if isinstance(cleared, Certified) else None
-        boundary = _on_all(rows, outcome, review)
-        if limit is not None and review is None:
-            boundary = with_review(boundary, shown, limit, Algorithm.SMOOTH)
-        certificate = _saved(outcome, review, request, float(delta), older=older)
-        nested = nested_thresholds(ranked, certifier.nested)
+        results = _certify(certifier, tests, risk)
+    last, failed = tests[len(results) - 1], results[-1]
+    certification = Certification(
+        delta=float(delta),
+        certificates=[],
+        failed=None,
+        tested_target=f"{last.text} at a risk of {100 * risk:g} %",
+        easier=last.easier,
+        uncertified=None
+        if constraint.is_of_cleared
+        else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
+        units="rows" if cluster is None else request.units,
+        has_pilot=request.pilot is not None,
+    )
+    if isinstance(failed, NotCertified):
+        if failed.p_value is not None and tried is not None:
+            # the bins were chosen for this bound: the estimate takes the score alone, as for other bounds
+            by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
+            failed = replace(failed, rows_needed=by_score.rows_needed(last.promises, risk))
+        failure = replace(certification, failed=failed)
+        return CertifiedRule(boundary=None, certification=failure, cells=cells, spec=spec, tried=tried)
+    outcome, *reviews = (result for result in results if isinstance(result, Certified))
+    review = next(iter(reviews), None)
+    boundary = _on_all(rows, outcome, review)
+    ranked = certifier.pilot  # whose edges a certified boundary has
+    shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
+    if request.limit is not None and review is None:
+        boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
+    certificate = _saved(outcome, review, request, float(delta), older=older)
     return CertifiedRule(
         boundary=boundary,
-        certification=Certification(
-            delta=float(delta),
-            certificates=[] if certificate is None else [certificate],
-            failed=failed,
-            tested_target=f"{target} at a risk of {100 * risk:g} %",
-            easier=easier,
-            uncertified=None
-            if constraint.is_of_cleared
-            else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
-            units="rows" if cluster is None else request.units,
-            has_pilot=request.pilot is not None,
-        ),
-        cells=shown if boundary else cells,
+        certification=replace(certification, certificates=[certificate]),
+        cells=shown,
         spec=spec,
         tried=tried,
-        nested=nested,
+        nested=nested_thresholds(ranked, certifier.nested),
     )
+
+
+def _chosen_bins(pilot: Rows, request: BoundaryRequest) -> tuple[GridSpec, tuple[BinsTried, ...] | None]:
+    """Choose the number of uncertainty bins unless it is given: on the pilot, so that there is one test."""
+    spec = request.spec(Algorithm.SMOOTH)
+    if not (request.is_auto(Algorithm.SMOOTH) and pilot.size):
+        return spec, None
+    shared = _cells(pilot, replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS))
+    tried = tried_bins(shared, request.constraint, request.seed, _folds(pilot, shared, request))
+    return replace(spec, uncertainty_bins=fewest_of(tried)), tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Test:
+    """Promises that are tested together, in words, and how to ask for less."""
+
+    promises: Sequence[Promise]
+    text: str
+    easier: str
+    sets_end: bool = False
+
+
+def _tests_of(request: BoundaryRequest) -> list[_Test]:
+    """Return the test of the flagged rows, and that of the cleared ones if the review has a limit on them."""
+    constraint, limit = request.constraint, request.limit
+    tests = [_Test(promises=promises_of(constraint), text=constraint.text(), easier=constraint.easier)]
+    if limit is not None and limit.kind is not ReviewKind.REVIEW:
+        is_omission = limit.kind is ReviewKind.OMISSION
+        # a miss is a positive that recall lacks, an omission a cleared row that is positive
+        rate = Rate.NPV if is_omission else Rate.RECALL
+        tests.append(
+            _Test(
+                promises=[(rate, 1 - limit.number)],
+                text=limit.text(),
+                easier="allow a higher rate",
+                sets_end=is_omission,
+            )
+        )
+    return tests
+
+
+_NOTHING_TESTED: Sequence[Certified | NotCertified] = (NotCertified(p_value=None, rows_needed=None),)
+
+
+def _certify(certifier: Certifier, tests: Sequence[_Test], risk: float) -> Sequence[Certified | NotCertified]:
+    """Test one after the other, each on boundaries that the one before keeps, until one fails."""
+    results: list[Certified | NotCertified] = []
+    at_least, at_most = 0, _end(certifier, tests)
+    for test in tests:
+        result = certifier.certify(test.promises, risk, at_least=at_least, at_most=at_most)
+        results.append(result)
+        if isinstance(result, NotCertified):
+            break
+        at_least, at_most = result.cells, None
+    return results
+
+
+def _end(certifier: Certifier, tests: Sequence[_Test]) -> int | None:
+    """Return the most cells of the flagged zone; None if all.
+
+    The zones must not overlap where looser boundaries were not tested for the cleared rows.
+    """
+    for test in tests:
+        start = certifier.start(test.promises) if test.sets_end else None
+        if start is not None:
+            return start + 1
+    return None
 
 
 def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest) -> Certifier:

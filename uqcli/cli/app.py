@@ -38,16 +38,8 @@ from uqcli.cli.command_line import (
 from uqcli.cli.config import COMMANDS
 from uqcli.cli.failed_run import find_reports, write_failure
 from uqcli.cli.first_look import explain_inputs
-from uqcli.cli.help import (
-    QUESTIONS,
-    meant_choice,
-    meant_command,
-    meant_option,
-    simplify_help,
-    tighten_help,
-    with_examples,
-)
-from uqcli.cli.option_groups import with_fast_conversion, with_groups
+from uqcli.cli.help import QUESTIONS, meant_choice, meant_command, meant_option, with_examples
+from uqcli.cli.option_groups import with_groups
 from uqcli.cli.process import check_limits, hide_progress, mark_ended
 from uqcli.stores.view import one_view
 
@@ -57,22 +49,24 @@ _NO_MEMORY: Final = re.compile(
 )
 
 
-_IN_SHORT_HELP: Final = "uqcli.in_short_help"
-
-
 class _Program(TyperGroup):
     """The group of all commands; a closed pipe becomes a ClosedPipeError before typer handles it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters: list[Any] = super().get_params(ctx)
+        for parameter in parameters:  # typer would load pydantic to convert None
+            parameter.default = parameter.default or False
         parameters[-1].help = HELP_OF_HELP
-        return [] if ctx.meta.get(_IN_SHORT_HELP) else parameters
+        return parameters
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        tighten_help()
-        ctx.meta[_IN_SHORT_HELP] = ctx.meta.get(IS_SHORT)
-        self.epilog = f"{ctx.command_path} --help shows the options." if ctx.meta[_IN_SHORT_HELP] else None
-        super().format_help(ctx, formatter)
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the page is printed at once
+        from uqcli.cli.help_page import print_page
+
+        commands = [self.commands[name] for name in self.list_commands(ctx)]
+        if ctx.meta.get(IS_SHORT):
+            print_page(ctx, [], commands, epilog=f"{ctx.command_path} --help shows the options.")
+        else:
+            print_page(ctx, self.get_params(ctx), commands)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         ctx.meta[IS_SHORT] = asks_for_short_help(args)
@@ -202,7 +196,7 @@ def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
         return error
     if isinstance(error, BrokenPipeError):
         return ClosedPipeError("closed pipe")
-    if isinstance(error, typer.TyperException):
+    if hasattr(error, "format_message"):  # one of typer's, whose class earlier versions do not name
         return _usage_error(error, command)
     if _is_out_of_memory(error):
         return _out_of_memory(error)
@@ -214,16 +208,11 @@ def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
     )
 
 
-def _usage_error(error: typer.TyperException, command: str) -> UsageError:
+def _usage_error(error: Any, command: str) -> UsageError:
     """Convert an error of the command line, and say what may have been meant."""
-    message = error.format_message().replace("Value error, ", "").rstrip(".")  # pydantic's prefix
+    message = error.format_message().rstrip(".")
     context, meant = getattr(error, "ctx", None), ""
     hint = f"see {context.command_path if context else f'uqcli {command}'.rstrip()} --help"
-    if match := _NO_VALUE.search(message):
-        causes: list[dict[str, Any]] = getattr(error.__cause__, "errors", list)()
-        value = causes[0]["input"] if causes else ""
-        expected = _WORDS.get(match[1]) or f"a number of at {_MOST[match[2]]} {match[3]}"
-        return UsageError(f"{error.param.opts[0]} is '{value}'", expected=expected, remedy=hint)  # type: ignore[attr-defined]
     if hasattr(error, "possibilities") and context is not None:
         name, message = getattr(error, "option_name", ""), getattr(error, "message", message)
         whole = getattr(error.__context__, "option_name", "")
@@ -240,11 +229,6 @@ def _usage_error(error: typer.TyperException, command: str) -> UsageError:
     return UsageError(message, remedy=f"{meant}{join if meant else ''}{hint}")
 
 
-_NO_VALUE: Final = re.compile(
-    r"Input should be (?:a valid (integer|number|boolean)|(greater|less) than or equal to (\S+))"
-)
-_WORDS: Final = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
-_MOST: Final = {"greater": "least", "less": "most"}
 _NO_COMMAND: Final = re.compile(r"No such command '([^']*)'")
 _NO_CHOICE: Final = re.compile(r"'([^']*)' is not (?:one of )?(.*)")
 

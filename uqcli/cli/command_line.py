@@ -24,8 +24,8 @@ from uqcli.base.options import RUN
 from uqcli.base.wording import visible
 from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
 from uqcli.cli.failed_run import record_options, texts_of
-from uqcli.cli.help import in_order_of_help, short_help, simplify_help, tighten_help
-from uqcli.cli.option_groups import with_fast_conversion
+from uqcli.cli.help import in_order_of_help, short_help
+from uqcli.cli.values import convert, see_help
 from uqcli.stores.address import safe_address
 
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
@@ -41,7 +41,6 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 }
 """By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
 
-_IN_HELP: Final = "uqcli.in_help"
 _typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
 _options_of_run: ContextVar[frozenset[str]] = ContextVar("options_of_run", default=frozenset())
@@ -65,43 +64,68 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return all parameters, including --help."""
-        parameters = simplify_help(with_fast_conversion(super().get_params(ctx)))
+        parameters: list[Any] = super().get_params(ctx)
         parameters[-1].rich_help_panel = RUN  # --help, otherwise in its own panel
         parameters[-1].help = HELP_OF_HELP
-        if not ctx.meta.get(_IN_HELP):
-            return parameters
-        if ctx.meta.get(IS_SHORT):
-            return short_help(parameters, getattr(self.callback, "common", ()))
-        return in_order_of_help(parameters, getattr(self.callback, "of_papers", {}))
+        return parameters
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help with little padding; the short one says where the rest is."""
-        tighten_help()
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ARG002 - as typer calls it
+        """Return what the usage has after the command; typer's versions write arguments differently."""
+        arguments = [parameter for parameter in self.params if parameter.param_type_name == "argument"]
+        return ["[OPTIONS]", *map(_in_usage, arguments)]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the page is printed at once
+        """Print the help; the short one says where the rest is."""
+        from uqcli.cli.help_page import print_page
+
+        parameters = self.get_params(ctx)
         if ctx.meta.get(IS_SHORT):
             options = sum(parameter.param_type_name == "option" for parameter in self.params)
-            self.epilog = f"{ctx.command_path} --help shows all {options} options."
-        ctx.meta[_IN_HELP] = True
-        super().format_help(ctx, formatter)
-        self.epilog = None
+            common = short_help(parameters, getattr(self.callback, "common", ()))
+            print_page(ctx, common, epilog=f"{ctx.command_path} --help shows all {options} options.")
+        else:
+            print_page(ctx, in_order_of_help(parameters, getattr(self.callback, "of_papers", {})))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with configured values as defaults."""
         ctx.meta[IS_SHORT] = asks_for_short_help(args)
-        parsed, _, _ = self.make_parser(ctx).parse_args(args=list(args))
+        parsed, rest, order = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
         _typed.set(frozenset(typed_values))
         _options_of_run.set(frozenset(str(parameter.name) for parameter in self.params))
         _debug.set(bool(typed_values.get("debug")))
-        if not ctx.resilient_parsing and "help" not in typed_values:
-            settings = configured(ctx, typed_values)
-            _settings.set(settings)
-            ctx.default_map = {name: setting.value for name, setting in settings.items()}
-            record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
-            record_options(str(ctx.info_name), typed_values, ctx.default_map)
-            if typed_values.get("show_settings"):
-                _show_settings(ctx, typed_values, settings)
-                raise typer.Exit
-        return super().parse_args(ctx, args)
+        if ctx.resilient_parsing or "help" in typed_values:  # completion and help need no values
+            return super().parse_args(ctx, args)
+        settings = configured(ctx, typed_values)
+        _settings.set(settings)
+        ctx.default_map = {name: setting.value for name, setting in settings.items()}
+        record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
+        record_options(str(ctx.info_name), typed_values, ctx.default_map)
+        if typed_values.get("show_settings"):
+            _show_settings(ctx, typed_values, settings)
+            raise typer.Exit
+        values = ctx.default_map | typed_values
+        for parameter in _in_order_typed(self.params, order):
+            value = convert(parameter, values.get(parameter.name, parameter.default), ctx)
+            ctx.params[parameter.name] = (
+                value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+            )
+        if rest:
+            raise UsageError(f"Got unexpected extra argument(s) ({' '.join(rest)})", remedy=see_help(ctx))
+        return []
+
+
+def _in_usage(argument: Any) -> str:
+    named = f"{{{argument.metavar}}}" if argument.required else f"[{argument.metavar}]"
+    return named if argument.nargs == 1 else f"{named}..."
+
+
+def _in_order_typed(parameters: Iterable[Any], typed_ones: Sequence[Any]) -> list[Any]:
+    """Return what was typed first, in its order, which is that of the messages about unusable values."""
+    return sorted(
+        parameters,
+        key=lambda parameter: typed_ones.index(parameter) if parameter in typed_ones else len(typed_ones),
+    )
 
 
 def configured(context: typer.Context, typed_values: Mapping[str, Any]) -> Settings:

@@ -83,10 +83,16 @@ def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settin
 
 def parse_flag(name: str, value: Any) -> bool:
     """Parse a flag's value from a file or the environment."""
-    text = str(value).strip().lower()
-    if text not in _TRUE | _FALSE:
+    is_set = truth(value)
+    if is_set is None:
         raise UsageError(f"{name} is '{value}'", expected="true or false")
-    return text in _TRUE
+    return is_set
+
+
+def truth(value: Any) -> bool | None:
+    """Read a word for true or false; None if it is neither."""
+    text = str(value).strip().lower()
+    return text in _TRUE if text in _TRUE | _FALSE else None
 
 
 def _file_options(values: Mapping[str, Any]) -> dict[str, Any]:

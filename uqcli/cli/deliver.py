@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -17,6 +17,7 @@ from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError
 from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
 from uqcli.base.operating_system import join, quote, split
+from uqcli.base.records import dataclass
 from uqcli.base.wording import printable
 from uqcli.cli.command_line import current_line, refuse_typed
 from uqcli.cli.failed_run import mark_started, mark_written, record_labels, skip_json_error
@@ -24,10 +25,11 @@ from uqcli.cli.inputs import Reads, check_conflicts
 from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
 from uqcli.cli.process import hide_progress, show_progress
 from uqcli.reports.document import Metrics, Report
-from uqcli.reports.format import MAX_NAMED, Failure, RunContext
+from uqcli.reports.format import MAX_NAMED, Failure, Format, RunContext
 from uqcli.stores.output import can_queue, check_writable, open_output, read_bytes, write_bytes
 
 if TYPE_CHECKING:
+    from uqcli.reports.checks import Check
     from uqcli.reports.document import Document
     from uqcli.rules.result import Result
     from uqcli.rules.saved import Saved
@@ -59,48 +61,72 @@ def check_outputs(
     the report always have figures, so that matplotlib is required at once. ``artifact`` is the rule whose
     results are reported, if there is one. From here on the reports of samples say that a run goes on.
     """
-    from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.figures import check_plot_name, require_drawing
     from uqcli.reports.formats import format_of
-    from uqcli.reports.rows_read import SHARE
 
     results, reports = output if isinstance(output, tuple) else (output,), options.report or []
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
     formats = [format_of(report) for report in reports]
-    has_samples = any(form.started is not None for form in formats)
-    of_samples = _labels_of_samples(artifact, options) if has_samples else ()
+    of_samples = _labels_of_samples(artifact, options, formats)
     record_labels(of_samples)
-    files = reads.files() if running.engine is EngineName.POLARS else reads.tables
+    is_local = running.engine is EngineName.POLARS
+    files = reads.files() if is_local else reads.tables
     check_conflicts(reads, files, outputs, running)
     if STDIO in results and options.json:
         raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
-    has_page = any(form.is_page for form in formats)
-    if not has_page:
-        refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
-    if not has_samples:
-        refuse_typed(("tag",), "without samples to label", "--report FILE.prom")
-    if running.engine is not EngineName.SPARK:
-        refuse_typed(("spark",), "is given without --engine spark", remedy="add --engine spark")
-    if has_page and has_figures:
-        require_drawing()
+    _refuse_unused(formats, running)
     if plot is not None:
         check_plot_name(plot)
+    if plot is not None or (has_figures and any(form.is_page for form in formats)):
         require_drawing()
     check_results_stream(STDIO if options.json else results[0])
     if not (outputs or options.quiet):
         check_results_stream(STDIO, "redirect it to a file, or give --report FILE")
+    by_cluster = () if is_local or not rows else (output,)  # which checks where it writes
     for name in outputs:
-        if not (rows and name == output and running.engine is EngineName.SPARK):  # the cluster checks it
+        if name not in by_cluster:
             check_writable(name)
+    _check_gates(options, metrics)
+    if not options.quiet:
+        show_progress(STDIO if rows and results[0] is None else results[0])
+    mark_started()
+    return _context(reads, files, formats, of_samples)
+
+
+def _refuse_unused(formats: Sequence[Format], running: RunOptions) -> None:
+    """Refuse typed options for reports or engines that this run has not."""
+    if not any(form.is_page for form in formats):
+        refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
+    if not _have_samples(formats):
+        refuse_typed(("tag",), "without samples to label", "--report FILE.prom")
+    if running.engine is not EngineName.SPARK:
+        refuse_typed(("spark",), "is given without --engine spark", remedy="add --engine spark")
+
+
+def _have_samples(formats: Iterable[Format]) -> bool:
+    return any(form.started is not None for form in formats)
+
+
+def _check_gates(options: ReportOptions, metrics: Metrics | None) -> None:
+    """Refuse checks that cannot be parsed, or name no metric as far as the metrics are known."""
+    from uqcli.reports.checks import apply_checks, parse_check
+    from uqcli.reports.rows_read import SHARE
+
     checks = [parse_check(check) for check in options.fail_if or []]
     if metrics is not None:
         apply_checks(checks, {"": {**metrics, SHARE: None}})
-    if not options.quiet:
-        show_progress(STDIO if rows and results[0] is None else results[0])
+
+
+def _context(
+    reads: Reads, files: tuple[str, ...], formats: Sequence[Format], labels: tuple[tuple[str, str], ...]
+) -> RunContext:
+    """Return the command line and the inputs, with the digests that some format shows."""
     command, line, configured = current_line()
     needs_digests = any(form.needs_digests for form in formats)
-    labels = () if reads.labels is None else (reads.labels,)
-    mark_started()
+    of_inputs = [
+        *(files if len(files) <= MAX_NAMED else ()),
+        *(() if reads.labels is None else (reads.labels,)),
+    ]
     return RunContext(
         command=command,
         line=line,
@@ -108,12 +134,16 @@ def check_outputs(
         files=files,
         digests=_digests_of(reads.rules) if needs_digests else {},
         rules=_stated_digests(reads.rules) if any(form.needs_rules for form in formats) else {},
-        inputs=_digests_of([*(files if len(files) <= MAX_NAMED else ()), *labels]) if needs_digests else {},
-        labels=of_samples,
+        inputs=_digests_of(of_inputs) if needs_digests else {},
+        labels=labels,
     )
 
 
-def _labels_of_samples(artifact: str | None, options: ReportOptions) -> tuple[tuple[str, str], ...]:
+def _labels_of_samples(
+    artifact: str | None, options: ReportOptions, formats: Iterable[Format]
+) -> tuple[tuple[str, str], ...]:
+    if not _have_samples(formats):
+        return ()
     from uqcli.reports.formats.prometheus import parse_tags
 
     return (*(() if artifact is None else (("artifact", artifact),)), *parse_tags(options.tag or []))
@@ -171,58 +201,125 @@ def deliver(
     itself. ``warnings`` are cautions for a terminal's standard error, unless the printed table has them. A
     failed check raises GateError after the reports are written; an old rule or file of rows stays.
     """
-    from uqcli.base.running.messages import rows_left_out
-    from uqcli.reports.checks import apply_checks, parse_check
-    from uqcli.reports.formats.json import to_json
-    from uqcli.reports.rows_read import with_rows_read
     from uqcli.reports.terminal import to_terminal
     from uqcli.rules.codec import encode
 
     hide_progress()
-    report, failure = with_rows_read(result.report, rows_left_out()), result.failure
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
-    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
-    failed = [check.message for check in checks if check.fails]
-    stopped = bool(failed) or (failure is not None and not result.saved_though_failed)
+    ending = _ending_of(result, options, context.command)
+    stopped = ending.is_stopped
     context = _with_outputs(
         context, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
-    error = None  # an alarm whose state is saved is a finished run
-    if failure is not None and not result.saved_though_failed:
-        error = Failure.from_error(context.command, failure)
-    results = [] if stopped else [*saved, context.rows_to, table or ""]
-    files = [name for name in results if name not in ("", STDIO)]
-    is_read = bool(options.report) or not (options.json or options.quiet)
-    document = report.document() if is_read else None
+    files = [] if stopped else _file_names(*saved, context.rows_to, table or "")
+    is_printed = not (options.json or options.quiet)
+    document = ending.report.document() if options.report or is_printed else None
     step = "" if document is None else _next_step(document, result, context, files, stopped=stopped)
-    context = replace(context, checks=checks, failure=error, heading=options.title or "", step=step)
-    reports = _report_files(report, options, context, plot)
+    context = replace(
+        context, checks=ending.checks, failure=ending.error, heading=options.title or "", step=step
+    )
+    reports = _report_files(ending.report, options, context, plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
     skip_json_error()
-    files += [name for name, _ in reports if name != STDIO]
+    files += _file_names(*(name for name, _ in reports))
     stream = sys.stderr if output == STDIO else sys.stdout
-    try:
+    with ending.printing():
         if options.json:
-            stream.write(to_json(report, error, checks))
-        elif document is not None and not options.quiet:
-            wrote = f"Wrote {', '.join(files)}." if files else ""
-            kept = _older_file(output) if stopped else ""
-            titled = error is None or not _repeats(document.title, error)
-            shown = document if error is None else _without(document, error)
-            end = f"{wrote} {kept or step}".strip()
-            to_terminal(shown, stream, end=end, verbose=options.verbose, titled=titled)
-            warnings = () if stream.isatty() else warnings
+            stream.write(ending.as_json())
+        elif document is not None and is_printed:
+            shown, titled = ending.shown(document)
+            last = (_older_file(output) if stopped else "") or step
+            to_terminal(shown, stream, end=_end(files, last), verbose=options.verbose, titled=titled)
         stream.flush()
-    except BrokenPipeError:
-        if not stopped:  # after a failure its exit code counts
-            raise
     mark_written()
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not (is_printed and stream.isatty()):  # the printed table has them
         sys.stderr.write("".join(f"caution: {sentence}\n" for sentence in warnings))
-    if failure is not None:
-        raise failure
-    if failed:
-        raise GateError(failed)
+    if result.failure is not None:
+        raise result.failure
+    if ending.failed:
+        raise GateError(ending.failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ending:
+    """How a run ended: its report, with the checks on it."""
+
+    report: Report
+    checks: Sequence[Check]
+
+    @property
+    def error(self) -> Failure | None:
+        """The error of the run, if it failed."""
+        return None
+
+    @property
+    def failed(self) -> list[str]:
+        """Messages of the checks that failed."""
+        return [check.message for check in self.checks if check.fails]
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether no rule and no rows are written."""
+        return bool(self.failed)
+
+    def shown(self, document: Document) -> tuple[Document, bool]:
+        """Return what is printed of the report, and whether its title is."""
+        return document, True
+
+    def as_json(self) -> str:
+        """Return the report as one JSON object."""
+        from uqcli.reports.formats.json import to_json
+
+        return to_json(self.report, self.error, self.checks)
+
+    @contextmanager
+    def printing(self) -> Iterator[None]:
+        """Print to a pipe that may be closed: after a failure its exit code counts."""
+        try:
+            yield
+        except BrokenPipeError:
+            if not self.is_stopped:
+                raise
+
+
+@dataclass(frozen=True, kw_only=True)
+class _FailedEnding(_Ending):
+    """How a failed run ended: the error on standard error says why, and nothing repeats it."""
+
+    failure: Failure
+
+    @property
+    def error(self) -> Failure:
+        return self.failure
+
+    @property
+    def is_stopped(self) -> bool:
+        return True
+
+    def shown(self, document: Document) -> tuple[Document, bool]:
+        return _without(document, self.failure), not _repeats(document.title, self.failure)
+
+
+def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, command: str) -> _Ending:
+    from uqcli.base.running.messages import rows_left_out
+    from uqcli.reports.checks import apply_checks, parse_check
+    from uqcli.reports.rows_read import with_rows_read
+
+    report = with_rows_read(result.report, rows_left_out())
+    checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
+    if result.failure is None or result.saved_though_failed:  # an alarm: its state is saved
+        return _Ending(report=report, checks=checks)
+    return _FailedEnding(report=report, checks=checks, failure=Failure.from_error(command, result.failure))
+
+
+def _file_names(*names: str) -> list[str]:
+    return [name for name in names if name not in ("", STDIO)]
+
+
+def _end(files: Sequence[str], last: str) -> str:
+    """Return the last sentences of what is printed: which files were written, and what to do next."""
+    wrote = f"Wrote {', '.join(files)}." if files else ""
+    return f"{wrote} {last}".strip()
 
 
 def _without(document: Document, error: Failure) -> Document:

@@ -174,24 +174,6 @@ def _did_you_mean(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
-def simplify_help(parameters: list[Any]) -> list[Any]:
-    """Remove Python types and ranges from the help of typer's parameters; error messages name the ranges."""
-    for parameter in parameters:
-        parameter.min = parameter.max = None  # only the help reads these
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-        if parameter.param_type_name == "argument" and not parameter.type_descriptor.is_choice:
-            parameter.display_type_rich = _no_type
-    return parameters
-
-
-def tighten_help() -> None:
-    """Set no padding for the empty columns of typer's help, so that texts have more width."""
-    from typer import rich_utils
-
-    rich_utils.STYLE_OPTIONS_TABLE_PADDING = (0, 1, 0, 0)  # type: ignore[assignment]  # as rich reads it
-
-
 def short_help(parameters: list[Any], common: Collection[str]) -> list[Any]:
     """Return the arguments, and the options of the short help under one heading."""
     arguments = [parameter for parameter in parameters if parameter.param_type_name == "argument"]
@@ -207,7 +189,3 @@ def in_order_of_help(parameters: list[Any], of_papers: Mapping[str, str]) -> lis
     for row in rows:
         row.help, row.rich_help_panel, row.show_default = of_papers[row.name], PAPERS, False
     return sorted([*parameters, *rows], key=lambda parameter: parameter.rich_help_panel == PAPERS)
-
-
-def _no_type(ctx: Any) -> str:  # noqa: ARG001  as typer calls it
-    return ""

@@ -4,20 +4,16 @@ typer reads a function's signature. ``with_groups`` replaces each parameter that
 options of the group. It calls the function with the groups of the values given. A group's ``panel`` is the
 heading of its options in the help, or names the headings by the first option of each. A group whose options
 exclude each other has ``alternatives``, of which a run can use one.
-
-Recent versions of typer build a pydantic adapter for every option of a command, set or not. This takes half
-as long as loading polars. Texts, choices and plain numbers are converted without one. All else and all errors
-go to typer, so that its messages stay.
 """
 
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from enum import StrEnum
-from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
+from types import UnionType
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -53,29 +49,31 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     wrapper.exclusions = tuple(  # type: ignore[attr-defined]  # as priority reads it
         group.alternatives() for group in groups.values() if hasattr(group, "alternatives")
     )
-    wrapper.of_papers = {  # type: ignore[attr-defined]  # as priority reads it
-        declared.name: declared.metadata["papers"]
-        for options in options_of.values()
-        for declared in options
-        if declared.metadata["papers"]
+    _describe(wrapper, [declared for options in options_of.values() for declared in options], command)
+    wrapper.common |= {  # type: ignore[attr-defined]
+        name for name, hint in hints.items() if COMMON in getattr(hint, "__metadata__", ())
     }
-    wrapper.unguarded = frozenset(  # type: ignore[attr-defined]  # what no group declares is a file's name
-        declared.name
-        for options in options_of.values()
-        for declared in options
-        if not declared.metadata["guarded"]
-    )
-    wrapper.common = frozenset(  # type: ignore[attr-defined]  # as the short help reads it
-        {
-            declared.name
-            for options in options_of.values()
-            for declared in options
-            if _is_common(declared, command)
-        }
-        | {name for name, hint in hints.items() if COMMON in getattr(hint, "__metadata__", ())}
-    )
+    wrapper.kinds = {  # type: ignore[attr-defined]  # as the conversion of values reads it
+        parameter.name: _kind(parameter.annotation) for parameter in parameters
+    }
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return wrapper
+
+
+def _describe(wrapper: Any, options: Sequence[Field[Any]], command: Callable[..., None]) -> None:
+    """Say on the function of a command what others read of its options, beside what typer knows."""
+    wrapper.of_papers = {
+        option.name: option.metadata["papers"] for option in options if option.metadata["papers"]
+    }
+    # what no group declares is a file's name
+    wrapper.unguarded = frozenset(option.name for option in options if not option.metadata["guarded"])
+    wrapper.ranges = {option.name: _range(option) for option in options if "min" in option.metadata}
+    wrapper.common = frozenset(option.name for option in options if _is_common(option, command))
+
+
+def _range(declared: Field[Any]) -> tuple[int, float]:
+    most = declared.metadata["max"]
+    return declared.metadata["min"], math.inf if most is None else most
 
 
 def _parameters_of(group: Any, options: list[Field[Any]], command: str) -> list[inspect.Parameter]:
@@ -95,6 +93,19 @@ def _parameters_of(group: Any, options: list[Field[Any]], command: str) -> list[
             )
         )
     return parameters
+
+
+def _kind(annotation: Any) -> tuple[type, bool]:
+    """Return the type of one value of an option, and whether it takes several.
+
+    >>> _kind(Annotated[list[str] | None, "an option"])
+    (<class 'str'>, True)
+    """
+    if get_origin(annotation) is Annotated:
+        annotation = get_args(annotation)[0]
+    if isinstance(annotation, UnionType):  # with None, which is no value
+        annotation = get_args(annotation)[0]
+    return (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
 
 
 def _hints(group: Any, options: list[Field[Any]]) -> dict[str, Any]:
@@ -155,65 +166,3 @@ def _is_common(declared: Field[Any], command: Callable[..., None]) -> bool:
 def _name(name: str) -> str:
     """Return the option of a field; a trailing underscore is that of a Python keyword, as in for_."""
     return f"--{name.rstrip('_').replace('_', '-')}"
-
-
-_NUMBERS: Final[Mapping[Any, re.Pattern[str]]] = {
-    int: re.compile("[0-9]{1,18}"),
-    float: re.compile("[0-9]{1,15}([.][0-9]{1,15})?"),
-}
-"""Plain numbers by type; typer parses other notations."""
-
-
-def with_fast_conversion(parameters: list[Any]) -> list[Any]:
-    """Set the fast conversion on typer's parameters; versions of typer without adapters need none."""
-    for parameter in parameters:
-        conversion = getattr(parameter, "get_runtime_param", None)
-        if conversion is not None and not isinstance(conversion, _FastConversion):
-            parameter.get_runtime_param = _FastConversion(parameter)
-    return parameters
-
-
-class _FastConversion:
-    """Fast conversion of one parameter; calls typer's conversion only if needed."""
-
-    def __init__(self, parameter: Any) -> None:
-        self._typer_conversion = parameter.get_runtime_param
-        self._annotation = parameter.type_descriptor.annotation
-        self._range = parameter.type_descriptor.parameter_info
-
-    def __call__(self) -> _FastConversion:
-        return self
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        """Convert a parameter's text or its default."""
-        several = param.multiple or param.nargs == -1
-        if value is None:
-            return () if several else None
-        if several and get_args(self._annotation) == (str,) and isinstance(value, list | tuple):
-            if get_origin(self._annotation) is list and all(isinstance(item, str) for item in value):
-                return list(value)
-        elif not several:
-            converted = _simple_value(value, self._annotation)
-            if converted is not None and self._in_range(converted):
-                return converted
-        return self._typer_conversion().coerce(value, param=param, ctx=ctx)
-
-    def _in_range(self, value: Any) -> bool:
-        low, high = self._range.min, self._range.max
-        return (low is None or value >= low) and (high is None or value <= high)
-
-
-def _simple_value(value: Any, annotation: Any) -> Any:
-    """Convert a value to a simple type; None if typer must convert it."""
-    if not isinstance(annotation, type):
-        return None
-    if type(value) is annotation:
-        return value
-    if not isinstance(value, str):
-        return None
-    if issubclass(annotation, StrEnum):
-        return next((choice for choice in annotation if choice == value), None)
-    pattern = _NUMBERS.get(annotation)
-    if pattern is None or not pattern.fullmatch(value):
-        return None
-    return int(value) if annotation is int else float(value)

@@ -49,29 +49,49 @@ def proposal(columns: Columns, data: DataRequest, named: Collection[str]) -> Pro
     }
     score, label = (_chosen(data, candidates, role) for role in ("score", "label"))
     read = [name for name in dict.fromkeys((*data.roles.columns(), score, label)) if name in columns.names]
-    options: dict[str, tuple[str, ...]] = {role: names[:1] for role, names in candidates.items() if names}
-    forms = columns.forms
-    if "decimal" in columns.settings - set(named) and data.read.decimal == DECIMAL:
-        mark = decimal_of([forms[name] for name in read if name in forms]) or decimal_of(forms.values())
-        options |= {"decimal": (mark,)} if mark not in ("", DECIMAL) else {}
-    if "null_value" in columns.settings:
-        texts = {label} if "positive" in named or data.positive_value is not None else ()
-        nulls = _nulls({name: form for name, form in forms.items() if name not in texts})
-        options |= {"null_value": nulls} if nulls else {}
-    labels = forms[label].labels if label in forms else ()
-    if labels and "positive" not in named and data.positive_value is None and not data.roles.class_columns:
-        options["positive"] = labels[:1]
-    if (
-        data.on_invalid is OnInvalid.ERROR
-        and "on_invalid" not in named
-        and columns.missing.intersection(read)
-    ):
-        options["on_invalid"] = (str(OnInvalid.DROP),)
+    proposed = {
+        **{role: names[:1] for role, names in candidates.items()},
+        "decimal": _decimal(columns, data, read),
+        "null_value": _null_texts(columns, data, label, named),
+        "positive": _positive(columns, data, label),
+        "on_invalid": _on_invalid(columns, data, read),
+    }
+    given = {"decimal", "positive", "on_invalid"}.intersection(named)  # further null values are of use
     return Proposal(
-        options=options,
+        options={name: values for name, values in proposed.items() if values and name not in given},
         others={role: names[1:] for role, names in candidates.items() if len(names) > 1},
         findings=tuple(_findings(columns, data, read)),
     )
+
+
+def _decimal(columns: Columns, data: DataRequest, read: Sequence[str]) -> tuple[str, ...]:
+    """Return the decimal mark of the columns that are read, else that of all, if it is not the usual one."""
+    if "decimal" not in columns.settings or data.read.decimal != DECIMAL:
+        return ()
+    forms = columns.forms
+    mark = decimal_of([forms[name] for name in read if name in forms]) or decimal_of(forms.values())
+    return (mark,) if mark not in ("", DECIMAL) else ()
+
+
+def _null_texts(columns: Columns, data: DataRequest, label: str, named: Collection[str]) -> tuple[str, ...]:
+    """Return the texts for missing values; those of a label whose positive value was given may be labels."""
+    if "null_value" not in columns.settings:
+        return ()
+    is_text = "positive" in named or data.positive_value is not None
+    return _nulls({name: form for name, form in columns.forms.items() if not (is_text and name == label)})
+
+
+def _positive(columns: Columns, data: DataRequest, label: str) -> tuple[str, ...]:
+    """Return the positive one of the label's two texts, unless it was given or labels are classes."""
+    if label not in columns.forms or data.positive_value is not None or data.roles.class_columns:
+        return ()
+    return columns.forms[label].labels[:1]
+
+
+def _on_invalid(columns: Columns, data: DataRequest, read: Sequence[str]) -> tuple[str, ...]:
+    """Return that rows are dropped where values that are read are missing, which would be an error."""
+    is_refused = data.on_invalid is OnInvalid.ERROR and bool(columns.missing.intersection(read))
+    return (str(OnInvalid.DROP),) if is_refused else ()
 
 
 def with_options(data: DataRequest, options: Mapping[str, tuple[str, ...]]) -> DataRequest:

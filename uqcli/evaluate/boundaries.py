@@ -76,82 +76,108 @@ def evaluate(
     if isinstance(calibrator, str):
         request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
     by, data = rows_to_read(request, rules)
-    is_sampled = request.sampling_weight is not None
     target = None if shift is None else target_weights_of(shift, data.positive_value)
-    utility = utility_of(rules, request.utility)
-    tally, batches = _count(data, rules, by, utility, is_sampled=is_sampled)
+    tally, batches = _count(data, rules, by, request)
     summary, cluster = batches.summary, batches.roles.cluster
     if cluster is not None:
         request = replace(request, cluster=cluster, days="day" in summary.columns)
     if tally.total == 0:
         raise refusals.no_weight()
-    counted = replace(
-        tally.of_all(request.resampling.confidence, request.units), unlabelled=summary.unlabelled
-    )
+    confidence = request.resampling.confidence
     data = data.clustered_by(cluster, days=request.days)
     parts, assisted = _all_rows(request, rules, data, Units(by, cluster), summary.unlabelled)
-    if assisted is not None:
-        counted = replace(counted, unlabelled=assisted.rows - tally.rows)
-    known = (request.resampling.confidence, counted.unlabelled, request.units)
-    designs = [(part.of_all(*known), place) for part, place in _places(parts, len(rules))]
-    amounts = tally.amounts(request.resampling.confidence)
+    unlabelled = summary.unlabelled if assisted is None else assisted.rows - tally.rows
+    counted = replace(tally.of_all(confidence, request.units), unlabelled=unlabelled)
+    designs = [
+        (part.of_all(confidence, unlabelled, request.units), place)
+        for part, place in _places(parts, len(rules))
+    ]
+    amounts = tally.amounts(confidence)
     measure = partial(_measured, rules, (counted, designs if parts else []), request, target, assisted)
-    measured = measure(request.resampling.confidence)
-    if amounts is not None:
-        measured = [
-            replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=bool(parts)))
-            for index, result in enumerate(measured)
-        ]
-    results = tuple(zip(request.artifacts, rules, measured, strict=True))
+    measured = _with_values(measure(confidence), amounts, in_part=bool(parts))
     groups = None
     if by is not None:
         levels = batches.levels.get(by) or rules[0].own_levels
-        of_groups = {
-            name: (design, tally.amounts(request.resampling.confidence, levels[name]))
-            for name, design in tally.by_group(levels, request.resampling.confidence, request.units).items()
-        }
-        of_parts = {
-            name: (design, 0) for part in parts for name, design in part.by_group(levels, *known).items()
-        }
-        groups = _by_group(rules[0], of_groups, of_parts, replace(request, by=by), target, assisted=assisted)
-    alike = None
-    if cluster is None:
-        alike = alike_rows(data, rules[0], lambda _: request.takes_option)
-    claims = target_claims(results, measure, request.resampling.confidence)
+        of_groups = _designs_by_group(tally, parts, levels, request, unlabelled)
+        groups = _by_group(rules[0], *of_groups, replace(request, by=by), target, assisted=assisted)
+    alike = alike_rows(data, rules[0], lambda _: request.takes_option) if cluster is None else None
+    results = tuple(zip(request.artifacts, rules, measured, strict=True))
+    claims = target_claims(results, measure, confidence)
     if groups is not None and by == rules[0].own_key:
         claims = tuple(_in_each(claim, groups) for claim in claims)
-    reviews = tuple(review_claim(*result, 1 - request.resampling.confidence) for result in results)
-    results = tuple(
-        (name, rule, replace(measured, promise_broken=broken(claim, review)))
-        for (name, rule, measured), claim, review in zip(results, claims, reviews, strict=True)
-    )
+    reviews = tuple(review_claim(*result, 1 - confidence) for result in results)
     difference = None
     if len(rules) == 2:
-        unknown_rows = WeightedRows(confidence=request.resampling.confidence, sums={})
-        design = counted if not parts else designs[0][0] if len(parts) == 1 else unknown_rows
+        design = _design_of_both(counted, parts, designs)
         difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
     return EvaluateReport(
         source=source_of(summary),
-        parameters=EvaluateParameters(
-            confidence=request.resampling.confidence,
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-            seed=None if shift is None else request.resampling.seed,
-            **request.saved_dependence,
-            sampling_weight=True if is_sampled else msgspec.UNSET,
-            assisted=msgspec.UNSET
-            if assisted is None
-            else {
-                "rates": [str(rate) for rate in measured[0].assisted],
-                "probabilities": "score" if request.calibrator is None else "calibrator",
-            },
+        parameters=_parameters(request, data, None if shift is None else request.resampling.seed, measured),
+        results=tuple(
+            (name, rule, replace(result, promise_broken=broken(claim, review)))
+            for (name, rule, result), claim, review in zip(results, claims, reviews, strict=True)
         ),
-        results=results,
         claims=claims,
         review_claims=tuple(review for review in reviews if review is not None),
         difference=difference,
         by_group=groups,
         alike=alike,
+    )
+
+
+def _with_values(
+    measured: Sequence[MeasuredBoundary], amounts: Amounts | None, *, in_part: bool
+) -> list[MeasuredBoundary]:
+    """Add what the decisions of each rule are worth, if amounts were given."""
+    if amounts is None:
+        return list(measured)
+    return [
+        replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=in_part))
+        for index, result in enumerate(measured)
+    ]
+
+
+def _designs_by_group(
+    tally: DecisionTally,
+    parts: Sequence[LabelledPart],
+    levels: Mapping[str, int],
+    request: EvaluateRequest,
+    unlabelled: int,
+) -> tuple[dict[str, tuple[Design, Amounts | None]], dict[str, tuple[Design, int]]]:
+    """Return the labelled rows of each group, with their amounts, and those that stand for all rows."""
+    confidence = request.resampling.confidence
+    counted = tally.by_group(levels, confidence, request.units)
+    of_parts = [part.by_group(levels, confidence, unlabelled, request.units) for part in parts]
+    return (
+        {name: (design, tally.amounts(confidence, levels[name])) for name, design in counted.items()},
+        {name: (design, 0) for designs in of_parts for name, design in designs.items()},
+    )
+
+
+def _design_of_both(
+    counted: Design, parts: Sequence[LabelledPart], designs: Sequence[tuple[Design, int]]
+) -> Design:
+    """Return rows with the decisions of both rules, that stand for all; parts of single rules have none."""
+    if not parts:
+        return counted
+    return designs[0][0] if len(parts) == 1 else WeightedRows(confidence=counted.confidence, sums={})
+
+
+def _parameters(
+    request: EvaluateRequest, data: DataRequest, seed: int | None, measured: Sequence[MeasuredBoundary]
+) -> EvaluateParameters:
+    assisted: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
+    if request.assisted:
+        rates = [str(rate) for rate in measured[0].assisted]
+        assisted = {"rates": rates, "probabilities": "score" if request.calibrator is None else "calibrator"}
+    return EvaluateParameters(
+        confidence=request.resampling.confidence,
+        on_invalid=data.on_invalid,
+        positive=data.positive_value,
+        seed=seed,
+        **request.saved_dependence,
+        sampling_weight=True if request.sampling_weight is not None else msgspec.UNSET,
+        assisted=assisted,
     )
 
 
@@ -339,13 +365,9 @@ def _untested_groups(
 
 
 def _count(
-    data: DataRequest,
-    rules: Sequence[BoundaryArtifact],
-    by: str | None,
-    utility: Constraint | None,
-    *,
-    is_sampled: bool,
+    data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None, request: EvaluateRequest
 ) -> tuple[DecisionTally, CheckedBatches]:
+    utility, is_sampled = utility_of(rules, request.utility), request.sampling_weight is not None
     batches = open_engine(data.engine).batches(data)
     tallies: dict[str | None, DecisionTally] = {}
 
@@ -378,68 +400,14 @@ def _measure(
     """
     labelled, index = counted
     design, place = part or counted
-    confusion, flagged, caught = labelled.confusion(index), flags(place), catches(place)
-
-    def reason(taken: Chooses) -> str:
-        """Return why a rate of all rows is unknown; empty if it is known."""
-        only_taken = design.rows(others(taken)) == 0 and not in_group and not _takes_all(rule)
-        return design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
-
-    def of_all_rows(chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
-        """Estimate a rate whose rows are not only the taken ones."""
-        why = reason(taken)
-        return unknown(why) if why else design.known_share(chosen, positive=positive)
-
-    def with_model(rate: str, chosen: Chooses, plain: Estimate, *, positive: bool = True) -> Estimate:
-        """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
-        if assisted is None or plain == UNKNOWN:  # printed only where the other is good, it would cover less
-            return plain
-        model = assisted.chosen(chosen, design.confidence, group)
-        computed, better = (
-            (design.prevalence(), model.prevalence())
-            if rate == "prevalence"
-            else (design.share(chosen, positive=positive), model.share(positive=positive))
-        )
-        if better is None or not shorter(computed, better):
-            return plain
-        used[rate] = ratio_of_labels(computed, better)
-        return replace(better, reason=SHARE_CHANGES if design.varying else "")
-
-    def prevalence() -> Estimate | None:
-        """Estimate the share of positives; None if no probabilities are used."""
-        if assisted is None:
-            return None
-        why = reason(flagged)
-        return with_model("prevalence", flagged, unknown(why) if why else design.prevalence())
-
-    def net_benefit() -> Estimate | None:
-        """Estimate the net benefit at the odds of the constraint; None if it sets none."""
-        constraint = rule.constraint.parsed()
-        if not constraint.sets_odds or target is not None:  # the odds concern the target class priors
-            return None
-        why = reason(flagged)
-        return (
-            unknown(why) if constraint.odds is None or why else design.net_benefit(flagged, constraint.odds)
-        )
-
-    def omission() -> Estimate | None:
-        """Estimate the share of positives among the rows that are dropped; None if it is no promise."""
-        if not rule.limits_omission:
-            return None
-        why = reason(caught)
-        return unknown(why) if why else design.known_precision(others(caught))
-
-    zones = None
-    if rule.has_zones and confusion.zones is not None:
-        zones = MeasuredZones(
-            caught=of_all_rows(caught, taken=caught, positive=True),
-            review_share=design.share(reviews(place)),
-            miss=of_all_rows(others(caught), taken=caught, positive=True),
-            reviewed=confusion.zones[0],
-        )
-    used: dict[str, float | None] = {}
+    rates = _Rates(rule, design, place, in_group=in_group)
+    if assisted is not None:
+        rates = _AssistedRates(rule, design, place, in_group=in_group, assisted=assisted, group=group)
+    confusion, flagged = labelled.confusion(index), flags(place)
     recall, fpr = (
-        with_model(rate, flagged, of_all_rows(flagged, taken=flagged, positive=positive), positive=positive)
+        rates.with_model(
+            rate, flagged, rates.of_all(flagged, taken=flagged, positive=positive), positive=positive
+        )
         for rate, positive in ((Rate.RECALL, True), (Rate.FPR, False))
     )
     return MeasuredBoundary(
@@ -451,16 +419,118 @@ def _measure(
         alert_rate=design.share(flagged),
         unlabelled=design.unlabelled,
         target_precision=None if target is None else _in_target(target, confusion, request),
-        zones=zones,
-        net_benefit=net_benefit(),
+        zones=rates.zones(confusion),
+        net_benefit=rates.net_benefit() if target is None else None,  # odds concern the target class priors
         clusters=cluster_numbers(labelled.confusion_by_cluster(index))
         if isinstance(labelled, ClusteredRows)
         else None,
-        omission=omission(),
+        omission=rates.omission(),
         added=tuple(rate for bound in rule.constraint.parsed().bounds for rate in bound.added_metrics),
-        prevalence=prevalence(),
-        assisted=used,
+        prevalence=rates.prevalence(),
+        assisted=rates.used,
     )
+
+
+class _Rates:
+    """Rates of a rule, from labelled rows that stand for all rows, or for those of a group."""
+
+    def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, in_group: bool) -> None:
+        self._rule, self._design, self._place, self._in_group = rule, design, place, in_group
+        self.used: dict[str, float | None] = {}  # rates that probabilities estimate, with their gain
+
+    def of_all(self, chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
+        """Estimate a rate whose rows are not only the taken ones."""
+        why = self._reason(taken)
+        return unknown(why) if why else self._design.known_share(chosen, positive=positive)
+
+    def with_model(
+        self,
+        rate: str,  # noqa: ARG002
+        chosen: Chooses,  # noqa: ARG002
+        plain: Estimate,
+        *,
+        positive: bool = True,  # noqa: ARG002
+    ) -> Estimate:
+        """Return the estimate; one that uses the probabilities of all rows if there are any."""
+        return plain
+
+    def prevalence(self) -> Estimate | None:
+        """Estimate the share of positives; None if no probabilities are used."""
+        return None
+
+    def net_benefit(self) -> Estimate | None:
+        """Estimate the net benefit at the odds of the constraint; None if it sets none."""
+        constraint = self._rule.constraint.parsed()
+        if not constraint.sets_odds:
+            return None
+        flagged = flags(self._place)
+        why = self._reason(flagged)
+        if constraint.odds is None or why:
+            return unknown(why)
+        return self._design.net_benefit(flagged, constraint.odds)
+
+    def omission(self) -> Estimate | None:
+        """Estimate the share of positives among the rows that are dropped; None if it is no promise."""
+        if not self._rule.limits_omission:
+            return None
+        caught = catches(self._place)
+        why = self._reason(caught)
+        return unknown(why) if why else self._design.known_precision(others(caught))
+
+    def zones(self, confusion: Confusion[int]) -> MeasuredZones | None:
+        """Measure the zone for review; None if the rule has none."""
+        if not self._rule.has_zones or confusion.zones is None:
+            return None
+        caught = catches(self._place)
+        return MeasuredZones(
+            caught=self.of_all(caught, taken=caught, positive=True),
+            review_share=self._design.share(reviews(self._place)),
+            miss=self.of_all(others(caught), taken=caught, positive=True),
+            reviewed=confusion.zones[0],
+        )
+
+    def _reason(self, taken: Chooses) -> str:
+        """Return why a rate of all rows is unknown; empty if it is known."""
+        has_others = self._design.rows(others(taken)) != 0
+        only_taken = not (has_others or self._in_group or _takes_all(self._rule))
+        return self._design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
+
+
+class _AssistedRates(_Rates):
+    """Rates that the probabilities of all rows make more exact."""
+
+    def __init__(
+        self,
+        rule: BoundaryArtifact,
+        design: Design,
+        place: int,
+        *,
+        in_group: bool,
+        assisted: AssistedRows,
+        group: str | None,
+    ) -> None:
+        super().__init__(rule, design, place, in_group=in_group)
+        self._assisted, self._group = assisted, group
+
+    def with_model(self, rate: str, chosen: Chooses, plain: Estimate, *, positive: bool = True) -> Estimate:
+        """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
+        if plain == UNKNOWN:  # printed only where the other is good, it would cover less
+            return plain
+        design = self._design
+        model = self._assisted.chosen(chosen, design.confidence, self._group)
+        if rate == "prevalence":
+            computed, better = design.prevalence(), model.prevalence()
+        else:
+            computed, better = design.share(chosen, positive=positive), model.share(positive=positive)
+        if better is None or not shorter(computed, better):
+            return plain
+        self.used[rate] = ratio_of_labels(computed, better)
+        return replace(better, reason=SHARE_CHANGES if design.varying else "")
+
+    def prevalence(self) -> Estimate:
+        flagged = flags(self._place)
+        why = self._reason(flagged)
+        return self.with_model("prevalence", flagged, unknown(why) if why else self._design.prevalence())
 
 
 def _takes_all(rule: BoundaryArtifact) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.rule import ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import PROMISED, PromisedRate
-from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, direction, interval, unreliable
+from uqcli.estimates.estimate import FEWEST_FLAGGED, UNKNOWN, Estimate, direction, interval, unreliable
 from uqcli.estimates.score_metrics import REVERSED
 from uqcli.estimates.survey import MIN_CLUSTERS, few_clusters
 from uqcli.evaluate.measured_boundary import VALUE_ROWS, BoundaryDifference, MeasuredBoundary, worth_more
@@ -297,36 +298,41 @@ class EvaluateReport(Evaluated):
 
     def _table(self, *, brief: bool) -> Table:
         """Build the table of rates and counts; differences have their intervals unless brief."""
-        columns = [_column(measured) for measured in self.measured]
-        rows = [(name, *cells) for name, *cells in zip(_ROWS, *columns, strict=True)]
         header = ("", *self.names)
+        columns = [_column(measured) for measured in self.measured]
         if self.difference is not None:
             header = (*header, HEADER)
-            differences = self._difference_cells(self.difference, brief=brief)
-            rows = [(*row, cell) for row, cell in zip(rows, differences, strict=True)]
-        targets = [measured.target_precision for measured in self.measured]
-        if any(targets):
-            rows.append(("precision, target data", *(interval(target) for target in targets if target)))
-        shares = [measured.prevalence for measured in self.measured if measured.prevalence is not None]
-        if shares and not brief:
-            rows.append(("positive rate", *map(interval, shares)))
-        omissions = [measured.omission for measured in self.measured]
-        if any(omissions) and not (brief and any(measured.zones for measured in self.measured)):
-            cells = ["" if omission is None else interval(omission) for omission in omissions]
-            rows.append(("false omission", *cells, *([""] if self.difference is not None else [])))
-        if any(measured.zones for measured in self.measured):
+            columns.append(self._difference_cells(self.difference, brief=brief))
+        rows: list[tuple[str, ...]] = list(zip(_ROWS, *columns, strict=True))
+        rows += _row("precision, target data", [measured.target_precision for measured in self.measured])
+        if not brief:
+            rows += _row("positive rate", [measured.prevalence for measured in self.measured])
+        rows += self._review_rows(brief=brief)
+        rows += self._value_rows(brief=brief)
+        if not brief:
+            rows += self._net_benefit_row()
+        return Table(title="", header=header, rows=rows)
+
+    def _review_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
+        """Build the rows of what is not flagged: positives among dropped rows, and the zones for review."""
+        has_zones = any(measured.zones for measured in self.measured)
+        rows = []
+        if not (brief and has_zones):
+            rows = _row("false omission", [measured.omission for measured in self.measured])
+        if self.difference is not None:
+            rows = [(*row, "") for row in rows]
+        if has_zones:
             columns = [_zone_cells(measured) for measured in self.measured]
             if self.difference is not None:
                 columns.append((self.difference.caught_cell(brief=brief), "", ""))
             rows += zip(_ZONE_ROWS, *columns, strict=True)
-        rows += self._value_rows(brief=brief)
-        benefits = [measured.net_benefit for measured in self.measured]
-        if any(benefits) and not brief:
-            cells = ["" if estimate is None else interval(estimate) for estimate in benefits]
-            rows.append(
-                ("net benefit", *cells, *([self.difference.net_benefit_cell()] if self.difference else []))
-            )
-        return Table(title="", header=header, rows=rows)
+        return rows
+
+    def _net_benefit_row(self) -> list[tuple[str, ...]]:
+        rows = _row("net benefit", [measured.net_benefit for measured in self.measured])
+        if self.difference is None:
+            return rows
+        return [(*row, self.difference.net_benefit_cell()) for row in rows]
 
     def _value_rows(self, *, brief: bool) -> list[tuple[str, ...]]:
         """Build the rows of the value; none without gain and cost."""
@@ -622,6 +628,12 @@ def group_cells(measured: MeasuredBoundary, tested: Constraint) -> tuple[str, ..
 
 _ROWS = ("precision", "recall", "FPR", "flagged", "true positives")
 _ZONE_ROWS = ("caught", "missed", "reviewed")
+
+
+def _row(name: str, estimates: Sequence[Estimate | None]) -> list[tuple[str, ...]]:
+    """Build the row of a rate with a cell of each rule; no row if no rule has it."""
+    cells = ["" if estimate is None else interval(estimate) for estimate in estimates]
+    return [(name, *cells)] if any(estimates) else []
 
 
 def _zone_cells(measured: MeasuredBoundary) -> tuple[str, ...]:

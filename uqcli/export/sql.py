@@ -307,30 +307,59 @@ def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool
 
 def _least_characters(formula: Formula, quoting: _Quoting, *, is_query: bool) -> int:
     """Return fewer characters than a program has, and seldom fewer than half of them."""
-    is_named = (is_query and quoting.dialect not in _WITHOUT_STEPS) or quoting.dialect in _NAMING
-    converted = {column: len(quoting.converted(column, formula.required)) for column in formula.inputs}
-    reference = len("uqcli_x")
-    columns = dict.fromkeys(converted, reference) if is_named else converted
-    names: dict[str, int] = {}
+    has_steps = is_query and quoting.dialect not in _WITHOUT_STEPS
+    is_named = has_steps or quoting.dialect in _NAMING
+    length = (_NamedLength if is_named else _Length)(formula, quoting)
+    shared = length.of_named(formula.named)
+    copies = 1 if has_steps else len(formula.outputs)
+    outputs = sum(length.of_value(output.value) for output in formula.outputs)
+    return outputs + copies * (shared + length.of_tests())
 
-    def least(part: Expression) -> Generator[Expression, int, int]:  # noqa: PLR0911
+
+class _Length:
+    """Least characters of expressions, in a dialect that writes out a named value wherever it is used."""
+
+    def __init__(self, formula: Formula, quoting: _Quoting) -> None:
+        self._quoting = quoting
+        self._converted = {
+            column: len(quoting.converted(column, formula.required)) for column in formula.inputs
+        }
+        self._columns: Mapping[Column, int] = self._converted
+        self._names: dict[str, int] = {}
+
+    def of_tests(self) -> int:
+        """Return the characters of the tests of whether the inputs are usable."""
+        return sum(size + len(" >= 0") for size in self._converted.values())
+
+    def of_named(self, named: Sequence[tuple[str, Expression]]) -> int:
+        """Return the characters of the named values themselves; none where they are written out."""
+        for name, value in named:
+            self._names[name] = self.of_value(value)
+        return 0
+
+    def of_value(self, value: Expression) -> int:
+        """Return the characters of a value."""
+        return write(value, self._step)
+
+    def _step(self, part: Expression) -> Generator[Expression, int, int]:  # noqa: PLR0911
         match part:
             case Name(name):
-                return names[name]
+                return self._names[name]
             case Let(name, value, body):
-                names[name] = yield value
+                self._names[name] = yield value
                 return (yield body)
             case Column():
-                return columns[part]
+                return self._columns[part]
             case IsMissing(column):
-                return columns[column]
+                return self._columns[column]
             case Constant(value):
-                return len(quoting.literal(value))
+                return len(self._quoting.literal(value))
             case TextIn(column, texts):
-                return columns[column] + sum(len(quoting.text(text)) + len(", ") for text in texts)
+                listed = sum(len(self._quoting.text(text)) + len(", ") for text in texts)
+                return self._columns[column] + listed
             case Steps(argument, edges, leaves):
                 size = len(edges) * ((yield argument) + len("CASE WHEN  <  THEN  ELSE  END"))
-                size += sum(len(quoting.literal(edge)) for edge in edges)
+                size += sum(len(self._quoting.literal(edge)) for edge in edges)
                 for leaf in leaves:
                     size += yield leaf
                 return size
@@ -342,20 +371,30 @@ def _least_characters(formula: Formula, quoting: _Quoting, *, is_query: bool) ->
                     size += yield inner
                 return size
 
-    def written(value: Expression, name: str = "") -> int:
-        values, body = _hoisted(value) if is_named else ([], value)
-        total = 0
-        for own_name, own in [*values, (name, body)]:
-            size = write(own, least)
-            total += size + (len(" AS ") + reference if is_named and own_name else 0)
-            names[own_name] = reference if is_named else size
-        return total
 
-    shared = sum([written(value, name) for name, value in formula.named]) if formula.named else 0
-    shared = shared if is_named else 0
-    tests = sum(size + len(" >= 0") for size in converted.values())
-    copies = 1 if is_query and quoting.dialect not in _WITHOUT_STEPS else len(formula.outputs)
-    return sum(written(output.value) for output in formula.outputs) + copies * (shared + tests)
+class _NamedLength(_Length):
+    """Least characters in a dialect that computes a value once and then writes its name."""
+
+    _REFERENCE = len("uqcli_x")
+
+    def __init__(self, formula: Formula, quoting: _Quoting) -> None:
+        super().__init__(formula, quoting)
+        self._columns = dict.fromkeys(self._converted, self._REFERENCE)
+
+    def of_named(self, named: Sequence[tuple[str, Expression]]) -> int:
+        return sum([self._of_steps(value, name) for name, value in named])
+
+    def of_value(self, value: Expression) -> int:
+        return self._of_steps(value, "")
+
+    def _of_steps(self, value: Expression, name: str) -> int:
+        """Return the characters of a value and of the named ones in it, each under its name."""
+        hoisted, body = _hoisted(value)
+        total = 0
+        for own_name, own in [*hoisted, (name, body)]:
+            total += write(own, self._step) + (len(" AS ") + self._REFERENCE if own_name else 0)
+            self._names[own_name] = self._REFERENCE
+        return total
 
 
 def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
@@ -835,26 +874,15 @@ class _Writer:
             case Function(name, argument):
                 return _Sql(_joined(f"{name.upper()}(", (yield argument).lines, ")"))
             case Maximum(arguments):
-                texts = []
-                for argument in arguments:
-                    texts.append("\n".join((yield argument).lines))
-                return _Sql([self._greatest(texts)])
+                return _Sql([self._greatest((yield from _texts_of_each(arguments)))])
             case AllOf(conditions):
-                tests = []
-                for condition in conditions:
-                    tests.append("\n".join((yield condition).lines))
-                return _Sql([_chained(" AND ", tests) or "TRUE"], _SUM)
+                return _Sql([_chained(" AND ", (yield from _texts_of_each(conditions))) or "TRUE"], _SUM)
             case IsMissing(column):
                 return _Sql([self._is_missing(column)])
             case TextIn(column, texts_in):
                 return _Sql([self._is_in(column, texts_in)])
             case Case(branches, default):
-                written = []
-                for condition, value in branches:
-                    test = yield condition
-                    written.append((test.lines, (yield value).lines))
-                last = yield default
-                return _Sql(_case(written, last.lines)) if written else last
+                return (yield from _branches(branches, default))
             case Lookup():
                 return (yield _as_case(expression))
             case Line(argument, start, slope, value):
@@ -937,6 +965,22 @@ class _Writer:
             if unknown := [digit for digit in digits if digit not in known]:
                 tests.append(listed(value, map(self._quoting.text, unknown)))
         return f"({' OR '.join(tests)})" if len(tests) > 1 else (tests or ["FALSE"])[0]
+
+
+def _texts_of_each(parts: Sequence[Expression]) -> Generator[Expression, _Sql, list[str]]:
+    texts = []
+    for part in parts:
+        texts.append("\n".join((yield part).lines))
+    return texts
+
+
+def _branches(branches: Sequence[tuple[Expression, Expression]], default: Expression) -> _Writing:
+    written = []
+    for condition, value in branches:
+        test = yield condition
+        written.append((test.lines, (yield value).lines))
+    last = yield default
+    return _Sql(_case(written, last.lines)) if written else last
 
 
 def _hoisted(expression: Expression) -> tuple[list[tuple[str, Expression]], Expression]:

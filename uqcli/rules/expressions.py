@@ -439,51 +439,66 @@ def numbered(values: Sequence[Expression], number: Expression) -> Expression:
     return _merged(values, choose, {}) or choose(values)
 
 
-def _merged(  # noqa: PLR0911
-    parts: Sequence[Expression],
-    choose: Callable[[Sequence[Expression]], Expression],
-    names: Mapping[tuple[str, ...], str],
-) -> Expression | None:
-    """Merge expressions that differ in constants only; None if they differ in more.
+_Choose = Callable[[Sequence[Expression]], Expression]
+_Names = Mapping[tuple[str, ...], str]
+"""The name that stands for those of each expression that is merged."""
 
-    ``names`` has the name that stands for those of each expression.
-    """
-    first, *others = parts
-    if isinstance(first, Name) and all(isinstance(part, Name) for part in parts):
-        known = tuple(part.name for part in parts if isinstance(part, Name))
-        return Name(names[known]) if known in names else first if len(set(known)) == 1 else None
-    if all(part == first for part in others):
+
+def _merged(parts: Sequence[Expression], choose: _Choose, names: _Names) -> Expression | None:
+    """Merge expressions that differ in constants only; None if they differ in more."""
+    first = parts[0]
+    if all(isinstance(part, Name) for part in parts):
+        return _merged_names([part for part in parts if isinstance(part, Name)], names)
+    if all(part == first for part in parts):
         return first
-    if all(isinstance(part, Constant | Steps) for part in parts):
-        chosen = choose(parts)
-        kinds = {type(part.value) for part in parts if isinstance(part, Constant)}
-        are_constants = len(kinds) == 1 and not any(isinstance(part, Steps) for part in parts)
-        if are_constants or (isinstance(chosen, Lookup) and chosen.argument_of_steps() is not None):
-            return chosen
-    if len({type(part) for part in parts}) > 1:
+    if (chosen := _merged_constants(parts, choose)) is not None:
+        return chosen
+    is_leaf = isinstance(first, Column | Constant | IsMissing | TextIn | Lookup | Line | Name)
+    if is_leaf or any(type(part) is not type(first) for part in parts):
         return None
-    if isinstance(first, Column | Constant | IsMissing | TextIn | Lookup | Line | Name):
-        return None
-    if isinstance(first, Let):
-        lets = [part for part in parts if isinstance(part, Let)]
-        value = _merged([part.value for part in lets], choose, names)
-        within = {**names, tuple(part.name for part in lets): first.name}
-        body = _merged([part.body for part in lets], choose, within)
-        return None if value is None or body is None else Let(first.name, value, body)
+    lets = [part for part in parts if isinstance(part, Let)]
+    return _merged_lets(lets, choose, names) if lets else _merged_fields(parts, choose, names)
+
+
+def _merged_fields(parts: Sequence[Any], choose: _Choose, names: _Names) -> Expression | None:
+    """Merge expressions of one type field by field."""
     members: list[Any] = []
-    for member in fields(first):
+    for member in fields(parts[0]):
         merged = _merged_member([getattr(part, member.name) for part in parts], choose, names)
         if merged is None:
             return None
         members.append(merged)
-    return type(first)(*members)
+    merged_parts: Expression = type(parts[0])(*members)
+    return merged_parts
 
 
-def _merged_member(
-    values: Sequence[Any],
-    choose: Callable[[Sequence[Expression]], Expression],
-    names: Mapping[tuple[str, ...], str],
-) -> Any:
+def _merged_names(parts: Sequence[Name], names: _Names) -> Expression | None:
+    known = tuple(part.name for part in parts)
+    if known in names:
+        return Name(names[known])
+    return parts[0] if len(set(known)) == 1 else None
+
+
+def _merged_constants(parts: Sequence[Expression], choose: _Choose) -> Expression | None:
+    """Choose among constants of one type, or among steps of one argument; None if they are neither."""
+    if not all(isinstance(part, Constant | Steps) for part in parts):
+        return None
+    chosen = choose(parts)
+    kinds = {type(part.value) if isinstance(part, Constant) else Steps for part in parts}
+    are_constants = len(kinds) == 1 and Steps not in kinds
+    is_chosen = isinstance(chosen, Lookup) and chosen.argument_of_steps() is not None
+    return chosen if are_constants or is_chosen else None
+
+
+def _merged_lets(lets: Sequence[Let], choose: _Choose, names: _Names) -> Expression | None:
+    first = lets[0]
+    value = _merged([let.value for let in lets], choose, names)
+    within = {**names, tuple(let.name for let in lets): first.name}
+    body = _merged([let.body for let in lets], choose, within)
+    return None if value is None or body is None else Let(first.name, value, body)
+
+
+def _merged_member(values: Sequence[Any], choose: _Choose, names: _Names) -> Any:
     """Merge the values of a field: expressions, tuples of them, or equal ones; None if they differ."""
     first = values[0]
     if isinstance(first, Expression):

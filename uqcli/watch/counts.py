@@ -83,79 +83,103 @@ def count_promises(
     digests of those that it knows.
     """
     data = data.keyed_by(day)
-    cluster = data.roles.cluster
-    of_clusters, of_days = [UnitTrials() for _ in promises], UnitTable()
+    digest = _NoDigest() if counted is None or day is not None else RowDigest()
     batches = open_engine(data.engine).batches(data)
-    weighed = unwatched = cleared = 0
-    digest = None if counted is None or day is not None else RowDigest()
+    tally = _Tally(rule, promises, day, data.roles.cluster)
     for rows in batches:
-        if digest is not None:
-            digest.add(rows)
-        weighed += rows.size
-        weight = rows.weights()
-        copies = np.ones_like(weight) if batches.roles.weight else weight  # a cluster pools equal rows
-        if isinstance(rule, BoundaryArtifact):
-            cleared += int(copies[~rule.decide(rows)].sum())
-        index = np.zeros(len(rows), dtype=np.int64) if day is None else rows.groups[day]
-        of_days.add(index, np.zeros(len(rows), dtype=np.int64), copies)
-        unwatched += int(copies[_unwatched(rows, rule, promises)].sum())
-        for number, (tried, succeeded) in enumerate(_outcomes(rule, promises, rows, batches.roles)):
-            own, count = index[tried], None if rows.weight is None else rows.weight[tried]
-            of_days.add(own, 1 + 2 * number + succeeded[tried], count)
-            if cluster is not None:
-                of_clusters[number].add(own, rows.groups[cluster][tried], count, succeeded[tried])
-    if weighed == 0:
+        digest.add(rows)
+        tally.add(rows, batches.roles)
+    if tally.weighed == 0:
         raise refusals.no_weight()
-    _refuse_labels_of_flagged_rows(promises, batches.summary, cleared)
-    names: dict[int, str | None] = {0: None}
-    mature: Sequence[str | None] = [None]
-    named = Days()
+    _refuse_labels_of_flagged_rows(promises, batches.summary, tally.cleared)
+    names: Mapping[int, str | None] = {0: None}
+    named, complete = Days(), tuple[str | None, ...]([None])
     if day is not None:
-        rows_by_code = dict(enumerate(of_days.sums[:, 0].tolist()))
-        levels = batches.levels.get(day, {}).items()
-        codes = {text: code for text, code in levels if rows_by_code.get(code)}  # unusable rows are no day
-        rows_by_text = {text: rows_by_code[code] for text, code in codes.items()}
-        named = days_of(rows_by_text, day, matured, counted or ())
-        names, mature = {code: named.name_by_text[text] for text, code in codes.items()}, named.complete
-    by_day = {name: np.zeros((2, len(promises)), dtype=np.int64) for name in mature}
-    rows_of, young = dict.fromkeys(mature, 0), 0
-    rows_of_day, *counts = of_days.of(np.arange(max(names, default=0) + 1), 1 + 2 * len(promises)).T
-    totals = np.stack([counts[1::2], np.add(counts[0::2], counts[1::2])])
-    for code, name in names.items():
-        if name in by_day:
-            by_day[name] += totals[:, :, code]
-            rows_of[name] += int(rows_of_day[code])
-        else:
-            young += int(rows_of_day[code])
+        names, named = _named_days(tally, batches.levels.get(day, {}), day, matured, counted or ())
+        complete = named.complete
+    by_day, rows_of, young = tally.of_days(names, complete)
     return CountedRows(
-        by_day={name: _pairs(counts) for name, counts in by_day.items()},
+        by_day=by_day,
         rows={None: batches.summary.rows} if day is None else rows_of,
-        labelled=() if digest is None else digest.labelled,
-        unlabelled=() if digest is None else _unlabelled(data, digest, batches),
+        labelled=digest.labelled,
+        unlabelled=digest.unlabelled_of(data, batches),
         young=young,
-        unwatched=unwatched,
+        unwatched=tally.unwatched,
         stray=named.stray,
         missing=named.missing,
         summary=batches.summary,
         clusters=_by_cluster(
-            of_clusters,
+            tally.of_clusters,
             promises,
-            batches.levels.get(cluster or "", {}),
+            batches.levels.get(data.roles.cluster or "", {}),
             {code: name for code, name in names.items() if name in by_day},
             clusters,
         ),
     )
 
 
-def _unlabelled(data: DataRequest, digest: RowDigest, batches: CheckedBatches) -> tuple[str, ...]:
-    """Return the digests of all rows without their labels, read again if some have no label."""
-    if not batches.dropped and not batches.roles.predicted:
-        return digest.unlabelled
-    roles = replace(data.roles, label=None, predicted=False, cluster=None)
-    digest = RowDigest()
-    for rows in open_engine(data.engine).batches(replace(data, roles=roles, labels=None)):
-        digest.add(rows)
-    return digest.unlabelled
+class _Tally:
+    """Trials and successes of promises by code of the day, added up batch by batch."""
+
+    def __init__(
+        self, rule: Saved, promises: Sequence[Promise], day: str | None, cluster: str | None
+    ) -> None:
+        self._rule, self._promises, self._day, self._cluster = rule, promises, day, cluster
+        self._of_days = UnitTable()  # columns: rows, then failures and successes of each promise
+        self.of_clusters = [UnitTrials() for _ in promises]
+        self.weighed = self.unwatched = self.cleared = 0
+
+    def add(self, rows: Rows, roles: Roles) -> None:
+        """Add the rows of a batch."""
+        self.weighed += rows.size
+        weight = rows.weights()
+        copies = np.ones_like(weight) if roles.weight else weight  # a cluster pools equal rows
+        if isinstance(self._rule, BoundaryArtifact):
+            self.cleared += int(copies[~self._rule.decide(rows)].sum())
+        self.unwatched += int(copies[_unwatched(rows, self._rule, self._promises)].sum())
+        no_days = np.zeros(len(rows), dtype=np.int64)
+        days = no_days if self._day is None else rows.groups[self._day]
+        self._of_days.add(days, no_days, copies)
+        for number, (tried, succeeded) in enumerate(_outcomes(self._rule, self._promises, rows, roles)):
+            own, count = days[tried], None if rows.weight is None else rows.weight[tried]
+            self._of_days.add(own, 1 + 2 * number + succeeded[tried], count)
+            if self._cluster is not None:
+                self.of_clusters[number].add(own, rows.groups[self._cluster][tried], count, succeeded[tried])
+
+    @property
+    def rows_by_code(self) -> dict[int, int]:
+        """Number of rows by code of the day."""
+        return dict(enumerate(self._of_days.sums[:, 0].tolist()))
+
+    def of_days(
+        self, names: Mapping[int, str | None], complete: Sequence[str | None]
+    ) -> tuple[dict[str | None, Counts], dict[str | None, int], int]:
+        """Return counts and rows of the days whose labels are complete, and the rows of the other days.
+
+        ``names`` are those of the codes; several may be of one day.
+        """
+        by_day = {name: np.zeros((2, len(self._promises)), dtype=np.int64) for name in complete}
+        rows_of, young = dict.fromkeys(complete, 0), 0
+        codes = np.arange(max(names, default=0) + 1)
+        rows_of_day, *counts = self._of_days.of(codes, 1 + 2 * len(self._promises)).T
+        totals = np.stack([counts[1::2], np.add(counts[0::2], counts[1::2])])
+        for code, name in names.items():
+            if name in by_day:
+                by_day[name] += totals[:, :, code]
+                rows_of[name] += int(rows_of_day[code])
+            else:
+                young += int(rows_of_day[code])
+        return {name: _pairs(of_day) for name, of_day in by_day.items()}, rows_of, young
+
+
+def _named_days(
+    tally: _Tally, levels: Mapping[str, int], day: str, matured: int, counted: Collection[str]
+) -> tuple[Mapping[int, str | None], Days]:
+    """Name the days of the codes that have rows: unusable rows are no day."""
+    rows = tally.rows_by_code
+    codes = {text: code for text, code in levels.items() if rows.get(code)}
+    named = days_of({text: rows[code] for text, code in codes.items()}, day, matured, counted)
+    return {code: named.name_by_text[text] for text, code in codes.items()}, named
 
 
 def _by_cluster(
@@ -330,8 +354,31 @@ class RowDigest:
         """Digest of the rows without their labels, now and in earlier versions."""
         return self._of(1)
 
+    def unlabelled_of(self, data: DataRequest, batches: CheckedBatches) -> tuple[str, str]:
+        """Return the digests of all rows without their labels, read again if some have no label."""
+        if not batches.dropped and not batches.roles.predicted:
+            return self.unlabelled
+        roles = replace(data.roles, label=None, predicted=False, cluster=None)
+        digest = RowDigest()
+        for rows in open_engine(data.engine).batches(replace(data, roles=roles, labels=None)):
+            digest.add(rows)
+        return digest.unlabelled
+
     def _of(self, index: int) -> tuple[str, str]:
         now, before = (
             sha256(f"{self._rows} {sums[index].tolist()}".encode()).hexdigest() for sums in self._sums
         )
         return now, before
+
+
+class _NoDigest:
+    """No digests, for rows that no state knows by them."""
+
+    labelled = ()
+
+    def add(self, rows: Rows) -> None:
+        """Leave the rows."""
+
+    def unlabelled_of(self, data: DataRequest, batches: CheckedBatches) -> tuple[()]:  # noqa: ARG002
+        """Return none."""
+        return ()

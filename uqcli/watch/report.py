@@ -685,39 +685,16 @@ def _draw(axes: Axes, promise: MeasuredPromise, *, is_day: bool) -> list[HoverTe
     seen = promise.over_time() if promise.batches else ()
     batches = [batch for batch, _, _ in seen]
     rates: list[Any] = [rate for _, rate, _ in seen]  # which have intervals
-    positions = list(range(1, len(seen) + 1))
-    low, high = [rate.low for rate in rates], [rate.high for rate in rates]
-    if len(seen) == 1:  # neither a band nor a line has a width
-        axes.plot(positions * 2, [*low, *high], color=BLUE, linewidth=1.6)
-        axes.plot(positions, [rate.value for rate in rates], color=BLUE, marker="o")
-    axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
-    known = [(x, rate.value) for x, rate in zip(positions, rates, strict=True) if rate.value is not None]
-    axes.plot([x for x, _ in known], [y for _, y in known], color=BLUE, linewidth=1.6)
-    alone = [(x, own) for x, (_, _, own) in zip(positions, seen, strict=True) if own is not None]
-    axes.plot(
-        [x for x, _ in alone], [y for _, y in alone], color=GREY, linestyle="none", marker="o", markersize=3
-    )
+    single = {x: own for x, (_, _, own) in enumerate(seen, start=1) if own is not None}
+    _draw_rates(axes, rates)
+    axes.plot(list(single), list(single.values()), color=GREY, linestyle="none", marker="o", markersize=3)
     axes.axhline(promise.bound, color=RED, linewidth=1.6)
-    alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
-    for name, label, height in alarms:
-        at = next((x for x, batch in zip(positions, batches, strict=True) if batch == name), None)
-        if at is not None:
-            axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
-            axes.annotate(
-                label,
-                (at, 1),
-                xycoords=("data", "axes fraction"),
-                xytext=(3, height),
-                textcoords="offset points",
-                color=RED,
-            )
-    later = [end for rate in rates[len(rates) // 5 :] for end in (rate.low, rate.high)]
-    ends = [*later, promise.bound, *(y for _, y in alone)]
-    margin = 0.05 * (max(ends) - min(ends)) or 0.05
-    axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))
+    _draw_alarms(axes, promise, batches)
+    _set_height(axes, rates, [promise.bound, *single.values()])
     axes.set_xlim(0.5, max(len(seen), 1) + 0.5)
     if seen and (is_day or len(seen) == 1):
         step = -(-len(seen) // _MAX_DAYS)
+        positions = range(1, len(seen) + 1)
         axes.set_xticks(positions[::step], [short_name(batch) for batch in batches[::step]])
     axes.set_title(printable(promise.text, LONGEST_NAME))
     return [
@@ -727,5 +704,43 @@ def _draw(axes: Axes, promise: MeasuredPromise, *, is_day: bool) -> list[HoverTe
             y=(rate.low, rate.high),
             text=f"{short_name(batch)}: {interval(rate)} so far",
         )
-        for x, batch, rate in zip(positions, batches, rates, strict=True)
+        for x, (batch, rate) in enumerate(zip(batches, rates, strict=True), start=1)
     ]
+
+
+def _draw_rates(axes: Axes, rates: Sequence[Any]) -> None:
+    """Draw the rate over all batches so far as a line, and its interval as a band."""
+    positions = list(range(1, len(rates) + 1))
+    low, high = [rate.low for rate in rates], [rate.high for rate in rates]
+    if len(rates) == 1:  # neither a band nor a line has a width
+        axes.plot(positions * 2, [*low, *high], color=BLUE, linewidth=1.6)
+        axes.plot(positions, [rate.value for rate in rates], color=BLUE, marker="o")
+    axes.fill_between(positions, low, high, color=BLUE, alpha=0.18, linewidth=0, step="mid")
+    known = [(x, rate.value) for x, rate in zip(positions, rates, strict=True) if rate.value is not None]
+    axes.plot([x for x, _ in known], [y for _, y in known], color=BLUE, linewidth=1.6)
+
+
+def _draw_alarms(axes: Axes, promise: MeasuredPromise, batches: Sequence[str]) -> None:
+    """Draw a line at the batch of each alarm; their labels have different heights, lest they overlap."""
+    alarms = ((promise.alarmed_at, "alarm", -12), (promise.changed_at, "change alarm", -26))
+    for name, label, height in alarms:
+        if name not in batches:
+            continue
+        at = batches.index(name) + 1
+        axes.axvline(at, color=RED, linewidth=1, linestyle=(0, (3, 2)))
+        axes.annotate(
+            label,
+            (at, 1),
+            xycoords=("data", "axes fraction"),
+            xytext=(3, height),
+            textcoords="offset points",
+            color=RED,
+        )
+
+
+def _set_height(axes: Axes, rates: Sequence[Any], values: Sequence[float]) -> None:
+    """Let all values be seen, and the intervals but the first fifth, which are the widest."""
+    later = [end for rate in rates[len(rates) // 5 :] for end in (rate.low, rate.high)]
+    ends = [*later, *values]
+    margin = 0.05 * (max(ends) - min(ends)) or 0.05
+    axes.set_ylim(max(0, min(ends) - margin), min(1, max(ends) + margin))

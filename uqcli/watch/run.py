@@ -13,6 +13,7 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.counts import Ints
 from uqcli.base.errors import ArtifactError, GateError, UsageError
 from uqcli.base.options import caution_confidence, check_confidence
+from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.conformal.rule import ConformalArtifact
@@ -236,87 +237,156 @@ def _with_rows(
 
     The units, if any, are those of rows that are counted at once.
     """
-    data, parameters = _labelled(rule, request), state.parameters
-    if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
-        data = replace(data, roles=replace(data.roles, fitted_clusters=None))
-    is_kept, has_days = request.content is not None, parameters.day is not None
+    parameters = state.parameters
+    data = _data_to_count(rule, request, parameters)
     if parameters.day is not None:
         state = _with_days_named(state, parameters.day)
-    released = set(state.released or ())
-    old = {batch.name: batch for batch in state.batches}
-    if (cluster := given(parameters.cluster)) is not None:
-        data = data.clustered_by(cluster)
-    with key_named_by(parameters.day, "--day"):
-        counted = count_promises(
-            data,
-            rule,
-            promises,
-            day=parameters.day,
-            matured=parameters.matured,
-            counted=tuple(old) if is_kept else None,
-            clusters=released.union(*(batch.clusters or () for batch in state.batches)),
-        )
-    name = next(iter(counted.labelled), UNNAMED) if is_kept and not has_days else UNNAMED
-    names = {day: day or name for day in counted.by_day}
-    if not has_days and is_kept:
-        known, is_same = _known_rows(state, data, request, counted)
-        if known is not None and is_same:
-            _refuse_known(known, request)
-            return state, NewRows(unit="batch", known=(known,)), None
-        names = {None: known or name}
-    new = {names[day]: counts for day, counts in counted.by_day.items()}
-    clusters: dict[str, list[str]] = {}
-    if data.roles.cluster is not None:
-        by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
-        new, clusters = _of_clusters(by_name, old, released, all_again=request.replace)
-    differ = [day for day in new if day in old and old[day].counts != _saved_counts(new[day])]
-    if differ and has_days and not request.replace:
-        raise UsageError(
-            f"{differ[0]} is counted already, and its counts differ now",
-            expected="days whose labels are complete",
-            remedy="raise --matured, or count the day again with --replace",
-        )
-    replaced = tuple(differ) if has_days else tuple(day for day in new if day in old)
-    seen = tuple(day for day in new if day in old and day not in replaced)
-    if seen and len(seen) == len(new):
-        _refuse_known(seen[-1], request)
-    saved = {
-        names[day]: _batch(
-            day,
-            counted,
-            counts=_saved_counts(new[names[day]]),
-            clusters=clusters.get(names[day], msgspec.UNSET),
-        )
-        for day in counted.by_day
-    }
-    batches = [saved[batch.name] if batch.name in replaced else batch for batch in state.batches]
-    added = tuple(day for day in new if day not in old)
-    batches += [saved[day] for day in added]
-    released -= {cluster for batch in batches for cluster in batch.clusters or ()}
-    changed = msgspec.structs.replace(
-        state,
-        batches=batches,
-        source=_source(state, batches, dropped=counted.summary.dropped if has_days and added else 0),
-        released=sorted(released) or msgspec.UNSET,
-    )
-    units = dates = None
-    if not has_days and not is_kept:  # of a batch, a state keeps no parts that a later run could count by
-        dates = next(iter(dependent_columns(data).dates), None)
-        if data.roles.cluster is not None:
-            units = _of_units(counted.clusters[None])
+    counted = _count(data, rule, promises, state, is_kept=request.content is not None)
+    names, known = _named_batches(state, data, request, counted)
+    if known:
+        _refuse_known(known, request)
+        return state, NewRows(unit="batch", known=(known,)), None
+    new = _new_batches(state, request, counted, names, has_clusters=data.roles.cluster is not None)
+    if new.seen and len(new.seen) == len(new.counts):
+        _refuse_known(new.seen[-1], request)
+    is_single = parameters.day is None and request.content is None
+    units, dates = _dependence(data, counted) if is_single else (None, None)
     new_rows = NewRows(
-        unit="day" if has_days else "batch" if units is None else "customer",
-        added=added,
-        known=seen,
-        replaced=replaced,
+        unit="day" if parameters.day is not None else "batch" if units is None else "customer",
+        added=new.added,
+        known=new.seen,
+        replaced=new.replaced,
         dates=dates,
         young=counted.young,
         stray=counted.stray,
         missing=counted.missing,
         unwatched=counted.unwatched,
     )
-    final = with_alarms(changed, promises, known=0 if replaced else len(state.batches), units=units)
+    saved = _with_batches(state, counted, names, new)
+    # after a replaced batch all alarms are sought again, since it changed what came before them
+    final = with_alarms(saved, promises, known=0 if new.replaced else len(state.batches), units=units)
     return final, new_rows, units
+
+
+def _data_to_count(rule: Saved, request: WatchRequest, parameters: WatchParameters) -> DataRequest:
+    """Return the labelled rows, keyed by what they depend on."""
+    data = _labelled(rule, request)
+    if parameters.day is not None:  # its rows are not taken as independent, whatever column the rule has
+        data = replace(data, roles=replace(data.roles, fitted_clusters=None))
+    cluster = given(parameters.cluster)
+    return data if cluster is None else data.clustered_by(cluster)
+
+
+def _count(
+    data: DataRequest, rule: Saved, promises: Sequence[Promise], state: WatchArtifact, *, is_kept: bool
+) -> CountedRows:
+    """Count the rows, of days those whose labels are complete; a state that is kept knows earlier ones."""
+    parameters = state.parameters
+    with key_named_by(parameters.day, "--day"):
+        return count_promises(
+            data,
+            rule,
+            promises,
+            day=parameters.day,
+            matured=parameters.matured,
+            counted=tuple(batch.name for batch in state.batches) if is_kept else None,
+            clusters=set(state.released or ()).union(*(batch.clusters or () for batch in state.batches)),
+        )
+
+
+def _named_batches(
+    state: WatchArtifact, data: DataRequest, request: WatchRequest, counted: CountedRows
+) -> tuple[dict[str | None, str], str]:
+    """Name each batch, by its day; also return the batch that has the same rows and labels, or no name."""
+    if state.parameters.day is not None:
+        return {day: day or UNNAMED for day in counted.by_day}, ""
+    if request.content is None:
+        return {None: UNNAMED}, ""
+    known, is_same = _known_rows(state, data, request, counted)
+    return {None: known or next(iter(counted.labelled), UNNAMED)}, (known or "") if is_same else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _NewBatches:
+    """Batches that were counted, by name, beside those of the state: new, to be replaced, or seen before."""
+
+    counts: Mapping[str, Counts]
+    clusters: Mapping[str, list[str]]
+    added: tuple[str, ...]
+    replaced: tuple[str, ...]
+    seen: tuple[str, ...]
+
+
+def _new_batches(
+    state: WatchArtifact,
+    request: WatchRequest,
+    counted: CountedRows,
+    names: Mapping[str | None, str],
+    *,
+    has_clusters: bool,
+) -> _NewBatches:
+    """Compare what was counted with the state; days are replaced only if that was asked for."""
+    old = {batch.name: batch for batch in state.batches}
+    counts = {names[day]: of_day for day, of_day in counted.by_day.items()}
+    clusters: dict[str, list[str]] = {}
+    if has_clusters:
+        by_name = {names[day]: counted.clusters[day] for day in counted.by_day}
+        counts, clusters = _of_clusters(by_name, old, set(state.released or ()), all_again=request.replace)
+    known = tuple(name for name in counts if name in old)
+    replaced = known
+    if state.parameters.day is not None:
+        replaced = tuple(name for name in known if old[name].counts != _saved_counts(counts[name]))
+        _refuse_other_counts(replaced, request)
+    return _NewBatches(
+        counts=counts,
+        clusters=clusters,
+        added=tuple(name for name in counts if name not in old),
+        replaced=replaced,
+        seen=tuple(name for name in known if name not in replaced),
+    )
+
+
+def _refuse_other_counts(days: Sequence[str], request: WatchRequest) -> None:
+    if days and not request.replace:
+        raise UsageError(
+            f"{days[0]} is counted already, and its counts differ now",
+            expected="days whose labels are complete",
+            remedy="raise --matured, or count the day again with --replace",
+        )
+
+
+def _with_batches(
+    state: WatchArtifact, counted: CountedRows, names: Mapping[str | None, str], new: _NewBatches
+) -> WatchArtifact:
+    """Return the state with the batches that were counted; clusters that they count are released no more."""
+    saved = {
+        name: _batch(
+            day,
+            counted,
+            counts=_saved_counts(new.counts[name]),
+            clusters=new.clusters.get(name, msgspec.UNSET),
+        )
+        for day, name in names.items()
+    }
+    batches = [saved[batch.name] if batch.name in new.replaced else batch for batch in state.batches]
+    batches += [saved[name] for name in new.added]
+    released = set(state.released or ()).difference(*(batch.clusters or () for batch in batches))
+    has_dropped = state.parameters.day is not None and new.added  # other batches state their own
+    return msgspec.structs.replace(
+        state,
+        batches=batches,
+        source=_source(state, batches, dropped=counted.summary.dropped if has_dropped else 0),
+        released=sorted(released) or msgspec.UNSET,
+    )
+
+
+def _dependence(data: DataRequest, counted: CountedRows) -> tuple[Units | None, str | None]:
+    """Return the units of rows that depend on each other, and a column of dates that could be their days.
+
+    A state keeps no parts of a batch that a later run could count by.
+    """
+    dates = next(iter(dependent_columns(data).dates), None)
+    return (None if data.roles.cluster is None else _of_units(counted.clusters[None])), dates
 
 
 def _known_rows(

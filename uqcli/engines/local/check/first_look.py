@@ -21,27 +21,59 @@ _DATE: Final = r"^\d{4}-\d{2}-\d{2}"
 
 def described(names: Sequence[str], first: pl.DataFrame) -> Columns:
     """Describe columns by their first rows, of which those that cannot be read are left out."""
-    columns = {name: first.get_column(name).alias("") for name in first.columns}
-    texts = {name: _texts(column) for name, column in columns.items() if column.dtype == pl.String}
-    forms = {name: _form(text) for name, text in texts.items()}
-    numbers = {name: _numbers(column, forms.get(name)) for name, column in columns.items()}
-    distinct = {name: values.unique().sort() for name, values in numbers.items() if len(values)}
-    binary = [name for name, values in distinct.items() if values.to_list() == [0.0, 1.0]]
-    binary += [name for name, column in columns.items() if column.dtype == pl.Boolean]
-    binary += [name for name, form in forms.items() if form.kind == "labels" or _is_truth(texts[name])]
-    missing = {name for name, column in columns.items() if column.null_count() or _lacks(column)}
-    missing |= {name for name, text in texts.items() if len(text) < len(columns[name]) or forms[name].nulls}
-    missing |= {name for name in distinct if len(numbers[name]) < len(columns[name])}  # NaN in texts
-    different = {name: tuple(text.unique().sort()) for name, text in texts.items()}
+    looks = {name: _look(first.get_column(name).alias("")) for name in first.columns}
+    texts = {name: look for name, look in looks.items() if isinstance(look, _TextLook)}
     return Columns(
         names=tuple(names),
-        numeric=tuple(name for name, values in distinct.items() if len(values) > 2),
-        shares=tuple(name for name, values in distinct.items() if _are_shares(values)),
-        binary=tuple(name for name in first.columns if name in binary),
-        missing=frozenset(missing),
-        texts={name: values for name, values in different.items() if len(values) <= _FEW},
-        forms=forms,
+        numeric=tuple(name for name, look in looks.items() if len(look.distinct) > 2),
+        shares=tuple(name for name, look in looks.items() if _are_shares(look.distinct)),
+        binary=tuple(name for name, look in looks.items() if look.is_binary()),
+        missing=frozenset(name for name, look in looks.items() if look.is_missing()),
+        texts={name: look.different for name, look in texts.items() if len(look.different) <= _FEW},
+        forms={name: look.form for name, look in texts.items()},
     )
+
+
+class _Look:
+    """The first rows of a column, and the numbers in them."""
+
+    def __init__(self, column: pl.Series, numbers: pl.Series) -> None:
+        self._column, self._numbers = column, numbers
+        self.distinct = numbers.unique().sort()
+
+    def is_binary(self) -> bool:
+        """Whether the column has two values, which can be labels."""
+        return self._column.dtype == pl.Boolean or self.distinct.to_list() == [0.0, 1.0]
+
+    def is_missing(self) -> bool:
+        """Whether a value is missing, or is no number among numbers."""
+        has_hole = bool(self._column.null_count()) or _lacks(self._column)
+        return has_hole or 0 < len(self._numbers) < len(self._column)
+
+
+class _TextLook(_Look):
+    """The first rows of a column of texts, and how they are written."""
+
+    def __init__(self, column: pl.Series) -> None:
+        self._texts = _texts(column)
+        self.form = _form(self._texts)
+        self.different = tuple(self._texts.unique().sort())
+        super().__init__(column, _numbers(self._texts, self.form))
+
+    def is_binary(self) -> bool:
+        """Whether the texts are two, which can be labels, or true and false."""
+        return super().is_binary() or self.form.kind == "labels" or _is_truth(self._texts)
+
+    def is_missing(self) -> bool:
+        """Whether a text is empty or stands for a missing value."""
+        return super().is_missing() or len(self._texts) < len(self._column) or bool(self.form.nulls)
+
+
+def _look(column: pl.Series) -> _Look:
+    if column.dtype == pl.String:
+        return _TextLook(column)
+    numbers = column.cast(pl.Float64) if column.dtype.is_numeric() else pl.Series([], dtype=pl.Float64)
+    return _Look(column, numbers.drop_nulls().drop_nans())
 
 
 def _form(text: pl.Series) -> Form:
@@ -53,14 +85,10 @@ def _form(text: pl.Series) -> Form:
     return Form(kind="numbers", decimal=DECIMAL if has_point else "", example=text[0])
 
 
-def _numbers(column: pl.Series, form: Form | None) -> pl.Series:
-    """Return the numbers of a column, without missing ones, by its own decimal mark; none if it has texts."""
-    if form is None:
-        values = column.cast(pl.Float64) if column.dtype.is_numeric() else pl.Series([], dtype=pl.Float64)
-        return values.drop_nulls().drop_nans()
+def _numbers(text: pl.Series, form: Form) -> pl.Series:
+    """Return the numbers of texts, without missing ones, by their decimal mark; none if they hold others."""
     if form.kind != "numbers":
         return pl.Series([], dtype=pl.Float64)
-    text = _texts(column)
     text = hundredths(text.str.replace(",", DECIMAL, literal=True) if form.decimal == "," else text)
     return text.cast(pl.Float64, strict=False).drop_nulls().drop_nans()
 

@@ -139,6 +139,39 @@ class RowChecker:
         if batch.footer is not None and self.on_invalid is OnInvalid.ERROR:
             raise refusals.footer(batch.footer, batch.location(batch.frame.height - 1))
         valid = np.ones(batch.frame.height, dtype=np.bool_)
+        roles, rows = self.roles, self._read(batch, valid)
+        # a difference, since the negative of zero would be another zero
+        numbers = {
+            role: 0.0 - values if roles.is_turned(role) else values for role, values in rows.numbers.items()
+        }
+        for role in roles.amounts:
+            self._amounts(batch, roles.numbers[role], numbers[role], rows.weight, valid)
+        self._leave_out_infinite(batch, valid)
+        self._leave_out_short(batch, valid)
+        if roles.classes:
+            self._probabilities(batch, numbers, valid)
+            # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
+            numbers |= {
+                role: np.clip(values, 0, 1) for role, values in numbers.items() if role.startswith(PROBA)
+            }
+        features = self._features(batch, valid)
+        first_row = self.first_row + self.rows
+        invalid = len(valid) - int(np.count_nonzero(valid))
+        self._cut = self._cut or (batch.cut and not valid[-1:].all())
+        self.rows += len(valid)
+        self.invalid += invalid
+        return CheckedRows(
+            rows=replace(rows, numbers=numbers, features=features, valid=valid if invalid else None),
+            raw={
+                feature.name: (batch.column(feature.name), number_column(batch, feature.name))
+                for feature in roles.features
+                if not feature.known
+            },
+            first_row=first_row,
+        )
+
+    def _read(self, batch: Batch, valid: Bools) -> Rows:
+        """Read the columns of all roles; what cannot be read in any of them is refused together."""
         roles, errors = self.roles, list[FormError]()
         numbers, groups = dict[str, Floats](), dict[str, Ints]()
         positive = label_class = weight = None
@@ -158,48 +191,22 @@ class RowChecker:
             weight = self._weights(batch, roles.weight, valid) if roles.weight else None
         if errors:
             raise refusals.joined(errors)
-        # a difference, since the negative of zero would be another zero
-        numbers |= {role: 0.0 - numbers[role] for role in numbers if roles.is_turned(role)}
-        for role in roles.amounts:
-            self._amounts(batch, roles.numbers[role], numbers[role], weight, valid)
-        for feature in roles.features:
+        return Rows(numbers=numbers, positive=positive, label_class=label_class, weight=weight, groups=groups)
+
+    def _leave_out_infinite(self, batch: Batch, valid: Bools) -> None:
+        """Leave out rows with an infinite number in a feature."""
+        for feature in self.roles.features:
             infinite = infinite_numbers(batch.column(feature.name))
             if feature.text is not True and infinite.any():
                 self._note(batch, feature.name, _INFINITE, infinite)
                 valid &= ~infinite
+
+    def _leave_out_short(self, batch: Batch, valid: Bools) -> None:
+        """Leave out rows with fewer fields than the header; those left out already are counted once."""
         if batch.short is not None:
             complete = valid.copy()
             valid &= ~batch.short
             self._note(batch, "", SHORT, complete & batch.short)
-        if roles.classes:
-            self._probabilities(batch, numbers, valid)
-            # probabilities are clipped here once, so that rounding never gives values outside [0, 1]
-            numbers |= {
-                role: np.clip(values, 0, 1) for role, values in numbers.items() if role.startswith(PROBA)
-            }
-        features = self._features(batch, valid)
-        first_row = self.first_row + self.rows
-        invalid = len(valid) - int(np.count_nonzero(valid))
-        self._cut = self._cut or (batch.cut and not valid[-1:].all())
-        self.rows += len(valid)
-        self.invalid += invalid
-        return CheckedRows(
-            rows=Rows(
-                numbers=numbers,
-                positive=positive,
-                label_class=label_class,
-                weight=weight,
-                groups=groups,
-                features=features,
-                valid=valid if invalid else None,
-            ),
-            raw={
-                feature.name: (batch.column(feature.name), number_column(batch, feature.name))
-                for feature in roles.features
-                if not feature.known
-            },
-            first_row=first_row,
-        )
 
     def add(self, other: RowChecker) -> None:
         """Add the problems of the rows that follow, which another checker with the same levels checked.
