@@ -30,7 +30,7 @@ from uqcli.estimates.binning import BINNING_RULES, BINNINGS
 from uqcli.estimates.calibration_error import TESTS
 from uqcli.rules.codec import model_of
 from uqcli.rules.saved import Saved
-from uqcli.shift.report import ESTIMATORS
+from uqcli.shift.parts import ESTIMATORS
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(uqcli.__file__).parent

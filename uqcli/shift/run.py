@@ -40,6 +40,7 @@ from uqcli.shift.estimators import (
 )
 from uqcli.shift.mixture import MixtureTest, UnitCounts, UnitRows, mixture_of, same_shares_between_units
 from uqcli.shift.options import ShiftRequest
+from uqcli.shift.parts import Files, failed_draws, frequencies, mixture, unweighted, weighted
 from uqcli.shift.report import ShiftReport
 from uqcli.shift.rule import ShiftArtifact, ShiftParameters
 
@@ -98,16 +99,24 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     source = _read(data)
     _require_same_classes(source, target, request)
     evidence = _evidence(source, target, request)
+    files, tests = _files(source, target, request), _tests(source, target, request)
+    parts = [files.part(), frequencies(files, tests[0]), mixture(files, tests[1])]
     try:
         weights = evidence.estimate()
     except InfeasibleError as failure:
-        report = replace(_report(source, target, request, None, []), failure=str(failure))
+        parts.append(unweighted(str(failure)))
+        report = ShiftReport(source=source.input_summary, parameters=files.parameters, parts=parts)
         return Result(report=report, artifact=None, failure=failure)
     draws = _draws(evidence, weights, _replicates(source, target, request), request)
-    report = _report(source, target, request, weights, draws)
+    files = replace(files, parameters=_parameters(request, len(draws)))
+    artifact = _artifact(files, source.input_summary, weights, draws, tests)
+    failed = sum(draw is None for draw in draws)
+    parts += weighted(files, artifact, weights, tests[0])
+    parts += failed_draws(files, failed, has_intervals=artifact.interval is not None)
+    report = ShiftReport(source=source.input_summary, parameters=files.parameters, parts=parts)
     for sentence in report.cautions():
         doubt(sentence)
-    return Result(report=report, artifact=report.artifact)
+    return Result(report=report, artifact=artifact)
 
 
 def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
@@ -236,37 +245,28 @@ def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> li
     ]
 
 
-def _report(
-    source: _Side,
-    target: _Side | None,
-    request: ShiftRequest,
-    weights: ClassWeights | None,
-    draws: Sequence[Draw | None],
-) -> ShiftReport:
-    no_shift = mixture = MixtureTest(p_value=None, reason="there are no new rows")
-    if target is not None:
-        by_unit = (request.day or request.cluster) is not None
-        no_shift = _no_shift(source, target, by_unit=by_unit)
-        mixture = mixture_of(source.rows, target.rows, by_unit=by_unit)
-    report = ShiftReport(
-        source=source.input_summary,
+def _files(source: _Side, target: _Side | None, request: ShiftRequest) -> Files:
+    confidence = request.resampling.confidence
+    return Files(
+        rows=source.input_summary.rows,
+        target_rows=0 if target is None else target.input_summary.rows,
         classes=source.classes,
         source_shares=[
-            proportion_estimate(label, source.size, request.resampling.confidence)
-            for label in source.class_counts.tolist()
+            proportion_estimate(label, source.size, confidence) for label in source.class_counts.tolist()
         ],
-        failed_draws=sum(draw is None for draw in draws),
-        target_rows=0 if target is None else target.input_summary.rows,
-        parameters=_parameters(request, len(draws)),
-        artifact=None,
-        weights=weights,
-        no_shift=no_shift,
-        mixture=mixture,
-        confidence=request.resampling.confidence,
+        parameters=_parameters(request, 0),
         calibration=_calibration_error(source, request.estimator),
-        failure=None,
+        confidence=confidence,
     )
-    return report if weights is None else replace(report, artifact=_artifact(report, weights, draws, request))
+
+
+def _tests(source: _Side, target: _Side | None, request: ShiftRequest) -> tuple[MixtureTest, MixtureTest]:
+    """Test whether the predicted classes are as frequent in the target, and whether it is a mixture."""
+    if target is None:
+        untested = MixtureTest(p_value=None, reason="there are no new rows")
+        return untested, untested
+    by_unit = bool(request.day or request.cluster)
+    return _no_shift(source, target, by_unit=by_unit), mixture_of(source.rows, target.rows, by_unit=by_unit)
 
 
 def _no_shift(source: _Side, target: _Side, *, by_unit: bool) -> MixtureTest:
@@ -297,28 +297,33 @@ def _parameters(request: ShiftRequest, replicates: int) -> ShiftParameters:
 
 
 def _artifact(
-    report: ShiftReport, class_weights: ClassWeights, draws: Sequence[Draw | None], request: ShiftRequest
+    files: Files,
+    source: Source,
+    class_weights: ClassWeights,
+    draws: Sequence[Draw | None],
+    tests: tuple[MixtureTest, MixtureTest],
 ) -> ShiftArtifact:
-    prior = np.array([share.value for share in report.source_shares])
-    weight_draws = [draw and draw[0] for draw in draws]
-    interval = intervals_of_weights(weight_draws, request.resampling.confidence)
-    prior_intervals = intervals_of_priors([draw and draw[1] for draw in draws], request.resampling.confidence)
+    prior = np.array([share.value for share in files.source_shares])
+    weight_draws, estimator = [draw and draw[0] for draw in draws], files.parameters.estimator
+    interval = intervals_of_weights(weight_draws, files.confidence)
+    prior_intervals = intervals_of_priors([draw and draw[1] for draw in draws], files.confidence)
+    no_shift, is_mixture = tests
     return ShiftArtifact(
         kind=ArtifactKind.SHIFT,
-        source=report.source,
-        parameters=report.parameters,
-        estimator=request.estimator,
-        classes=list(report.classes),
+        source=source,
+        parameters=files.parameters,
+        estimator=estimator,
+        classes=list(files.classes),
         weights=class_weights.weights.tolist(),
         source_prior=prior.tolist(),
         target_prior=(class_weights.weights * prior).tolist(),
         interval=interval,
-        shift_p=report.no_shift.p_value,
-        mixture_p=report.mixture.p_value,
+        shift_p=no_shift.p_value,
+        mixture_p=is_mixture.p_value,
         draws=None
         if interval is None
         else [weight.tolist() for weight in weight_draws if weight is not None],
-        target_interval=None if request.estimator is ShiftEstimator.KNOWN else prior_intervals,
+        target_interval=None if estimator is ShiftEstimator.KNOWN else prior_intervals,
     )
 
 
