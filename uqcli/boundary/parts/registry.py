@@ -1,4 +1,7 @@
-"""The parts of an outcome, made of what a search found. This module alone knows all of them."""
+"""The parts of an outcome, made of what a search found. This module alone knows all of them.
+
+Those of features that few runs have are imported where they are made: a small job starts without them.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,6 @@ from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.expected import OPTIMISM_CORRECTED, expected_metrics
 from uqcli.boundary.operating_points import settings_of
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.parts.algorithms import AllAlgorithms
 from uqcli.boundary.parts.beside import (
     ThresholdBeside,
     ThresholdInstead,
@@ -29,29 +31,9 @@ from uqcli.boundary.parts.beside import (
     reaches_more,
     same_bounds,
 )
-from uqcli.boundary.parts.capacity import ExpectedShare, ShareLimit, file_limit
-from uqcli.boundary.parts.certificate import (
-    Certificate,
-    GroupCertificates,
-    NoCertificate,
-    NoGroupCertificate,
-    cost_of_guarantee,
-)
 from uqcli.boundary.parts.expectation import Expectation, few_alerts, just_met, likely_missed, unestimated
 from uqcli.boundary.parts.found import FoundRule, RaisedScores
 from uqcli.boundary.parts.grid import Grid, RankedGrid, empty_bins, order_of
-from uqcli.boundary.parts.groups import GroupRules
-from uqcli.boundary.parts.infeasible import BoundOutOfReach, NoRule, OutOfReach
-from uqcli.boundary.parts.rows import (
-    CountedUnits,
-    DependentRows,
-    UnlabelledRows,
-    alike,
-    few_units,
-    no_ranges,
-    ranges_missing,
-)
-from uqcli.boundary.parts.target import Review, TargetPriors, no_review, value_of
 from uqcli.boundary.parts.uncertainty import Comparisons, NoUncertainty, TriedBins, other_direction
 from uqcli.boundary.search.algorithms import Optimum
 from uqcli.boundary.search.cross_validation import BinsTried
@@ -68,13 +50,19 @@ def parts_of_rows(calibration: Calibration, *, lacks_uncertainty: bool) -> Parts
     """Return the parts of how the calibration rows were drawn, and of what they lack."""
     parts: Parts = [NoUncertainty()] if lacks_uncertainty else []
     unit, columns = calibration.source.dependence, calibration.source.columns
-    return parts if unit is None else [*parts, DependentRows(unit=unit, column=columns[unit])]
+    if unit is not None:
+        from uqcli.boundary.parts.rows import DependentRows
+
+        parts.append(DependentRows(unit=unit, column=columns[unit]))
+    return parts
 
 
 def parts_of_search(calibration: Calibration, chosen: Candidate, candidates: Sequence[Candidate]) -> Parts:
     """Return the parts of the algorithms that were run."""
     parts: Parts = []
     if calibration.parameters.algorithm is AlgorithmChoice.ALL:
+        from uqcli.boundary.parts.algorithms import AllAlgorithms
+
         parts.append(AllAlgorithms(candidates=candidates, constraint=calibration.constraint))
     if chosen.recalibration is not None:
         parts.append(RaisedScores(recalibration=chosen.recalibration))
@@ -158,6 +146,8 @@ def parts_of_found(calibration: Calibration, chosen: Candidate, limit: ReviewLim
         FoundRule(boundary=boundary, algorithm=chosen.algorithm, constraint=calibration.constraint)
     ]
     if limit is not None and boundary.review_thresholds is not None:
+        from uqcli.boundary.parts.target import Review
+
         parts.append(Review(limit=limit, boundary=boundary, lowest=boundary.review_thresholds))
     return parts
 
@@ -199,21 +189,23 @@ def parts_of_limit(
     calibration: Calibration, boundary: FittedBoundary, *, orders_rows: bool, dependent: bool
 ) -> Parts:
     """Return the part of a limit of alerts; none without one."""
-    rows, selected = calibration.rows, boundary.fit.selected
-    parts: Parts = []
-    for bound in calibration.constraint.alert_limits[:1]:
-        if bound.is_share:
-            kind = ShareLimit if dependent else ExpectedShare
-            parts.append(kind(rows=rows, selected=selected, orders_rows=orders_rows))
-        else:
-            parts.append(file_limit(rows, orders_rows=orders_rows))
-    return parts
+    limits, rows = calibration.constraint.alert_limits, calibration.rows
+    if not limits:
+        return []
+    from uqcli.boundary.parts.capacity import ExpectedShare, ShareLimit, file_limit
+
+    if not limits[0].is_share:
+        return [file_limit(rows, orders_rows=orders_rows)]
+    kind = ShareLimit if dependent else ExpectedShare
+    return [kind(rows=rows, selected=boundary.fit.selected, orders_rows=orders_rows)]
 
 
 def parts_of_units(
     calibration: Calibration, chosen: Candidate, numbers: Mapping[str, int], groups: int = 0
 ) -> Parts:
     """Return the part of a rule on dependent rows, with the numbers of their clusters or days."""
+    from uqcli.boundary.parts.rows import CountedUnits, few_units, no_ranges, ranges_missing
+
     unit, expected = calibration.source.dependence or "cluster", chosen.expected
     missing = no_ranges(unit) if expected is None else ranges_missing(chosen.algorithm, groups)
     return [
@@ -231,6 +223,8 @@ def parts_of_target(class_weights: BinaryWeights | None, boundary: FittedBoundar
     """Return the part of the class priors of other data; none without them."""
     if class_weights is None:
         return []
+    from uqcli.boundary.parts.target import TargetPriors
+
     precision = None if boundary is None else class_weights.precision(boundary.fit.precision)
     return [TargetPriors(weights=class_weights, precision=precision)]
 
@@ -243,6 +237,8 @@ def parts_of_value(
     worth = constraint.value_of(boundary.fit)
     if not worth:
         return []
+    from uqcli.boundary.parts.target import value_of
+
     single = None if score_only is None else score_only.boundary
     other = {} if single is None else constraint.value_of(single.fit)
     beside = f" (one threshold: {rounded_money(other['value'] or 0.0)})" if other else ""
@@ -299,6 +295,9 @@ def parts_of_nothing(
     remedy: str = "",
 ) -> Parts:
     """Return the parts of a search that found no rule; ``remedy`` lists the bounds that can be met."""
+    from uqcli.boundary.parts.infeasible import BoundOutOfReach, NoRule, OutOfReach
+    from uqcli.boundary.parts.target import no_review
+
     constraint, algorithm, closest = calibration.constraint, chosen.algorithm, chosen.closest
     nothing = NoRule(algorithm=algorithm, constraint=constraint)
     missed = ""
@@ -329,6 +328,8 @@ def parts_of_groups(
     rest: Confusion[int],
 ) -> Parts:
     """Return the part of the rules of groups (see ``GroupRules``)."""
+    from uqcli.boundary.parts.groups import GroupRules
+
     return [
         GroupRules(
             by=request.by or "",
@@ -345,6 +346,8 @@ def parts_of_groups(
 
 def parts_of_certificate(outcome: Certification, boundary: FittedBoundary) -> Parts:
     """Return the parts of a certified boundary."""
+    from uqcli.boundary.parts.certificate import Certificate, cost_of_guarantee
+
     (certificate,) = outcome.certificates
     part = Certificate(delta=outcome.delta, certificate=certificate, boundary=boundary)
     if outcome.uncertified is None:
@@ -354,12 +357,16 @@ def parts_of_certificate(outcome: Certification, boundary: FittedBoundary) -> Pa
 
 def parts_of_group_certificates(outcome: Certification) -> Parts:
     """Return the part of the certificates of several groups."""
+    from uqcli.boundary.parts.certificate import GroupCertificates
+
     groups = outcome.groups or 0
     return [GroupCertificates(delta=outcome.delta, certificates=outcome.certificates, groups=groups)]
 
 
 def parts_of_failure(outcome: Certification) -> Parts:
     """Return the part of a certification that failed."""
+    from uqcli.boundary.parts.certificate import NoCertificate, NoGroupCertificate
+
     if outcome.failed is None:
         return []
     kind = NoCertificate if outcome.groups is None else NoGroupCertificate
@@ -377,11 +384,17 @@ def parts_of_failure(outcome: Certification) -> Parts:
 
 def parts_of_alike(rows: AlikeRows | None) -> Parts:
     """Return the part of rows that are alike though taken as independent; none if there are none."""
-    return [] if rows is None else [alike(rows)]
+    if rows is None:
+        return []
+    from uqcli.boundary.parts.rows import alike
+
+    return [alike(rows)]
 
 
 def parts_of_unlabelled(selected: int, rows: int) -> BoundaryPart:
     """Return the part of the flagged rows, and the rows, with those that have no label."""
+    from uqcli.boundary.parts.rows import UnlabelledRows
+
     return UnlabelledRows(selected=selected, rows=rows)
 
 
