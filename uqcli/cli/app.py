@@ -149,7 +149,7 @@ def _with_schema(words: list[str]) -> list[str]:
     others = [place for place, word in enumerate(words) if not word.startswith("-")]
     for place in (*kinds, *others)[:1]:
         words.insert(place, "--schema")
-    return ["show", *words]
+    return ["show", *(words or ["--schema"])]
 
 
 def _names_data(word: str) -> bool:
