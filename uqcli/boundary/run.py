@@ -238,7 +238,7 @@ def _find_boundary(
     calibration_set = calibration_set or _read_calibration_set(request, constraint)
     if isinstance(calibration_set, CalibrationRows) and calibration_set.lacks_uncertainty:
         request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
-    best, candidates, unsaved = _searched(request, calibration_set, constraint, gains)
+    best, candidates, unsaved = _search(request, calibration_set, constraint, gains)
     best, counts = _over_clusters(best, calibration_set, request.units)
     if request.curve is not None:
         _write_curve(request, request.curve, calibration_set, best, class_weights)
@@ -289,7 +289,7 @@ def _find_boundary(
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=best.expected)
 
 
-def _searched(
+def _search(
     request: BoundaryRequest,
     calibration_set: CalibrationSet,
     constraint: Constraint,
