@@ -25,6 +25,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import (
     CrossFittedLosses,
     ScoreFolds,
+    can_be_split,
     deal_rows,
     folds_from,
     folds_of,
@@ -127,9 +128,8 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
     if not options.trees:
         return fit_groups(_corrected(rows, options), options)
     if tree_rows is None:
-        if units_of(rows, options.cluster) == 1:
-            tree_rows = rows  # nothing to split
-        else:
+        tree_rows = rows
+        if can_be_split(rows, options.cluster):
             halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
             tree_rows, rows = (rows.reweighted(half) for half in halves)
     columns, trees = _learn(tree_rows, options)
@@ -157,13 +157,12 @@ def _learn(rows: Rows, options: CalibrationOptions) -> tuple[Sequence[FeatureCol
     return matrix.columns, [learn_auc_tree(log_odds_rows, matrix, options)]
 
 
-def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows | None:
-    """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
+def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows:
+    """Cross-validate: calibrate each row by a map fitted without it.
 
-    The rows are pooled and sorted; they are split into at most five folds after a random permutation.
+    The rows are pooled and sorted; they are split into at most five folds after a random permutation. There
+    are at least two rows, or clusters (see ``can_be_split``).
     """
-    if units_of(rows, options.cluster) < 2:
-        return None
     weight = rows.weights()
 
     def held_out(fold: Ints) -> PairedRows:
@@ -430,7 +429,6 @@ def _simplest(
 
 def _held_out_losses(options: CalibrationOptions, rows: Rows, tree_rows: Rows | None) -> CrossFittedLosses:
     held_out = cross_validated(rows, options, tree_rows)
-    assert held_out is not None  # there are rows for all folds
     if_positive, if_negative = log_losses(held_out.after)
     return CrossFittedLosses(
         loss=np.where(held_out.rows.labels, if_positive, if_negative), count=held_out.rows.weights()

@@ -205,9 +205,9 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         return False
 
     @property
-    def largest_error(self) -> float | None:
-        """Simultaneous bound on its error over all bins; None without one."""
-        return None
+    def largest_error(self) -> float:
+        """Simultaneous bound on its error over all bins; infinite without one."""
+        return math.inf
 
     def steps(self) -> Sequence[float]:
         """List values that it predicts, with the smallest and the largest; empty if these are not known."""
