@@ -59,8 +59,7 @@ class FittedCalibration:
     @property
     def method(self) -> CalibrationMethod:
         """Method of the map."""
-        assert self.options.method is not None  # chosen before
-        return self.options.method
+        return self.options.chosen_method
 
     def predict(self, rows: Rows) -> Calibrated:
         """Calibrate rows."""
@@ -83,8 +82,8 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
     Trees are learned from the separate ``tree_rows``; None to split the rows in halves.
     """
     options.check()
-    if options.method is not None and options.method in ROW_FITS:
-        fitted = ROW_FITS[options.method](rows, options, tree_rows)
+    if options.chosen_method in ROW_FITS:
+        fitted = ROW_FITS[options.chosen_method](rows, options, tree_rows)
         return FittedCalibration(map=fitted, options=options)
     return _fitted(rows.counts(options.scale.corrected(rows.score)), options)
 
@@ -102,8 +101,7 @@ def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibrati
 
 def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> Fit:
     """Fit a map of the score alone to counts of corrected scores."""
-    assert options.method is not None  # chosen before
-    return SCORE_FITS[options.method](counts, options)
+    return SCORE_FITS[options.chosen_method](counts, options)
 
 
 SCORE_FITS: Mapping[CalibrationMethod, Callable[[ValueCounts, CalibrationOptions], Fit]] = {
@@ -211,11 +209,10 @@ def _calibrated_tree(
         node = nodes[node_index]
         counts = rows.counts(rows.score, np.isin(leaf, _leaves_below(nodes, node_index)))
         part = _part(rule_of(path, columns), counts, options, parent_map)
-        if node.leaf is not None:
-            leaves[node.leaf] = part
-        elif node.left is not None and node.right is not None:
-            visit(node.left, [*path, (node, True)], part.calibration)
-            visit(node.right, [*path, (node, False)], part.calibration)
+        if node.is_leaf:
+            leaves[node.leaf or 0] = part
+        for child, is_left in zip(node.children, (True, False), strict=False):
+            visit(child, [*path, (node, is_left)], part.calibration)
 
     overall_map = _fit(rows.counts(rows.score), options)
     visit(0, [], overall_map)
@@ -224,11 +221,9 @@ def _calibrated_tree(
 
 def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
     node = nodes[node_index]
-    if node.leaf is not None:
-        return [node.leaf]
-    return [
-        leaf for child in (node.left, node.right) if child is not None for leaf in _leaves_below(nodes, child)
-    ]
+    if node.is_leaf:
+        return [node.leaf or 0]
+    return [leaf for child in node.children for leaf in _leaves_below(nodes, child)]
 
 
 def _part(rule: str, counts: ValueCounts, options: CalibrationOptions, larger: ScoreMap) -> Leaf:
