@@ -1,5 +1,7 @@
 """Tests of saved calibration maps: contradictions, parts and formulas."""
 
+import math
+
 import numpy as np
 import pytest
 from msgspec.structs import replace
@@ -71,7 +73,7 @@ def test_maps_state_their_features_leaves_and_errors():
     assert [saved_map.has_leaves for saved_map in MAPS] == [False] * 6 + [True, True]
     assert not replace(TREES, combine="sequence").has_leaves
     assert not replace(TREES, trees=TREES.trees * 2).has_leaves
-    assert [saved_map.largest_error for saved_map in MAPS] == [None] * 3 + [0.25] + [None] * 4
+    assert [saved_map.largest_error for saved_map in MAPS] == [math.inf] * 3 + [0.25] + [math.inf] * 4
     assert LOGISTIC.methods == {CalibrationMethod.PLATT, CalibrationMethod.TEMPERATURE}
 
 

@@ -25,6 +25,7 @@ from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.folds import (
     CrossFittedLosses,
     ScoreFolds,
+    can_be_split,
     deal_rows,
     folds_from,
     folds_of,
@@ -58,8 +59,7 @@ class FittedCalibration:
     @property
     def method(self) -> CalibrationMethod:
         """Method of the map."""
-        assert self.options.method is not None  # chosen before
-        return self.options.method
+        return self.options.chosen_method
 
     def predict(self, rows: Rows) -> Calibrated:
         """Calibrate rows."""
@@ -82,8 +82,8 @@ def fit(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None = None) 
     Trees are learned from the separate ``tree_rows``; None to split the rows in halves.
     """
     options.check()
-    if options.method is not None and options.method in ROW_FITS:
-        fitted = ROW_FITS[options.method](rows, options, tree_rows)
+    if options.chosen_method in ROW_FITS:
+        fitted = ROW_FITS[options.chosen_method](rows, options, tree_rows)
         return FittedCalibration(map=fitted, options=options)
     return _fitted(rows.counts(options.scale.corrected(rows.score)), options)
 
@@ -101,8 +101,7 @@ def _fitted(counts: ValueCounts, options: CalibrationOptions) -> FittedCalibrati
 
 def fit_scores(counts: ValueCounts, options: CalibrationOptions) -> Fit:
     """Fit a map of the score alone to counts of corrected scores."""
-    assert options.method is not None  # chosen before
-    return SCORE_FITS[options.method](counts, options)
+    return SCORE_FITS[options.chosen_method](counts, options)
 
 
 SCORE_FITS: Mapping[CalibrationMethod, Callable[[ValueCounts, CalibrationOptions], Fit]] = {
@@ -127,9 +126,8 @@ def _heterogeneous(rows: Rows, options: CalibrationOptions, tree_rows: Rows | No
     if not options.trees:
         return fit_groups(_corrected(rows, options), options)
     if tree_rows is None:
-        if units_of(rows, options.cluster) == 1:
-            tree_rows = rows  # nothing to split
-        else:
+        tree_rows = rows
+        if can_be_split(rows, options.cluster):
             halves = deal_rows(rows, 2, generator(options.seed, Purpose.SPLIT, 0), options.cluster)
             tree_rows, rows = (rows.reweighted(half) for half in halves)
     columns, trees = _learn(tree_rows, options)
@@ -157,13 +155,12 @@ def _learn(rows: Rows, options: CalibrationOptions) -> tuple[Sequence[FeatureCol
     return matrix.columns, [learn_auc_tree(log_odds_rows, matrix, options)]
 
 
-def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows | None:
-    """Cross-validate: calibrate each row by a map fitted without it; None with a single row or cluster.
+def cross_validated(rows: Rows, options: CalibrationOptions, tree_rows: Rows | None) -> PairedRows:
+    """Cross-validate: calibrate each row by a map fitted without it.
 
-    The rows are pooled and sorted; they are split into at most five folds after a random permutation.
+    The rows are pooled and sorted; they are split into at most five folds after a random permutation. There
+    are at least two rows, or clusters (see ``can_be_split``).
     """
-    if units_of(rows, options.cluster) < 2:
-        return None
     weight = rows.weights()
 
     def held_out(fold: Ints) -> PairedRows:
@@ -212,11 +209,10 @@ def _calibrated_tree(
         node = nodes[node_index]
         counts = rows.counts(rows.score, np.isin(leaf, _leaves_below(nodes, node_index)))
         part = _part(rule_of(path, columns), counts, options, parent_map)
-        if node.leaf is not None:
-            leaves[node.leaf] = part
-        elif node.left is not None and node.right is not None:
-            visit(node.left, [*path, (node, True)], part.calibration)
-            visit(node.right, [*path, (node, False)], part.calibration)
+        if node.is_leaf:
+            leaves[node.leaf or 0] = part
+        for child, is_left in zip(node.children, (True, False), strict=False):
+            visit(child, [*path, (node, is_left)], part.calibration)
 
     overall_map = _fit(rows.counts(rows.score), options)
     visit(0, [], overall_map)
@@ -225,11 +221,9 @@ def _calibrated_tree(
 
 def _leaves_below(nodes: Sequence[Node], node_index: int) -> list[int]:
     node = nodes[node_index]
-    if node.leaf is not None:
-        return [node.leaf]
-    return [
-        leaf for child in (node.left, node.right) if child is not None for leaf in _leaves_below(nodes, child)
-    ]
+    if node.is_leaf:
+        return [node.leaf or 0]
+    return [leaf for child in node.children for leaf in _leaves_below(nodes, child)]
 
 
 def _part(rule: str, counts: ValueCounts, options: CalibrationOptions, larger: ScoreMap) -> Leaf:
@@ -430,7 +424,6 @@ def _simplest(
 
 def _held_out_losses(options: CalibrationOptions, rows: Rows, tree_rows: Rows | None) -> CrossFittedLosses:
     held_out = cross_validated(rows, options, tree_rows)
-    assert held_out is not None  # there are rows for all folds
     if_positive, if_negative = log_losses(held_out.after)
     return CrossFittedLosses(
         loss=np.where(held_out.rows.labels, if_positive, if_negative), count=held_out.rows.weights()

@@ -59,6 +59,12 @@ class CalibrationOptions:
     cluster: str | None = None
 
     @property
+    def chosen_method(self) -> CalibrationMethod:
+        """Method of a fit, which was given or chosen before."""
+        assert self.method is not None
+        return self.method
+
+    @property
     def rows_of_leaf(self) -> int:
         """Rows below which a leaf uses a larger part's map."""
         return defaults.MIN_LEAF if self.min_leaf is None else self.min_leaf

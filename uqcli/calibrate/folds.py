@@ -77,6 +77,11 @@ def units_of(rows: Rows, cluster: str | None) -> int:
     return rows.size if cluster is None else len(distinct_numbers(rows.groups[cluster]))
 
 
+def can_be_split(rows: Rows, cluster: str | None) -> bool:
+    """Whether some rows, or clusters, can be left out of a fit."""
+    return units_of(rows, cluster) > 1
+
+
 def deal_rows(rows: Rows, parts: int, random: np.random.Generator, cluster: str | None = None) -> Ints:
     """Split pooled rows as ``split_into_folds`` does, but keep copies together unless a fold would be empty.
 

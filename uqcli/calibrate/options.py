@@ -127,20 +127,11 @@ class CalibrateRequest:
     parts: PartOptions = PartOptions()
     resampling: OptionalResampling = OptionalResampling()
 
-    def plan(self, measured_rows: int | None) -> ResamplingOptions:
-        """Plan intervals if requested, or by default for few rows; ``measured_rows`` None means no rows."""
+    def plan(self, measured_rows: int) -> ResamplingOptions:
+        """Plan intervals if requested, or by default if there are rows to measure on, and not many."""
         replicates = self.resampling.bootstrap
         if replicates is None:
-            is_small = measured_rows is not None and measured_rows <= defaults.BOOTSTRAP_ROWS
-            replicates = defaults.BOOTSTRAP if is_small else 0
+            replicates = defaults.BOOTSTRAP if 0 < measured_rows <= defaults.BOOTSTRAP_ROWS else 0
         return ResamplingOptions(
             bootstrap=replicates, seed=self.calibration.seed, confidence=self.resampling.confidence
         )
-
-    def unmeasured(self, plan: ResamplingOptions, *, measured: bool) -> list[str]:
-        """Return the reason why there is no before and after, or no interval."""
-        if not measured:
-            return ["One row is too few to measure on: no before and after."]
-        if self.resampling.bootstrap is None and not plan.bootstrap:
-            return [f"No intervals above {defaults.BOOTSTRAP_ROWS:,} rows; ask for them with --bootstrap."]
-        return []

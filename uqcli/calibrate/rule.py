@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Self
 
@@ -20,6 +18,7 @@ from uqcli.base.rows import Rows
 from uqcli.base.wording import count
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.maps.base import BaseClassMap, BaseScoreMap, Calibrated, Interval
+from uqcli.calibrate.priors import SourcePriors, TargetPriors
 from uqcli.calibrate.scale import Scale
 from uqcli.engines.probabilities import probabilities, require_probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
@@ -63,13 +62,13 @@ class CalibratorParameters(msgspec.Struct, frozen=True, kw_only=True):
 
         Columns are features, or columns of the partition.
         """
-        assert options.method is not None
-        is_heterogeneous = options.method is CalibrationMethod.HETEROGENEOUS
+        method = options.chosen_method
+        is_heterogeneous = method is CalibrationMethod.HETEROGENEOUS
         learns_trees = is_heterogeneous and options.trees
         return cls(
-            method=options.method,
-            n_bins=options.n_bins if options.method is CalibrationMethod.HISTOGRAM else None,
-            uncertainty_bins=options.uncertainty_bins if options.method is CalibrationMethod.MIST else None,
+            method=method,
+            n_bins=options.n_bins if method is CalibrationMethod.HISTOGRAM else None,
+            uncertainty_bins=options.uncertainty_bins if method is CalibrationMethod.MIST else None,
             features=list(columns) if learns_trees else None,
             partition=list(columns) if is_heterogeneous and not learns_trees else None,
             partitioner=options.partitioner if learns_trees else None,
@@ -150,16 +149,19 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return self.calibration.needs_uncertainty
 
     @property
+    def priors(self) -> SourcePriors:
+        """Class priors that it is for."""
+        return SourcePriors() if self.weights is None else TargetPriors(weights=self.weights)
+
+    @property
     def scale(self) -> Scale:
         """Scale on which scores are read."""
         return Scale(real=self.logit, undersampled=self.undersampled)
 
     def contradiction(self) -> str:
         """See Saved."""
-        if self.weights is not None and not all(0 < weight < math.inf for weight in self.weights):
-            return "a class weight is not finite and above 0"
-        if self.weights is not None and len(self.weights) != (len(self.class_names) or 2):
-            return "its class weights are not one for each class"
+        if contradiction := self.priors.contradiction(len(self.class_names) or 2):
+            return contradiction
         if len(set(self.class_names)) < len(self.class_names):
             return "a class is named twice"
         if isinstance(self.calibration, BaseClassMap) != bool(self.class_names):
@@ -193,8 +195,8 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return tuple(
             FeatureRequest(
                 name=column.name,
-                text=column.levels is not None,
-                levels=None if column.levels is None else tuple(column.levels),
+                text=column.is_text,
+                levels=tuple(column.levels or ()) if column.is_text else None,
             )
             for column in self.calibration.features
         )
@@ -210,15 +212,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         features = {name: feature.value for name, feature in rows.features.items()}
         corrected = self.scale.corrected(rows.score)
         calibrated = self.calibration_of_rows.predict(corrected, self.scale, rows.uncertainty, features)
-        if self.weights is None:
-            return calibrated
-        negative, positive = self.weights
-        in_target = partial(Scale.in_target, weights=(negative, positive))
-        interval = None
-        if calibrated.interval is not None:
-            low, high = calibrated.interval
-            interval = in_target(low), in_target(high)
-        return replace(calibrated, probability=in_target(calibrated.probability), interval=interval)
+        return calibrated.mapped(self.priors.of_score)
 
     @property
     def calibration_of_classes(self) -> ClassMap:
@@ -227,53 +221,30 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         return self.calibration
 
     def calibrated_classes(self, probability: Matrix) -> Matrix:
-        """Compute probabilities of shape (n, C), in the target data if there are weights [LS Prop. 1]."""
-        calibrated = self.calibration_of_classes.probabilities(probability)
-        if self.weights is None:
-            return calibrated
-        weighted = calibrated * np.array(self.weights)
-        shares: Matrix = weighted / weighted.sum(axis=1, keepdims=True)
-        return shares
+        """Compute probabilities of shape (n, C), in the target data if there are weights."""
+        return self.priors.of_classes(self.calibration_of_classes.probabilities(probability))
 
     def intervals_of_classes(self, probability: Matrix) -> Interval:
-        """Compute the intervals of all classes, shape (n, C) each; each class is one against the rest.
-
-        In the target data the weight of the rest is the mean weight of the other classes.
-        """
-        interval = self.calibration_of_classes.intervals(probability)
-        if self.weights is None:
-            return interval
-        calibrated, weights = self.calibration_of_classes.probabilities(probability), np.array(self.weights)
-        rest = _sums_of_others(calibrated * weights) / np.maximum(
-            _sums_of_others(calibrated), np.finfo(float).tiny
-        )
-        low, high = (weights * end / (weights * end + rest * (1 - end)) for end in interval)
-        return low, high
+        """Compute the intervals of all classes, shape (n, C) each; each class is one against the rest."""
+        return self.priors.intervals(self.calibration_of_classes, probability)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: the calibrated probabilities, and the leaf if the map has one partition."""
         if self.class_names:
             return self._adds_classes(roles, new_columns)
-        calibrated, leaf = f"{new_columns.prefix}calibrated", f"{new_columns.prefix}leaf"
-        column = roles.numbers["score"]
-        low, high = f"{calibrated}_low", f"{calibrated}_high"
-        types: dict[str, ColumnType] = {calibrated: "float64"}
+        column, prefix = roles.numbers["score"], new_columns.prefix
+        types: dict[str, ColumnType] = {f"{prefix}calibrated": "float64"}
         if self.calibration.has_interval:
-            types |= {low: "float64", high: "float64"}
+            types |= {f"{prefix}calibrated_low": "float64", f"{prefix}calibrated_high": "float64"}
         if self.calibration.has_leaves:
-            types[leaf] = "int64"
+            types[f"{prefix}leaf"] = "int64"
 
         def compute(rows: Rows) -> dict[str, Ints | Floats]:
             score = rows.filled(rows.score, 0.5)
             if not self.logit:
                 require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
-            output = self.calibrated(rows.scored(score))
-            added: dict[str, Ints | Floats] = {calibrated: output.probability}
-            if output.interval is not None:
-                added[low], added[high] = output.interval
-            if output.leaf is not None:
-                added[leaf] = output.leaf
-            return added
+            columns = self.calibrated(rows.scored(score)).columns()
+            return {f"{prefix}{name}": values for name, values in columns.items()}
 
         return AddedColumns(types=types, compute=compute)
 
@@ -298,7 +269,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             return self._formula_of_classes()
         score, scale, calibration = Column(name=self.columns["score"]), self.scale, self.calibration_of_rows
         features = tuple(
-            Column(name=feature.name, kind="number" if feature.levels is None else "text")
+            Column(name=feature.name, kind="text" if feature.is_text else "number")
             for feature in calibration.features
         )
         uncertainty = self.exported_uncertainty()
@@ -308,10 +279,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
             lambda corrected: calibration.exported(corrected, scale, uncertainty),
             "corrected",
         )
-        if self.weights is not None:
-            negative, positive = self.weights
-            probability = scale.exported_in_target(probability, (negative, positive))
-        outputs = [Output(name="calibrated", kind="double", value=probability)]
+        outputs = [Output(name="calibrated", kind="double", value=self.priors.exported(probability))]
         if calibration.has_interval:
             outputs += self._exported_interval(score)
         if calibration.has_leaves:
@@ -328,14 +296,11 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
     def _exported_interval(self, score: Column) -> list[Output]:
         calibration = self.calibration_of_rows
         assert isinstance(calibration, BaseScoreMap)
-        outputs = []
-        for name, end in (("calibrated_low", 0), ("calibrated_high", 1)):
-            value = calibration.exported_interval(self.scale.exported_corrected(score))[end]
-            if self.weights is not None:
-                negative, positive = self.weights
-                value = self.scale.exported_in_target(value, (negative, positive))
-            outputs.append(Output(name=name, kind="double", value=value))
-        return outputs
+        ends = calibration.exported_interval(self.scale.exported_corrected(score))
+        return [
+            Output(name=name, kind="double", value=self.priors.exported(end))
+            for name, end in zip(("calibrated_low", "calibrated_high"), ends, strict=True)
+        ]
 
     def _formula_of_classes(self) -> Formula:
         """Return one output for each class, then the ends of its interval if there are intervals."""
@@ -377,16 +342,7 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         ]
         if self.undersampled > 1:
             notes.insert(0, f"Odds are first divided by {self.undersampled:g}, for undersampled negatives.")
-        if self.class_names and self.weights is not None:
-            notes.append(
-                "Then corrected for target data: each class's probability is multiplied by its weight."
-            )
-        elif self.weights is not None:
-            negative, positive = self.weights
-            notes.append(
-                f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
-                f"data: the odds are then multiplied by {positive / negative:.4g}."
-            )
+        notes += self.priors.about(by_class=bool(self.class_names))
         return Document(title=f"Calibrator ({self.method})", tables=self.tables(), notes=notes)
 
     def tables(self) -> list[Table]:
@@ -394,11 +350,3 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         if self.class_names:
             return self.calibration_of_classes.tables_of(self.class_names)
         return self.calibration_of_rows.tables(self.undersampled)
-
-
-def _sums_of_others(values: Matrix) -> Matrix:
-    """Add up the values before and after each in its row, from the ends; differences of sums would cancel."""
-    before, after = np.zeros_like(values), np.zeros_like(values)
-    before[:, 1:] = np.cumsum(values, axis=1)[:, :-1]
-    after[:, :-1] = np.cumsum(values[:, ::-1], axis=1)[:, -2::-1]
-    return before + after

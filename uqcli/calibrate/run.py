@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -27,13 +28,30 @@ from uqcli.calibrate.fit import (
     fit_counts,
     fit_with_tree_sizes,
 )
-from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
+from uqcli.calibrate.fit_options import CalibrationOptions
+from uqcli.calibrate.folds import can_be_split, on_few_scores, rows_of, sample_of
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.report import CalibrateReport, log_loss_of, of_one_class, shift_notes
+from uqcli.calibrate.parts import (
+    Chosen,
+    FittedScoreMap,
+    IsotonicErrors,
+    Measured,
+    Measurement,
+    Target,
+    TestSet,
+    Unmeasured,
+    WeightedTarget,
+    clusters_of,
+    inapplicable,
+    intervals,
+    labels_of_one_class,
+    noted,
+    ranking,
+    rows_by_score,
+)
+from uqcli.calibrate.report import CalibratePart, CalibrateReport, notes_of
 from uqcli.calibrate.rule import CalibrationCounts, CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.tree import require_trees
-from uqcli.comparison.figure import ReliabilityPanel
-from uqcli.comparison.report import Comparison
 from uqcli.comparison.run import PairedRows
 from uqcli.engines.columns import MissingColumnError
 from uqcli.engines.open import (
@@ -48,12 +66,12 @@ from uqcli.engines.open import (
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.request import TURNED, DataRequest, FeatureRequest
-from uqcli.estimates.paired import clusters_in, keyed_by_cluster
+from uqcli.estimates.paired import keyed_by_cluster
 from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.rules.labelled import open_table, read_labelled, source_of
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source, refuse_unsavable
-from uqcli.shift.rule import BinaryWeights, load_shift, target_weights_of
+from uqcli.shift.rule import load_shift, target_weights_of
 
 
 @keeps_doubts
@@ -64,38 +82,51 @@ def run(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact
 
         return run_classes(request)
     calibrator = make_calibrator(request)
-    read, options, measured = calibrator.read, calibrator.fitted.options, _measured(calibrator, request)
-    plan = request.plan(None if measured is None else measured.rows.size)
-    notes = [*calibrator.fitted.notes]
-    if request.parts.test is None and read.rows.size != calibrator.fitted_rows:
-        notes.append(
-            f"Measured on {read.rows.size:,} rows drawn from all {calibrator.fitted_rows:,}; fitted on all."
-        )
+    plan, parts = _measured(calibrator, request)
     report = CalibrateReport(
         artifact=calibrator.artifact,
         resampling=plan,
-        tested=request.parts.test is not None,
-        compared=None if measured is None else measured.compared(plan),
-        clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        panels=() if measured is None else measured.panels(_parts(measured.rows, calibrator.fitted)),
-        errors=None if measured is None else _isotonic_errors(measured, calibrator, request),
-        choice=calibrator.choice,
-        notes=(
-            *notes,
-            *request.unmeasured(plan, measured=measured is not None),
-            *shift_notes(read.target, calibrator.fitted.map),
-        ),
+        parts=[*calibrator.parts, *parts, intervals(request, plan)],
     )
     return Result(report=report, artifact=calibrator.artifact)
 
 
-def _measured(calibrator: FittedCalibrator, request: CalibrateRequest) -> PairedRows | None:
-    """Return rows with probabilities from fits that did not use them; None if there are too few."""
-    read, options = calibrator.read, calibrator.fitted.options
+def _measured(
+    calibrator: FittedCalibrator, request: CalibrateRequest
+) -> tuple[ResamplingOptions, list[CalibratePart]]:
+    """Measure a map on rows that its fit did not use, if there are enough; return the intervals and parts."""
+    read, fitted, rows = calibrator.read, calibrator.fitted, calibrator.fitted_rows
+    test, parts = _test_rows(read, request)
+    if not _is_measurable(read.rows, test, fitted.options):
+        return request.plan(0), [Unmeasured()]
+    pairs = _paired(fitted, read.rows, read.tree_rows, test)
+    plan = request.plan(pairs.rows.size)
+    panels = pairs.panels(_parts(pairs.rows, fitted))
+    parts += [Measured(compared=pairs.compared(plan), panels=panels)]
+    parts += clusters_of(pairs.rows, fitted.options.cluster)
+    parts += _isotonic_errors(pairs, calibrator, test)
+    if test is None and read.rows.size != rows:
+        drawn = f"Measured on {read.rows.size:,} rows drawn from all {rows:,}; fitted on all."
+        parts.append(noted("sampled", [drawn]))
+    return plan, parts
+
+
+def _test_rows(read: Read, request: CalibrateRequest) -> tuple[Rows | None, list[CalibratePart]]:
+    """Read the test set; None without one."""
     if request.parts.test is None:
-        return cross_validated(read.rows, options, read.tree_rows)
-    test = _read_like(read.rows, read.data.on(request.parts.test), request)
-    return calibrator.fitted.paired(test, options.cluster)
+        return None, []
+    return _read_like(read.rows, read.data.on(request.parts.test), request), [TestSet()]
+
+
+def _is_measurable(rows: Rows, test: Rows | None, options: CalibrationOptions) -> bool:
+    return test is not None or can_be_split(rows, options.cluster)
+
+
+def _paired(fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None, test: Rows | None) -> PairedRows:
+    """Pair the scores of the test set, else of the rows, with probabilities from fits without them."""
+    if test is None:
+        return cross_validated(rows, fitted.options, tree_rows)
+    return fitted.paired(test, fitted.options.cluster)
 
 
 def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
@@ -103,21 +134,16 @@ def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
 
 
 def _isotonic_errors(
-    measured: PairedRows, calibrator: FittedCalibrator, request: CalibrateRequest
-) -> tuple[Floats, Floats] | None:
+    measured: PairedRows, calibrator: FittedCalibrator, test: Rows | None
+) -> list[CalibratePart]:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     parts = calibrator.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
     if parts is None:
-        return None
+        return []
     levels, level = parts
-    options = replace(calibrator.fitted.options, method=CalibrationMethod.ISOTONIC)
-    if request.parts.test is None:
-        single = cross_validated(
-            calibrator.read.rows, options, None
-        )  # the same folds, so the same rows in each
-        assert single is not None  # as the rows were measured
-    else:
-        single = fit(calibrator.read.rows, options).paired(measured.rows, options.cluster)
+    rows, options = calibrator.read.rows, calibrator.fitted.options
+    isotonic = fit(rows, replace(options, method=CalibrationMethod.ISOTONIC))
+    single = _paired(isotonic, rows, None, test)  # the same folds, so the same rows in each
     of_single, of_bins = (
         errors_of_rows(
             measured.rows,
@@ -128,41 +154,40 @@ def _isotonic_errors(
         )
         for probability in (single.after, measured.after)
     )
-    return of_single, of_bins
+    return [IsotonicErrors(single=of_single, by_bin=of_bins)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
     """What is read for a calibrator: rows of the fit, or a sample if there are more than are measured.
 
-    Trees may be learned from separate rows. The target has the class weights of the target data.
+    Trees may be learned from separate rows.
     """
 
     data: DataRequest
     source: Source
     rows: Rows
     tree_rows: Rows | None
-    target: BinaryWeights | None
+    target: Target
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedCalibrator:
     """A calibrator, and the rows to measure it on.
 
-    There is a choice unless the method was given. ``fitted_rows`` is the total weight of the rows of the fit.
+    ``parts`` are those of the fit, and ``fitted_rows`` is the total weight of its rows.
     """
 
     artifact: CalibratorArtifact
-    choice: Choice | None
     fitted: FittedCalibration
     read: Read
     fitted_rows: int
+    parts: Sequence[CalibratePart]
 
     @property
     def notes(self) -> list[str]:
         """Notes on the fit."""
-        chosen = [] if self.choice is None else [self.choice.reason()]
-        return [*chosen, *self.fitted.notes, *shift_notes(self.read.target, self.fitted.map)]
+        return notes_of(self.parts)
 
 
 def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
@@ -176,10 +201,17 @@ def make_calibrator(request: CalibrateRequest) -> FittedCalibrator:
     return fit_to(data, request, target)
 
 
-def _target_of(request: CalibrateRequest) -> BinaryWeights | None:
+def _target_of(request: CalibrateRequest) -> Target:
     if request.shift is None:
-        return None
-    return target_weights_of(load_shift(request.shift), request.data.positive_value)
+        return Target()
+    weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
+    odds = "The odds are then multiplied by {ratio:.4g}"
+    return WeightedTarget(
+        weights=(weights.negative, weights.positive),
+        error=weights.error,
+        corrected=f"{odds} for the target's class priors; metrics are of the source.",
+        norm=2,
+    )
 
 
 def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
@@ -192,7 +224,7 @@ def _with_features(request: CalibrateRequest, data: DataRequest) -> DataRequest:
     return replace(data, roles=replace(data.roles, features=tuple(features)))
 
 
-def _check(request: CalibrateRequest, target: BinaryWeights | None) -> None:
+def _check(request: CalibrateRequest, target: Target) -> None:
     options, roles = request.calibration, request.data.roles
     options.check()
     check_confidence(request.resampling.confidence)
@@ -211,61 +243,58 @@ def _check(request: CalibrateRequest, target: BinaryWeights | None) -> None:
         if request.parts.features:
             require_trees()
     check_bootstrap(request.resampling.bootstrap)
-    if target is not None and min(target.positive, target.negative) <= 0:
-        raise UsageError(
-            "a class has weight 0 in the target data", expected="both classes in the target data"
-        )
+    if any(weight <= 0 for weight in target.weights):
+        expected = "both classes in the target data"
+        raise UsageError("a class has weight 0 in the target data", expected=expected)
 
 
-def _fit_to_rows(
-    data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
-) -> FittedCalibrator:
+def _fit_to_rows(data: DataRequest, request: CalibrateRequest, target: Target) -> FittedCalibrator:
     beside = 0 if data.roles.cluster is None else expected_bytes(data, CLUSTERED)
     require_memory(data, TREES if request.parts.features else ISOTONIC_PAIRS, beside)
     read = _read(data, request, target)
-    options, choice = request.calibration, None
-    if options.method is None:
-        choice = chosen_for_rows(read.rows, options)
-        options = replace(options, method=choice.method)
+    options, chosen = _chosen(request.calibration, lambda: chosen_for_rows(read.rows, request.calibration))
     fitted = fit_with_tree_sizes(read.rows, options, read.tree_rows)
-    artifact = _artifact(fitted, read, read.rows.counts(read.rows.score), request)
-    return FittedCalibrator(
-        artifact=artifact, choice=choice, fitted=fitted, read=read, fitted_rows=read.rows.size
-    )
+    return _calibrator(fitted, read, read.rows.counts(read.rows.score), request, chosen)
 
 
-def _fit_to_counts(
-    data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None
-) -> FittedCalibrator:
+def _fit_to_counts(data: DataRequest, request: CalibrateRequest, target: Target) -> FittedCalibrator:
     """Fit a map of the score alone to counts; measured rows are derived from the counts."""
-    options, choice = request.calibration, None
     require_memory(data, SCORE_MAPS)
     table = open_table(data, uses_uncertainty=False)
     counts = table.pooled(ALL_ROWS)[0]
     source = source_of(table.summary)
     _require_scores(counts.ends, request, source)
-    rows = rows_of(sample_of(counts, options.seed))
-    if options.method is None:
-        choice = chosen_for_counts(counts, options)
-        options = replace(options, method=choice.method)
+    rows = rows_of(sample_of(counts, request.calibration.seed))
+    options, chosen = _chosen(request.calibration, lambda: chosen_for_counts(counts, request.calibration))
     fitted = fit_counts(counts, options)
     read = Read(data=data, source=source, rows=rows, tree_rows=None, target=target)
-    artifact = _artifact(fitted, read, counts, request)
-    return FittedCalibrator(
-        artifact=artifact, choice=choice, fitted=fitted, read=read, fitted_rows=counts.rows
-    )
+    return _calibrator(fitted, read, counts, request, chosen)
 
 
-def _artifact(
-    fitted: FittedCalibration, read: Read, counts: ValueCounts, request: CalibrateRequest
-) -> CalibratorArtifact:
+def _chosen(
+    options: CalibrationOptions, choose: Callable[[], Choice]
+) -> tuple[CalibrationOptions, list[CalibratePart]]:
+    """Choose a method unless one was given."""
+    if options.method is not None:
+        return options, []
+    choice = choose()
+    return replace(options, method=choice.method), [Chosen(choice=choice)]
+
+
+def _calibrator(
+    fitted: FittedCalibration,
+    read: Read,
+    counts: ValueCounts,
+    request: CalibrateRequest,
+    chosen: Sequence[CalibratePart] = (),
+) -> FittedCalibrator:
     """Build the rule file of a map, with all calibration rows by score, as read."""
-    options, target, few = fitted.options, read.target, on_few_scores(counts)
-    if one_class := of_one_class(read.source):
+    options, few = fitted.options, on_few_scores(counts)
+    if one_class := labels_of_one_class(read.source):
         doubt(f"{': '.join(one_class)}.")
     if is_reversed(counts):
         doubt(REVERSED)
-    return CalibratorArtifact(
+    artifact = CalibratorArtifact(
         kind=ArtifactKind.CALIBRATOR,
         source=read.source,
         parameters=CalibratorParameters.of(
@@ -278,14 +307,27 @@ def _artifact(
         logit=options.scale.real,
         undersampled=options.scale.undersampled,
         calibration=fitted.map,
-        weights=None if target is None else [target.negative, target.positive],
+        weights=read.target.saved(),
         calibration_counts=CalibrationCounts(
             score=few.value.tolist(), count=few.count.tolist(), positives=few.positives.tolist()
         ),
     )
+    return FittedCalibrator(
+        artifact=artifact,
+        fitted=fitted,
+        read=read,
+        fitted_rows=counts.rows,
+        parts=[
+            FittedScoreMap(artifact=artifact),
+            *chosen,
+            *rows_by_score(read.source, few),
+            noted("fit", fitted.notes),
+            *read.target.parts(fitted.map),
+        ],
+    )
 
 
-def _read(data: DataRequest, request: CalibrateRequest, target: BinaryWeights | None) -> Read:
+def _read(data: DataRequest, request: CalibrateRequest, target: Target) -> Read:
     rows, source = _read_rows(data, request)
     tree_data = request.parts.tree_data
     tree_rows = None if tree_data is None else _read_like(rows, data.on(tree_data), request)
@@ -330,34 +372,21 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         return run_all_classes(request)
     with reusable_streams():  # read again if the uncertainty column is missing
         read, obstacles = _read_for_all(request)
-        test = None
-        if request.parts.test is not None:
-            test = _read_like(read.rows, read.data.on(request.parts.test), request)
-    measured = read.rows if test is None else test
-    plan = request.plan(measured.size)
+        test, parts = _test_rows(read, request)
+    rows, cluster = read.rows if test is None else test, request.calibration.cluster
+    plan = request.plan(rows.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
     tried = [_try(read, method, request, test, plan) for method in methods]
-    results = sorted(tried, key=lambda candidate: log_loss_of(candidate[1]))
-    best, compared, _ = results[0]
+    results = sorted(tried, key=lambda candidate: candidate[1].log_loss)
+    best, measured = results[0]
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, best.method)}
-    source = msgspec.structs.replace(read.source, columns=columns)
-    artifact = _artifact(best, replace(read, source=source), read.rows.counts(read.rows.score), request)
-    report = CalibrateReport(
-        artifact=artifact,
-        resampling=plan,
-        tested=request.parts.test is not None,
-        compared=compared,
-        panels=tuple(panel for _, _, panel in results if panel is not None),
-        notes=(
-            *best.notes,
-            *request.unmeasured(plan, measured=compared is not None),
-            *shift_notes(read.target, best.map),
-        ),
-        methods=tuple((str(fitted.method), measured) for fitted, measured, _ in results if measured),
-        obstacles=obstacles,
-        clusters=clusters_in(measured, request.calibration.cluster),
-    )
-    return Result(report=report, artifact=artifact)
+    read = replace(read, source=msgspec.structs.replace(read.source, columns=columns))
+    calibrator = _calibrator(best, read, read.rows.counts(read.rows.score), request)
+    parts += [*calibrator.parts, measured, intervals(request, plan), *clusters_of(rows, cluster)]
+    ranked = [(str(fitted.method), measurement) for fitted, measurement in results]
+    parts += [*ranking(ranked, draws_all=True), inapplicable(obstacles)]
+    report = CalibrateReport(artifact=calibrator.artifact, resampling=plan, parts=parts)
+    return Result(report=report, artifact=calibrator.artifact)
 
 
 def _obstacles(request: CalibrateRequest) -> dict[CalibrationMethod, str]:
@@ -402,22 +431,20 @@ def _try(
     request: CalibrateRequest,
     test: Rows | None,
     plan: ResamplingOptions,
-) -> tuple[FittedCalibration, Comparison | None, ReliabilityPanel | None]:
+) -> tuple[FittedCalibration, Measurement]:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods.
 
-    Returns the fitted map, how it compares with the scores, and its diagram, if there are enough rows.
+    Returns the fitted map, and how it compares with the scores, if there are enough rows.
     """
     rows, tree_rows = _columns_used(read.rows, method), None
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _columns_used(read.tree_rows, method)
     fitted = fit_with_tree_sizes(rows, replace(request.calibration, method=method), tree_rows)
-    if test is None:
-        measured = cross_validated(read.rows, fitted.options, tree_rows)
-    else:
-        measured = fitted.paired(test, fitted.options.cluster)
-    if measured is None:
-        return fitted, None, None
-    return fitted, measured.compared(plan), replace(measured.panels()[0], title=str(method))
+    if not _is_measurable(read.rows, test, fitted.options):
+        return fitted, Unmeasured()
+    pairs = _paired(fitted, read.rows, tree_rows, test)
+    panel = replace(pairs.panels()[0], title=str(method))
+    return fitted, Measured(compared=pairs.compared(plan), panels=[panel])
 
 
 def _is_read(role: str, method: CalibrationMethod) -> bool:

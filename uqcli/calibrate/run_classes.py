@@ -19,7 +19,7 @@ from uqcli.base.running.messages import caution, collected_doubts
 from uqcli.base.wording import MOST_NAMED, first_of
 from uqcli.calibrate.fit import Choice
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.folds import CrossFittedLosses, folds_of, sample_of_rows, units_of
+from uqcli.calibrate.folds import CrossFittedLosses, can_be_split, folds_of, sample_of_rows, units_of
 from uqcli.calibrate.maps import ClassMap
 from uqcli.calibrate.maps.classes import (
     ClassFold,
@@ -31,7 +31,22 @@ from uqcli.calibrate.maps.classes import (
 )
 from uqcli.calibrate.maps.histogram import fit_class_histogram
 from uqcli.calibrate.options import CalibrateRequest
-from uqcli.calibrate.report import CalibrateReport, log_loss_of, target_bound_notes
+from uqcli.calibrate.parts import (
+    Chosen,
+    FittedMap,
+    MeasuredClasses,
+    Measurement,
+    Target,
+    TestSet,
+    Unmeasured,
+    WeightedTarget,
+    clusters_of,
+    inapplicable,
+    intervals,
+    noted,
+    ranking,
+)
+from uqcli.calibrate.report import CalibratePart, CalibrateReport
 from uqcli.calibrate.rule import CalibratorArtifact, CalibratorParameters
 from uqcli.calibrate.scale import Scale
 from uqcli.comparison.run import PairedRows
@@ -39,7 +54,7 @@ from uqcli.engines.open import CLASS_ROWS, require_memory
 from uqcli.engines.probabilities import label_indices, probabilities
 from uqcli.engines.protocol import ReadRows
 from uqcli.engines.request import PROBA, DataRequest, Roles
-from uqcli.estimates.paired import clusters_in, keyed_by_cluster
+from uqcli.estimates.paired import keyed_by_cluster
 from uqcli.rules.labelled import read_labelled, sum_notes
 from uqcli.rules.result import Result, keeps_doubts
 from uqcli.rules.saved import Source
@@ -50,14 +65,13 @@ from uqcli.shift.rule import load_shift
 def run_classes(request: CalibrateRequest) -> Result[CalibrateReport, CalibratorArtifact]:
     """Fit a map of class probabilities, and measure it cross-validated or on a test set."""
     problem = _Problem.from_request(request)
-    method, choice = request.calibration.method, None
+    method, chosen = request.calibration.method, list[CalibratePart]()
     if method is None:
         choice = _chosen(problem)
-        method = choice.method
+        method, chosen = choice.method, [Chosen(choice=choice)]
     elif obstacle := _obstacles(problem).get(method):
         raise UsageError(f"method {method} with these rows: it {obstacle}", expected="method vector")
-    report = replace(_try(problem, method), choice=choice)
-    return Result(report=report, artifact=report.artifact)
+    return _result(problem, _try(problem, method), chosen)
 
 
 @keeps_doubts
@@ -66,10 +80,10 @@ def run_all_classes(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
     problem = _Problem.from_request(request)
     obstacles = _obstacles(problem)
     tried = [_try(problem, method) for method in CLASS_FITS if method not in obstacles]
-    tried.sort(key=lambda report: log_loss_of(report.compared))
-    methods = tuple((str(report.artifact.method), report.compared) for report in tried if report.compared)
-    report = replace(tried[0], methods=methods, obstacles=obstacles)
-    return Result(report=report, artifact=report.artifact)
+    tried.sort(key=lambda candidate: candidate.measurement.log_loss)
+    ranked = [(str(candidate.method), candidate.measurement) for candidate in tried]
+    parts = [*ranking(ranked, draws_all=False), inapplicable(obstacles)]
+    return _result(problem, tried[0], parts)
 
 
 ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
@@ -77,7 +91,7 @@ ClassFit = Callable[[ClassCounts], tuple[ClassMap, tuple[str, ...]]]
 
 @dataclass(frozen=True, kw_only=True)
 class _Problem:
-    """What is fitted: rows, folds to choose by, rows of the test set if there is one, and fits by method.
+    """What is fitted: rows, folds to choose by, the test set if there is one, target, and fits by method.
 
     ``unnormalised`` is max |sum p - 1| over rows.
     """
@@ -88,6 +102,7 @@ class _Problem:
     source: Source
     unnormalised: float
     test: Rows | None
+    target: Target
     folds: tuple[ClassFold, ...] = ()
     tuned: dict[CalibrationMethod, ClassFit] = field(default_factory=dict)
 
@@ -118,6 +133,7 @@ class _Problem:
             source=source,
             unnormalised=read.unnormalised,
             test=test,
+            target=_target(request, read.classes),
         )
         return replace(problem, folds=_folds(problem))
 
@@ -136,10 +152,10 @@ class _Problem:
 
     @property
     def plan(self) -> ResamplingOptions:
-        """Intervals of what is measured: the test set, or all rows if they can be divided into folds."""
-        rows = self.rows if self.test is None else self.test
-        is_measured = self.test is not None or units_of(rows, self.options.cluster) > 1
-        return self.request.plan(rows.size if is_measured else None)
+        """Intervals of what is measured: the test set, or all rows if some can be left out of a fit."""
+        if self.test is not None:
+            return self.request.plan(self.test.size)
+        return self.request.plan(self.rows.size if can_be_split(self.rows, self.options.cluster) else 0)
 
     def fit_of(self, method: CalibrationMethod) -> ClassFit:
         """Return the fit of a method; its penalties are chosen at the first call."""
@@ -229,42 +245,89 @@ def _chosen(problem: _Problem) -> Choice:
     return Choice.among(losses)
 
 
-def _try(problem: _Problem, method: CalibrationMethod) -> CalibrateReport:
+@dataclass(frozen=True, kw_only=True)
+class _Tried:
+    """A fitted map, how it was measured, and the parts of both."""
+
+    method: CalibrationMethod
+    calibration: ClassMap
+    measurement: Measurement
+    parts: Sequence[CalibratePart]
+
+
+def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     """Fit a method, and measure it on rows outside its fit, unless there are too few."""
-    request, plan = problem.request, problem.plan
     fit = problem.fit_of(method)
     calibration, notes = fit(problem.counts(problem.rows))
-    measured = (
-        _cross_validated(problem, fit) if problem.test is None else problem.paired(problem.test, calibration)
-    )
-    weights = _weights(problem)
-    options = replace(problem.options, method=method)
-    return CalibrateReport(
-        artifact=CalibratorArtifact(
-            kind=ArtifactKind.CALIBRATOR,
-            source=problem.source,
-            parameters=CalibratorParameters.of(
-                options, (), on_invalid=request.data.on_invalid, positive=None
-            ),
-            method=method,
-            logit=False,
-            undersampled=1.0,
-            calibration=calibration,
-            weights=weights,
-            classes=list(problem.roles.classes),
+    measurement, parts = _measured(problem, fit, calibration)
+    parts.append(noted("fit", notes))
+    return _Tried(method=method, calibration=calibration, measurement=measurement, parts=parts)
+
+
+def _measured(
+    problem: _Problem, fit: ClassFit, calibration: ClassMap
+) -> tuple[Measurement, list[CalibratePart]]:
+    parts = list[CalibratePart]()
+    if problem.test is not None:
+        pairs, parts = problem.paired(problem.test, calibration), [TestSet()]
+    elif can_be_split(problem.rows, problem.options.cluster):
+        pairs = _cross_validated(problem, fit)
+    else:
+        return Unmeasured(), parts
+    compared, classes = pairs.compared(problem.plan), tuple(problem.roles.classes)
+    measured = MeasuredClasses(compared=compared, panels=pairs.panels(), classes=classes)
+    return measured, [*parts, *clusters_of(pairs.rows, problem.options.cluster)]
+
+
+def _result(
+    problem: _Problem, kept: _Tried, parts: Sequence[CalibratePart]
+) -> Result[CalibrateReport, CalibratorArtifact]:
+    """Build the rule file and the report of a map; ``parts`` are those of how it was chosen."""
+    request, calibration = problem.request, kept.calibration
+    artifact = CalibratorArtifact(
+        kind=ArtifactKind.CALIBRATOR,
+        source=problem.source,
+        parameters=CalibratorParameters.of(
+            replace(problem.options, method=kept.method),
+            (),
+            on_invalid=request.data.on_invalid,
+            positive=None,
         ),
-        resampling=plan,
-        tested=problem.test is not None,
-        compared=None if measured is None else measured.compared(plan),
-        clusters=None if measured is None else clusters_in(measured.rows, options.cluster),
-        panels=() if measured is None else measured.panels(),
-        notes=(
-            *notes,
-            *request.unmeasured(plan, measured=measured is not None),
-            *([] if weights is None else _corrected(weights, calibration, request)),
-            *sum_notes(problem.unnormalised),
-        ),
+        method=kept.method,
+        logit=False,
+        undersampled=1.0,
+        calibration=calibration,
+        weights=problem.target.saved(),
+        classes=list(problem.roles.classes),
     )
+    report = CalibrateReport(
+        artifact=artifact,
+        resampling=problem.plan,
+        parts=[
+            FittedMap(artifact=artifact),
+            *parts,
+            *kept.parts,
+            kept.measurement,
+            intervals(request, problem.plan),
+            *problem.target.parts(calibration),
+            noted("sums", sum_notes(problem.unnormalised)),
+        ],
+    )
+    return Result(report=report, artifact=artifact)
+
+
+def _target(request: CalibrateRequest, classes: Sequence[str]) -> Target:
+    if request.shift is None:
+        return Target()
+    shift = load_shift(request.shift)
+    weights = shift.weights_for(classes)
+    if min(weights) <= 0:
+        raise UsageError("a class has weight 0 in the target data", expected="all classes in the target data")
+    corrected = (
+        "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
+        "source cannot measure that."
+    )
+    return WeightedTarget(weights=weights, error=shift.weight_error, corrected=corrected, norm=1)
 
 
 def _check(request: CalibrateRequest) -> None:
@@ -282,30 +345,9 @@ def _check(request: CalibrateRequest) -> None:
         raise UsageError("--features or --partition beside --proba", expected="one score")
 
 
-def _weights(problem: _Problem) -> list[float] | None:
-    if problem.request.shift is None:
-        return None
-    weights = list(load_shift(problem.request.shift).weights_for(tuple(problem.roles.classes)))
-    if min(weights) <= 0:
-        raise UsageError("a class has weight 0 in the target data", expected="all classes in the target data")
-    return weights
-
-
-def _corrected(weights: Sequence[float], map_: ClassMap, request: CalibrateRequest) -> list[str]:
-    """Return the notes on the correction for target data, with the bound of [LS Theorem 4] for histograms."""
-    notes = [
-        "Afterwards each class's probability is multiplied by its weight in the target; labelled rows of the "
-        "source cannot measure that."
-    ]
-    assert request.shift is not None
-    return [*notes, *target_bound_notes(weights, load_shift(request.shift).weight_error, map_.largest_error)]
-
-
-def _cross_validated(problem: _Problem, fit: ClassFit) -> PairedRows | None:
-    """Pair the probabilities with cross-validated ones; None with a single row or cluster."""
+def _cross_validated(problem: _Problem, fit: ClassFit) -> PairedRows:
+    """Pair the probabilities with cross-validated ones."""
     rows, options = problem.rows, problem.options
-    if units_of(rows, options.cluster) < 2:
-        return None
     return PairedRows.joined(
         [
             problem.paired(held_out, fit(problem.counts(training))[0])

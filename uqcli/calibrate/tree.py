@@ -114,7 +114,7 @@ class TreeMatrix:
         ranks = []
         for column in columns:
             value = recoded(features[column.name], column)
-            if column.levels is None:
+            if not column.is_text:
                 distinct = np.unique(value[~np.isnan(value)])
                 distinct_values.append(distinct)
                 ranks.append(np.where(np.isnan(value), np.nan, np.searchsorted(distinct, value)))

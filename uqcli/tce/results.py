@@ -42,6 +42,23 @@ class ClassResult:
     rejected: Rejected | None
     band: Band | None = None
 
+    @property
+    def p_adjusted(self) -> float:
+        """Adjusted p-value of its calibration; infinite if it is not tested."""
+        value = self.metrics["calibration_p_adjusted"]
+        return value if isinstance(value, float) else math.inf
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether its calibration is tested."""
+        return self.p_adjusted < math.inf
+
+    @property
+    def tested(self) -> Rejected:
+        """The rejected scores of a class that is tested."""
+        assert self.rejected is not None
+        return self.rejected
+
     @cached_property
     def diagram(self) -> Diagram:
         """What a figure of the calibration draws."""
@@ -132,9 +149,8 @@ def findings(part: ClassResult) -> list[str]:
 
     Empty if the test rejects no score of the part.
     """
-    assert part.rejected is not None  # its caller has none
     sides = sorted(
-        [("too high", part.rejected.too_high), ("too low", part.rejected.too_low)],
+        [("too high", part.tested.too_high), ("too low", part.tested.too_low)],
         key=lambda side: -int(side[1].sum()),
     )
     most = int(sides[0][1].sum())
@@ -164,8 +180,7 @@ def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
         Whether the scores are shown not to be calibrated. If they are not, single tests that reject some
         contradict nothing: of true probabilities they reject a few as well.
     """
-    assert part.rejected is not None  # its caller has none
-    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    total, rejected = int(part.bins.count.sum()), int(part.tested.rows.sum())
     error, points = mean_error(part)
     wrong = f"he scores of {_percent(rejected, total)} of {rows} are significantly wrong (level {alpha:g})"
     wrong = f"T{wrong}" if shown or not rejected else f"Tested one by one, t{wrong}, but all together are not"
@@ -174,9 +189,7 @@ def affected(part: ClassResult, alpha: float, rows: str, *, shown: bool) -> str:
 
 def advice(part: ClassResult) -> list[str]:
     """Note that small errors are significant if many predictions are rejected; empty otherwise."""
-    if part.rejected is None:
-        return []
-    total, rejected = int(part.bins.count.sum()), int(part.rejected.rows.sum())
+    total, rejected = int(part.bins.count.sum()), int(part.tested.rows.sum())
     return ["With many rows, small errors are significant."] if rejected > MANY_REJECTED * total else []
 
 
@@ -280,9 +293,8 @@ def rejected_alike(parts: Sequence[ClassResult]) -> list[Notice]:
     """Caution that the t-test rejects scores since the labels of their bin do not vary; empty if none."""
     rows = rejected = 0
     for part in parts:
-        assert part.rejected is not None  # the caution is for tested scores
         alike = (part.bins.positives == 0) | (part.bins.positives == part.bins.count)
-        rows, rejected = rows + int(part.bins.count.sum()), rejected + int(part.rejected.rows[alike].sum())
+        rows, rejected = rows + int(part.bins.count.sum()), rejected + int(part.tested.rows[alike].sum())
     if not rejected:
         return []
     return [

@@ -42,7 +42,20 @@ from uqcli.tce.clusters import ClusteredScores, errors_of_clusters, tested_clust
 from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.part_tests import PartTest, calibration_p_values
-from uqcli.tce.report import TceParameters, TceReport
+from uqcli.tce.parts import (
+    ByWeight,
+    Classes,
+    Clusters,
+    Groups,
+    OneScore,
+    Tests,
+    audited,
+    cautions,
+    chance_of,
+    drawn_tests,
+    sizes_of_groups,
+)
+from uqcli.tce.report import TceParameters, TcePart, TceReport
 from uqcli.tce.results import ClassResult, GroupResult, with_tests
 
 _BINNED_METRICS = ("tce", "tce_q", "tce_v", "estimation_error", "within_bin_error")
@@ -106,23 +119,49 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     group_results = [_measured_group(group, read, group_options, request) for group in read.groups]
     tests = _tests_of_parts([read.overall, *read.groups], read.classes, request.resampling.seed)
     (overall, *group_results), is_drawn = with_tests([overall, *group_results], tests)
+    parameters = _with_seed(
+        _parameters(request, own_options, group_options, read.classes), request, is_drawn=is_drawn
+    )
+    tests_of_all = Tests(source=read.source, parameters=parameters, overall=overall, groups=group_results)
+    warnings = (
+        *_reversed(counts),
+        *certain_misses(counts),
+        *sum_notes(read.unnormalised),
+        *_size_warnings(overall, request.measure.sizes, own_options),
+    )
+    parts = [tests_of_all, *chance_of(overall), cautions(warnings)]
+    if group_results:
+        tce = None if group_options is None else _tce_under(counts, group_options)
+        parts.append(_grouped(request, overall, group_results, tce))
+        parts += sizes_of_groups(parameters)
+    if is_drawn and not overall.if_calibrated:
+        parts.append(drawn_tests())
+    if request.audit:
+        parts.append(audited(_audited(read.rows, request)))
+    return _result(read.source, parameters, overall, group_results, parts)
+
+
+def _result(
+    source: Source,
+    parameters: TceParameters,
+    overall: GroupResult,
+    groups: Sequence[GroupResult],
+    parts: Sequence[TcePart],
+) -> Result[TceReport, None]:
+    """Report what was measured, with the part of the score or of the classes."""
+    problem: TcePart = OneScore(source=source, binning=parameters.binning, overall=overall)
+    if parameters.classes is not None:
+        problem = Classes(overall=overall)
     report = TceReport(
-        source=read.source,
-        parameters=_with_seed(
-            _parameters(request, own_options, group_options, read.classes), request, is_drawn=is_drawn
-        ),
-        overall=overall,
-        tce_at_group_sizes=None if group_options is None else _tce_under(counts, group_options),
-        groups=tuple(group_results),
-        audit=_audited(read.rows, request) if request.audit else None,
-        warnings=(
-            *_reversed(counts),
-            *certain_misses(counts),
-            *sum_notes(read.unnormalised),
-            *_size_warnings(overall, request.measure.sizes, own_options),
-        ),
+        source=source, parameters=parameters, overall=overall, groups=tuple(groups), parts=[*parts, problem]
     )
     return Result(report=report, artifact=None)
+
+
+def _grouped(
+    request: TceRequest, overall: GroupResult, groups: Sequence[GroupResult], tce: float | None
+) -> TcePart:
+    return Groups(by=request.by or "", overall=overall, groups=groups, tce=tce)
 
 
 def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
@@ -148,24 +187,23 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
         classes=(_class_part(None, drawn, of_drawn, band, metrics),),
     )
     (overall,), _ = with_tests([overall], None if test is None else {0: test})
-    parameters = _parameters(request, own_options, None, ())
-    report = TceReport(
-        source=scores.source,
-        parameters=msgspec.structs.replace(
-            parameters, cluster=request.data.roles.cluster, seed=request.resampling.seed
-        ),
-        overall=overall,
-        tce_at_group_sizes=None,
-        groups=(),
-        warnings=(
-            *_reversed([scores.counts]),
-            *certain_misses([scores.counts]),
-            *_size_warnings(overall, request.measure.sizes, own_options),
-        ),
-        clusters=drawn.rows,
-        notes=notes,
+    parameters = msgspec.structs.replace(
+        _parameters(request, own_options, None, ()),
+        cluster=request.data.roles.cluster,
+        seed=request.resampling.seed,
     )
-    return Result(report=report, artifact=None)
+    warnings = (
+        *_reversed([scores.counts]),
+        *certain_misses([scores.counts]),
+        *_size_warnings(overall, request.measure.sizes, own_options),
+    )
+    parts = [
+        Tests(source=scores.source, parameters=parameters, overall=overall, groups=()),
+        Clusters(number=drawn.rows, notes=notes),
+        *chance_of(overall),
+        cautions(warnings),
+    ]
+    return _result(scores.source, parameters, overall, (), parts)
 
 
 def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
@@ -191,20 +229,16 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
     ]
     overall = _weighted_part(None, read.rows, read.classes, request)
     (overall, *groups), _ = with_tests([overall, *groups], None)
-    report = TceReport(
-        source=source,
-        parameters=msgspec.structs.replace(
-            _parameters(request, [request.measure], None, read.classes),
-            alpha=None,
-            test=None,
-            sampling_weight=True,
-        ),
-        overall=overall,
-        tce_at_group_sizes=None,
-        groups=tuple(groups),
-        warnings=tuple(sum_notes(read.unnormalised)),
+    parameters = msgspec.structs.replace(
+        _parameters(request, [request.measure], None, read.classes),
+        alpha=None,
+        test=None,
+        sampling_weight=True,
     )
-    return Result(report=report, artifact=None)
+    parts = [ByWeight(source=source, overall=overall), cautions(sum_notes(read.unnormalised))]
+    if groups:
+        parts.append(_grouped(request, overall, groups, None))
+    return _result(source, parameters, overall, groups, parts)
 
 
 def _weighted_part(

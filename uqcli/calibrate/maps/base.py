@@ -6,9 +6,10 @@ Parts are the leaves of a tree of questions about features, or groups of their l
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 import msgspec
 import numpy as np
@@ -32,6 +33,11 @@ class FeatureColumn(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     levels: list[str] | None = None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is categorical."""
+        return self.levels is not None
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -62,6 +68,16 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     left: int | None = None
     right: int | None = None
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it is no question."""
+        return self.leaf is not None
+
+    @property
+    def children(self) -> list[int]:
+        """Positions of the nodes to its left and to its right; none of a leaf."""
+        return [child for child in (self.left, self.right) if child is not None]
+
 
 _MAX_SHOWN_LEVELS = 4
 
@@ -80,11 +96,12 @@ def leaf_of(nodes: Sequence[Node], columns: Sequence[FeatureColumn], features: M
         node = nodes[index]
         if len(rows) == 0:
             continue
-        if node.leaf is not None:
-            leaf[rows] = node.leaf
-        elif node.feature is not None and node.left is not None and node.right is not None:
-            left = goes_left(node, levels_of[node.feature], features[node.feature][rows])
-            pending += [(node.left, rows[left]), (node.right, rows[~left])]
+        if node.is_leaf:
+            leaf[rows] = node.leaf or 0
+        else:
+            feature = str(node.feature)
+            left = goes_left(node, levels_of[feature], features[feature][rows])
+            pending += zip(node.children, (rows[left], rows[~left]), strict=True)
     return leaf
 
 
@@ -166,11 +183,36 @@ Interval: TypeAlias = tuple[Floats, Floats]
 
 @dataclass(frozen=True, kw_only=True)
 class Calibrated:
-    """Calibrated probabilities, with leaf indices or intervals if the map has them; each of shape (n,)."""
+    """Calibrated probabilities, with leaf indices if the map has them; each of shape (n,)."""
 
     probability: Floats
     leaf: Ints | None = None
-    interval: Interval | None = None
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> Self:
+        """Map its probabilities."""
+        return replace(self, probability=function(self.probability))
+
+    def columns(self) -> dict[str, Ints | Floats]:
+        """Return what is added to rows, by name."""
+        leaf: dict[str, Ints | Floats] = {} if self.leaf is None else {"leaf": self.leaf}
+        return {"calibrated": self.probability, **leaf}
+
+
+@dataclass(frozen=True, kw_only=True)
+class CalibratedWithin(Calibrated):
+    """Calibrated probabilities with intervals."""
+
+    interval: Interval
+
+    def mapped(self, function: Callable[[Floats], Floats]) -> Self:
+        """See Calibrated."""
+        low, high = self.interval
+        return replace(super().mapped(function), interval=(function(low), function(high)))
+
+    def columns(self) -> dict[str, Ints | Floats]:
+        """See Calibrated."""
+        low, high = self.interval
+        return {**super().columns(), "calibrated_low": low, "calibrated_high": high}
 
 
 class Fit(NamedTuple):
@@ -205,9 +247,9 @@ class BaseMap(msgspec.Struct, frozen=True, kw_only=True, tag_field="map"):
         return False
 
     @property
-    def largest_error(self) -> float | None:
-        """Simultaneous bound on its error over all bins; None without one."""
-        return None
+    def largest_error(self) -> float:
+        """Simultaneous bound on its error over all bins; infinite without one."""
+        return math.inf
 
     def steps(self) -> Sequence[float]:
         """List values that it predicts, with the smallest and the largest; empty if these are not known."""
@@ -309,8 +351,10 @@ class BaseScoreMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map"):
     ) -> Calibrated:
         """See BaseRowMap."""
         del uncertainty, features
-        interval = self.interval(corrected) if self.has_interval else None
-        return Calibrated(probability=self.probability(corrected, scale), interval=interval)
+        probability = self.probability(corrected, scale)
+        if self.has_interval:
+            return CalibratedWithin(probability=probability, interval=self.interval(corrected))
+        return Calibrated(probability=probability)
 
     def tables(self, undersampled: float) -> list[Table]:
         """Tabulate its formula."""

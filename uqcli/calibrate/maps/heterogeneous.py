@@ -157,7 +157,7 @@ class GroupsMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="gro
     def _contradiction_in_groups(self) -> str:
         if len(self.leaves) != len(self.groups) + 1:
             return "its groups do not have a leaf each, with one for all others"
-        if any(feature.levels is None for feature in self.features):
+        if not all(feature.is_text for feature in self.features):
             return "a feature of groups has no levels"
         if len(set(map(tuple, self.groups))) < len(self.groups):
             return "a group is named twice"
@@ -310,10 +310,10 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         features = {feature.name: feature for feature in self.features}
         below: list[Expression] = []  # values below the nodes, the last node first
         for node in reversed(tree.nodes):
-            if node.leaf is not None:
-                below.append(values[node.leaf])
+            if node.is_leaf:
+                below.append(values[node.leaf or 0])
                 continue
-            left, right = (below[len(tree.nodes) - 1 - (child or 0)] for child in (node.left, node.right))
+            left, right = (below[len(tree.nodes) - 1 - child] for child in node.children)
             below.append(_asked(node, features[node.feature or ""], left, right))
         return below[-1]
 
@@ -353,17 +353,16 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
 
 
 def _contradiction_in_tree(tree: Tree, features: Sequence[FeatureColumn]) -> str:
-    is_categorical = {feature.name: feature.levels is not None for feature in features}
-    questions = [(index, node) for index, node in enumerate(tree.nodes) if node.leaf is None]
+    is_categorical = {feature.name: feature.is_text for feature in features}
+    questions = [(index, node) for index, node in enumerate(tree.nodes) if not node.is_leaf]
     contradiction = first(
         _contradiction_in_question(index, node, is_categorical, len(tree.nodes)) for index, node in questions
     )
     if contradiction:
         return contradiction
-    below = [child for _, node in questions for child in (node.left, node.right)]
-    if sorted(child for child in below if child is not None) != list(range(1, len(tree.nodes))):
+    if sorted(child for _, node in questions for child in node.children) != list(range(1, len(tree.nodes))):
         return "a node is not below exactly one question"
-    if {node.leaf for node in tree.nodes if node.leaf is not None} != set(range(len(tree.leaves))):
+    if {node.leaf for node in tree.nodes if node.is_leaf} != set(range(len(tree.leaves))):
         return "its leaves are not numbered one by one"
     return contradiction_in_leaves(tree.leaves)
 
@@ -376,7 +375,7 @@ def _contradiction_in_question(
     categorical = is_categorical[node.feature]
     if (node.levels is not None) != categorical or (node.threshold is None) != categorical:
         return f"a question about '{node.feature}' has no threshold or levels"
-    if any(child is None or not index < child < n_nodes for child in (node.left, node.right)):
+    if len(node.children) < 2 or not all(index < child < n_nodes for child in node.children):
         return "a question has no nodes below it"
     if node.threshold is not None and not math.isfinite(node.threshold):
         return "a threshold is not finite"

@@ -49,9 +49,9 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
     confidence: Annotated[float, Meta(gt=0, lt=1)]
 
     @property
-    def largest_error(self) -> float | None:
+    def largest_error(self) -> float:
         """See BaseMap."""
-        return max((error_bound for error_bound in self.error if error_bound is not None), default=None)
+        return max((bound for bound in self.error if bound is not None), default=math.inf)
 
     @classmethod
     def fit(cls, counts: ValueCounts, options: CalibrationOptions) -> Fit:
@@ -210,10 +210,10 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
     confidence: Annotated[float, Meta(gt=0, lt=1)]
 
     @property
-    def largest_error(self) -> float | None:
+    def largest_error(self) -> float:
         """See BaseMap."""
         bounds = [bound for part in self.bins for bound in part.error if bound is not None]
-        return max(bounds, default=None)
+        return max(bounds, default=math.inf)
 
     def contradiction(self) -> str:
         """See BaseMap."""
