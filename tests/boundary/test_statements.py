@@ -11,7 +11,10 @@ import pytest
 import uqcli.boundary.calibration
 import uqcli.boundary.parts
 from uqcli.base.choices import GroupBound
+from uqcli.boundary import certify, groups
+from uqcli.boundary import run as boundary_run
 from uqcli.boundary.options import BoundaryRequest
+from uqcli.boundary.parts import registry
 from uqcli.boundary.parts.found import FoundRule
 from uqcli.boundary.parts.infeasible import NoRule
 from uqcli.boundary.run import run
@@ -150,3 +153,29 @@ def test_the_order_of_parts_of_one_rank_changes_nothing_but_what_they_share(data
     turned = replace(outcome, parts=tuple(sorted(outcome.parts, key=lambda part: type(part).__name__)))
     assert [turned.story.metrics(), turned.story.payload()] == said
     assert set(outcome.story.metrics()) <= set(LAYOUT.metrics)
+
+
+CORE = {"parts_of_found", "parts_of_nothing"}
+FEATURES = sorted(name for name in vars(registry) if name.startswith("parts_of_") and name not in CORE)
+
+
+@pytest.fixture(scope="module")
+def found(data):
+    return {name: run(requested(data, **options)) for name, options in REQUESTS.items()}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("feature", FEATURES)
+def test_without_a_feature_rules_are_found_and_saved_and_decide_alike(data, found, monkeypatch, feature):
+    """A feature that is not registered is in no report and no file, and the others are as they were."""
+    cases = {name: requested(data, **options) for name, options in REQUESTS.items()}
+    for module in (boundary_run, certify, groups):
+        monkeypatch.setattr(module, feature, lambda *_, **__: [], raising=False)
+    for name, request in cases.items():
+        without = run(request)
+        assert without.report.document().title
+        if found[name].artifact is None:
+            assert without.artifact is None
+            continue
+        assert without.artifact.thresholds == found[name].artifact.thresholds
+        assert without.artifact.fit.selected == found[name].artifact.fit.selected

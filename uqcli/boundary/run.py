@@ -170,7 +170,7 @@ def _with_all_rows(
         outcome = outcome.beside(*_alike(rule, request))
     counted = with_all_rows(rule, request.data)
     if counted is not rule:
-        outcome = outcome.beside(parts_of_unlabelled(*counted.fit.flagged))
+        outcome = outcome.beside(*parts_of_unlabelled(*counted.fit.flagged))
     return Result(report=FoundReport(outcome=outcome), artifact=counted)
 
 

@@ -391,11 +391,11 @@ def parts_of_alike(rows: AlikeRows | None) -> Parts:
     return [alike(rows)]
 
 
-def parts_of_unlabelled(selected: int, rows: int) -> BoundaryPart:
+def parts_of_unlabelled(selected: int, rows: int) -> Parts:
     """Return the part of the flagged rows, and the rows, with those that have no label."""
     from uqcli.boundary.parts.rows import UnlabelledRows
 
-    return UnlabelledRows(selected=selected, rows=rows)
+    return [UnlabelledRows(selected=selected, rows=rows)]
 
 
 def file_fields(**values: Any) -> Parts:
