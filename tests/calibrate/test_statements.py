@@ -19,7 +19,7 @@ from uqcli.engines.request import DataRequest
 
 NEEDS = {
     Fact.MEASURED: {"one-class-verdict", "kept", "no-intervals", "random-intervals"},
-    Fact.CROSS_VALIDATED: {"one-class-verdict", "random-folds"},
+    Fact.CROSS_VALIDATED: {"one-class-verdict", "sampled", "random-folds"},
     Fact.ONE_METHOD: {"remaining-error", "other-methods", "comparison", "apply"},
     Fact.CHANGES: {"remaining-error", "remaining-error-of-best", "apply"},
     Fact.HARMLESS: {"apply"},

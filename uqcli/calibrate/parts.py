@@ -18,7 +18,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, capitalised, count, probability
 from uqcli.bin.isotonic_error import cumulative
-from uqcli.calibrate.fit import Choice
+from uqcli.calibrate.fit import Choice, FittedCalibration, cross_validated
+from uqcli.calibrate.folds import can_be_split
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.maps.histogram import target_bound
 from uqcli.calibrate.options import CalibrateRequest
@@ -40,6 +41,7 @@ from uqcli.comparison.report import (
     value_of,
     verdict,
 )
+from uqcli.comparison.run import PairedRows
 from uqcli.estimates.paired import clusters_in
 from uqcli.estimates.score_metrics import REVERSED, is_reversed
 from uqcli.reports.document import Metrics, Table, Verdict, plain
@@ -162,8 +164,36 @@ class MeasuredClasses(Measured):
         return {"by_class": [{"class": name, "before": first, "after": last} for name, first, last in sides]}
 
 
-class TestSet(CalibratePart):
+class CrossValidation(CalibratePart):
+    """Each row is measured by a map that was fitted without it."""
+
+    def chosen(self, rows: Rows) -> Rows:
+        """Return the rows to measure on, given those of the fit."""
+        return rows
+
+    def can_measure(self, rows: Rows, cluster: str | None) -> bool:
+        """Whether there are enough rows."""
+        return can_be_split(rows, cluster)
+
+    def pairs(self, fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None) -> PairedRows:
+        """Pair scores with probabilities from fits that did not use their rows."""
+        return cross_validated(rows, fitted.options, tree_rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestSet(CrossValidation):
     """The rows that a map is measured on are a test set."""
+
+    rows: Rows
+
+    def chosen(self, rows: Rows) -> Rows:
+        return self.rows
+
+    def can_measure(self, rows: Rows, cluster: str | None) -> bool:
+        return True
+
+    def pairs(self, fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None) -> PairedRows:
+        return fitted.paired(self.rows, fitted.options.cluster)
 
     def voids(self) -> Iterable[Fact]:
         return (Fact.CROSS_VALIDATED,)

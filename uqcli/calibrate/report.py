@@ -111,7 +111,7 @@ LAYOUT: Final = Layout(
         "ranking": _place(Slot.NOTE),
         "inapplicable": _place(Slot.NOTE),
         "fit": _place(Slot.NOTE),
-        "sampled": _place(Slot.NOTE),
+        "sampled": _place(Slot.NOTE, Fact.CROSS_VALIDATED),
         "unmeasured": _place(Slot.NOTE),
         "no-intervals": _place(Slot.NOTE, Fact.MEASURED),
         "target": _place(Slot.NOTE),

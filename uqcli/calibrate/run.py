@@ -23,16 +23,16 @@ from uqcli.calibrate.fit import (
     FittedCalibration,
     chosen_for_counts,
     chosen_for_rows,
-    cross_validated,
     fit,
     fit_counts,
     fit_with_tree_sizes,
 )
 from uqcli.calibrate.fit_options import CalibrationOptions
-from uqcli.calibrate.folds import can_be_split, on_few_scores, rows_of, sample_of
+from uqcli.calibrate.folds import on_few_scores, rows_of, sample_of
 from uqcli.calibrate.options import CalibrateRequest
 from uqcli.calibrate.parts import (
     Chosen,
+    CrossValidation,
     FittedScoreMap,
     IsotonicErrors,
     Measured,
@@ -96,37 +96,24 @@ def _measured(
 ) -> tuple[ResamplingOptions, list[CalibratePart]]:
     """Measure a map on rows that its fit did not use, if there are enough; return the intervals and parts."""
     read, fitted, rows = calibrator.read, calibrator.fitted, calibrator.fitted_rows
-    test, parts = _test_rows(read, request)
-    if not _is_measurable(read.rows, test, fitted.options):
+    how, cluster = _measuring(read, request), fitted.options.cluster
+    if not how.can_measure(read.rows, cluster):
         return request.plan(0), [Unmeasured()]
-    pairs = _paired(fitted, read.rows, read.tree_rows, test)
+    pairs = how.pairs(fitted, read.rows, read.tree_rows)
     plan = request.plan(pairs.rows.size)
-    panels = pairs.panels(_parts(pairs.rows, fitted))
-    parts += [Measured(compared=pairs.compared(plan), panels=panels)]
-    parts += clusters_of(pairs.rows, fitted.options.cluster)
-    parts += _isotonic_errors(pairs, calibrator, test)
-    if test is None and read.rows.size != rows:
+    measured = Measured(compared=pairs.compared(plan), panels=pairs.panels(_parts(pairs.rows, fitted)))
+    parts = [how, measured, *clusters_of(pairs.rows, cluster), *_isotonic_errors(pairs, calibrator, how)]
+    if read.rows.size != rows:
         drawn = f"Measured on {read.rows.size:,} rows drawn from all {rows:,}; fitted on all."
         parts.append(noted("sampled", [drawn]))
     return plan, parts
 
 
-def _test_rows(read: Read, request: CalibrateRequest) -> tuple[Rows | None, list[CalibratePart]]:
-    """Read the test set; None without one."""
+def _measuring(read: Read, request: CalibrateRequest) -> CrossValidation:
+    """Read the test set, if there is one."""
     if request.parts.test is None:
-        return None, []
-    return _read_like(read.rows, read.data.on(request.parts.test), request), [TestSet()]
-
-
-def _is_measurable(rows: Rows, test: Rows | None, options: CalibrationOptions) -> bool:
-    return test is not None or can_be_split(rows, options.cluster)
-
-
-def _paired(fitted: FittedCalibration, rows: Rows, tree_rows: Rows | None, test: Rows | None) -> PairedRows:
-    """Pair the scores of the test set, else of the rows, with probabilities from fits without them."""
-    if test is None:
-        return cross_validated(rows, fitted.options, tree_rows)
-    return fitted.paired(test, fitted.options.cluster)
+        return CrossValidation()
+    return TestSet(rows=_read_like(read.rows, read.data.on(request.parts.test), request))
 
 
 def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
@@ -134,7 +121,7 @@ def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
 
 
 def _isotonic_errors(
-    measured: PairedRows, calibrator: FittedCalibrator, test: Rows | None
+    measured: PairedRows, calibrator: FittedCalibrator, how: CrossValidation
 ) -> list[CalibratePart]:
     """Compute ECE@j of a single isotonic fit and of one per uncertainty bin, on rows outside their fits."""
     parts = calibrator.fitted.map.parts(measured.rows.uncertainty, None)  # None for leaves
@@ -143,7 +130,7 @@ def _isotonic_errors(
     levels, level = parts
     rows, options = calibrator.read.rows, calibrator.fitted.options
     isotonic = fit(rows, replace(options, method=CalibrationMethod.ISOTONIC))
-    single = _paired(isotonic, rows, None, test)  # the same folds, so the same rows in each
+    single = how.pairs(isotonic, rows, None)  # the same folds, so the same rows in each
     of_single, of_bins = (
         errors_of_rows(
             measured.rows,
@@ -372,19 +359,19 @@ def run_all_methods(request: CalibrateRequest) -> Result[CalibrateReport, Calibr
         return run_all_classes(request)
     with reusable_streams():  # read again if the uncertainty column is missing
         read, obstacles = _read_for_all(request)
-        test, parts = _test_rows(read, request)
-    rows, cluster = read.rows if test is None else test, request.calibration.cluster
+        how = _measuring(read, request)
+    rows = how.chosen(read.rows)
     plan = request.plan(rows.size)
     methods = [method for method in (*SCORE_FITS, *ROW_FITS) if method not in obstacles]
-    tried = [_try(read, method, request, test, plan) for method in methods]
+    tried = [_try(read, method, request, how, plan) for method in methods]
     results = sorted(tried, key=lambda candidate: candidate[1].log_loss)
     best, measured = results[0]
     columns = {role: name for role, name in read.source.columns.items() if _is_read(role, best.method)}
     read = replace(read, source=msgspec.structs.replace(read.source, columns=columns))
     calibrator = _calibrator(best, read, read.rows.counts(read.rows.score), request)
-    parts += [*calibrator.parts, measured, intervals(request, plan), *clusters_of(rows, cluster)]
     ranked = [(str(fitted.method), measurement) for fitted, measurement in results]
-    parts += [*ranking(ranked, draws_all=True), inapplicable(obstacles)]
+    parts = [*calibrator.parts, how, measured, intervals(request, plan), inapplicable(obstacles)]
+    parts += [*clusters_of(rows, request.calibration.cluster), *ranking(ranked, draws_all=True)]
     report = CalibrateReport(artifact=calibrator.artifact, resampling=plan, parts=parts)
     return Result(report=report, artifact=calibrator.artifact)
 
@@ -429,7 +416,7 @@ def _try(
     read: Read,
     method: CalibrationMethod,
     request: CalibrateRequest,
-    test: Rows | None,
+    how: CrossValidation,
     plan: ResamplingOptions,
 ) -> tuple[FittedCalibration, Measurement]:
     """Fit a method as if requested alone, and measure it on the rows shared by all methods.
@@ -440,9 +427,9 @@ def _try(
     if read.tree_rows is not None and method is CalibrationMethod.HETEROGENEOUS:
         tree_rows = _columns_used(read.tree_rows, method)
     fitted = fit_with_tree_sizes(rows, replace(request.calibration, method=method), tree_rows)
-    if not _is_measurable(read.rows, test, fitted.options):
+    if not how.can_measure(read.rows, fitted.options.cluster):
         return fitted, Unmeasured()
-    pairs = _paired(fitted, read.rows, tree_rows, test)
+    pairs = how.pairs(fitted, read.rows, tree_rows)
     panel = replace(pairs.panels()[0], title=str(method))
     return fitted, Measured(compared=pairs.compared(plan), panels=[panel])
 

@@ -260,23 +260,23 @@ def _try(problem: _Problem, method: CalibrationMethod) -> _Tried:
     fit = problem.fit_of(method)
     calibration, notes = fit(problem.counts(problem.rows))
     measurement, parts = _measured(problem, fit, calibration)
-    parts.append(noted("fit", notes))
+    parts = [*parts, measurement, noted("fit", notes)]
     return _Tried(method=method, calibration=calibration, measurement=measurement, parts=parts)
 
 
 def _measured(
     problem: _Problem, fit: ClassFit, calibration: ClassMap
 ) -> tuple[Measurement, list[CalibratePart]]:
-    parts = list[CalibratePart]()
+    how = list[CalibratePart]()
     if problem.test is not None:
-        pairs, parts = problem.paired(problem.test, calibration), [TestSet()]
+        pairs, how = problem.paired(problem.test, calibration), [TestSet(rows=problem.test)]
     elif can_be_split(problem.rows, problem.options.cluster):
         pairs = _cross_validated(problem, fit)
     else:
-        return Unmeasured(), parts
+        return Unmeasured(), []
     compared, classes = pairs.compared(problem.plan), tuple(problem.roles.classes)
     measured = MeasuredClasses(compared=compared, panels=pairs.panels(), classes=classes)
-    return measured, [*parts, *clusters_of(pairs.rows, problem.options.cluster)]
+    return measured, [*how, *clusters_of(pairs.rows, problem.options.cluster)]
 
 
 def _result(
@@ -307,7 +307,6 @@ def _result(
             FittedMap(artifact=artifact),
             *parts,
             *kept.parts,
-            kept.measurement,
             intervals(request, problem.plan),
             *problem.target.parts(calibration),
             noted("sums", sum_notes(problem.unnormalised)),

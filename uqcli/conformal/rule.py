@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Meta
 
 from uqcli.base.choices import ConformalMethod, ConformalMode, OnInvalid
-from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
@@ -19,6 +19,7 @@ from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count, exact_number, printable
 from uqcli.conformal.coverage import SCORES, coverage_chances, rank_of
+from uqcli.conformal.groups import NoGroups, SavedGroups
 from uqcli.engines.probabilities import SUM_TOLERANCE, positions_of, probabilities
 from uqcli.engines.protocol import AddedColumns, ColumnType
 from uqcli.engines.request import PROBA, FeatureRequest, Roles
@@ -33,7 +34,6 @@ from uqcli.rules.expressions import (
     Formula,
     NamedValues,
     Output,
-    lookup,
     minus,
     total,
 )
@@ -84,18 +84,6 @@ class ConformalParameters(msgspec.Struct, frozen=True, kw_only=True):
     positive: str | None
 
 
-class SavedGroups(msgspec.Struct, frozen=True, kw_only=True):
-    """Thresholds by group: one row per group, one column per class.
-
-    ``calibration_rows``: weight of each group's calibration rows; None in files of version 0.1.0.
-    """
-
-    column: str
-    names: Annotated[list[str], Meta(min_length=1)]
-    thresholds: Annotated[list[list[float]], Meta(min_length=1)]
-    calibration_rows: list[Count] | None = None
-
-
 class ConformalArtifact(Saved, frozen=True, kw_only=True):
     """Prediction sets: class y is in the set of x iff its non-conformity score is at most its threshold.
 
@@ -122,6 +110,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def every_label(self) -> float:
         """Threshold at which a class is in every set."""
         return SCORES[self.method].every_label if self.format_version == NEW_FORMAT else 1.0
+
+    @property
+    def by_group(self) -> SavedGroups | NoGroups:
+        """Thresholds by group, if there are any."""
+        return NoGroups() if self.groups is None else self.groups
 
     @property
     def positive_label(self) -> str | None:
@@ -171,26 +164,15 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def contradiction(self) -> str:
         """See Saved."""
         classes = self.classes
-        threshold_rows = [self.thresholds] + ([] if self.groups is None else self.groups.thresholds)
+        threshold_rows = [self.thresholds, *self.by_group.thresholds]
         if any(len(row) != len(classes) for row in threshold_rows) or len(set(classes)) < len(classes):
             return "it does not have a threshold for each class"
         if not all(0 <= threshold <= self.every_label for row in threshold_rows for threshold in row):
             return f"a threshold is not between 0 and {self.every_label:g}"
         if self.calibration_rows is not None and len(self.calibration_rows) != len(classes):
             return "it does not have calibration rows for each class"
-        return self._in_groups() or self._in_guarantee() or columns_of_classes(self.columns, classes)
-
-    def _in_groups(self) -> str:
-        groups = self.groups
-        if (groups is None) != (self.parameters.by is None):
-            return "its groups are not those of its parameters"
-        if groups is None:
-            return ""
-        if len(set(groups.names)) != len(groups.thresholds) or len(groups.names) != len(groups.thresholds):
-            return "its groups do not have thresholds each"
-        if groups.calibration_rows is not None and len(groups.calibration_rows) != len(groups.names):
-            return "its groups do not have calibration rows each"
-        return "" if groups.column == self.parameters.by else "its groups are not those of its parameters"
+        in_groups = self.by_group.contradiction(self.parameters.by)
+        return in_groups or self._in_guarantee() or columns_of_classes(self.columns, classes)
 
     def _in_guarantee(self) -> str:
         parameters = self.parameters
@@ -219,9 +201,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     def features(self) -> tuple[FeatureRequest, ...]:
         """See Saved: the group column."""
-        if self.groups is None:
-            return ()
-        return (FeatureRequest(name=self.groups.column, text=True, levels=tuple(self.groups.names)),)
+        return self.by_group.features()
 
     def nearly(self, roles: Roles) -> Callable[[Rows], Bools]:
         """Build a function from checked rows to whether their sets change within one 32-bit unit.
@@ -246,9 +226,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         With ``no_empty``, empty sets get the most probable class (the first of ties); this never lowers
         coverage. Thresholds are ``wider`` by a small number, but from 1 on: they hold all that is possible.
         """
-        threshold_rows = np.array(
-            [*(self.groups.thresholds if self.groups is not None else ()), self.thresholds]
-        )
+        threshold_rows = np.array([*self.by_group.thresholds, self.thresholds])
         threshold_rows += np.where(threshold_rows < 1, wider, 0.0)
         randomised = self.parameters.randomize and self.method is ConformalMethod.APS
         score = SCORES[self.method]
@@ -259,9 +237,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             uniform: Floats = np.ones(len(rows))
             if randomised:
                 uniform = uniforms(positions_of(rows), self.parameters.seed, Purpose.APPLY)
-            group = self.group_of(rows)
-            threshold = threshold_rows if group is None else threshold_rows[group]
-            inside = sets_of(probability, threshold, uniform)
+            inside = sets_of(probability, self.by_group.of_rows(threshold_rows, rows), uniform)
             if no_empty:
                 empty = ~inside.any(axis=1)
                 inside[empty, probability[empty].argmax(axis=1)] = True
@@ -271,10 +247,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     def group_of(self, rows: Rows) -> Ints | None:
         """Return the group index of each row, the last one for unknown groups; None without groups."""
-        if self.groups is None:
-            return None
-        level_index = rows.features[self.groups.column].value.astype(np.int64)
-        return np.where(level_index < 0, len(self.groups.names), level_index)
+        return None if self.groups is None else self.groups.of_row(rows)
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: a list of classes, or one column per class, and the set size."""
@@ -313,21 +286,20 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         else:
             score = Column(name=self.columns["score"])
             columns, probabilities = (score,), (minus(Constant(1.0), score), score)
-        group = None if self.groups is None else Column(name=self.groups.column, kind="text")
         inside: list[Expression] = [
-            Comparison("<=", minus(Constant(1.0), probability), self._exported_threshold(index, group))
-            for index, probability in enumerate(probabilities)
+            Comparison("<=", minus(Constant(1.0), probability), self.by_group.exported(index, threshold))
+            for index, (probability, threshold) in enumerate(zip(probabilities, self.thresholds, strict=True))
         ]
-        named = NamedValues()
+        named, required = NamedValues(), tuple(column.name for column in columns)
         if self.class_names:
             inside = [named.name(condition, "inside") for condition in inside]
         size = total([Case(((condition, Constant(1)),), Constant(0)) for condition in inside])
         return Formula(
-            inputs=columns if group is None or group.name in {c.name for c in columns} else (*columns, group),
-            required=tuple(column.name for column in columns),
+            inputs=(*columns, *(group for group in self.by_group.columns() if group.name not in required)),
+            required=required,
             named=tuple(named.values),
             ranges={} if self.class_names else {columns[0].name: (0.0, 1.0)},
-            shares=tuple(column.name for column in columns) if self.class_names else (),
+            shares=required if self.class_names else (),
             roles=self.arguments(),
             outputs=(
                 *(
@@ -337,15 +309,6 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
                 Output(name="set_size", kind="integer", value=size),
             ),
         )
-
-    def _exported_threshold(self, class_index: int, group: Column | None) -> Expression:
-        """Return the threshold of a class, of each group if there are groups."""
-        others = Constant(self.thresholds[class_index])
-        if self.groups is None or group is None:
-            return others
-        texts_of_groups = texts_by_level(self.groups.names).values()
-        thresholds = [Constant(of_group[class_index]) for of_group in self.groups.thresholds]
-        return lookup((group,), [(texts,) for texts in texts_of_groups], thresholds, others)
 
     def metrics(self) -> Metrics:
         """See Saved: counts of the calibration set."""
@@ -373,14 +336,13 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if self.unsealed:
             return f"No guarantee: {self.unsealed}."
         percent = f"{100 * (1 - self.alpha):g} %"
-        if self.groups is not None:
-            return f"The guaranteed coverage is {percent} in each group. {_ON_AVERAGE}{self._of_clusters()}"
-        whom = {
+        by_mode = {
             "marginal": "over all classes together (a single class may have less)",
             "label-conditional": "in each class"
             + (" (or as its own alpha says)" if self.parameters.alpha_by_class else ""),
             "label-shift": "of the target data, if the class weights are right",
         }[self.mode]
+        whom = self.by_group.where_covered(by_mode)
         return f"The guaranteed coverage is {percent} {whom}. {_ON_AVERAGE}{self._of_clusters()}"
 
     def _of_clusters(self) -> str:
@@ -394,10 +356,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         own = (self.parameters.alpha_by_class or {}).get(name)
         return 1 - (self.alpha if own is None else float(own))
 
-    def tables(self, rows_of_class: Sequence[int] | None = None) -> list[Table]:
+    def tables(self, rows_of_class: Sequence[int] = ()) -> list[Table]:
         """Tabulate thresholds by class, and by group if there are any.
 
-        ``rows_of_class`` are the calibration rows of each class, by weight, as a further column.
+        ``rows_of_class`` are the calibration rows of each class, by weight, as a further column; none for no
+        column.
         """
         if self.groups is not None:
             thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
@@ -409,11 +372,13 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
                 Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
             ]
         if self.mode is ConformalMode.MARGINAL:
-            rows = None if rows_of_class is None else sum(rows_of_class)
-            return [_one_threshold(len(self.classes), self.thresholds[0], rows)]
+            threshold = exact_number(self.thresholds[0])
+            cells = {"threshold": threshold, "classes": count(len(self.classes))}
+            cells |= {"rows": count(sum(rows_of_class))} if rows_of_class else {}
+            return [Table(title="", header=[*cells], rows=[[*cells.values()]], left=0)]
         return [self._threshold_of_each(rows_of_class)]
 
-    def _threshold_of_each(self, rows_of_class: Sequence[int] | None) -> Table:
+    def _threshold_of_each(self, rows_of_class: Sequence[int]) -> Table:
         header = ["class", "threshold"]
         columns: list[Sequence[str]] = [
             [printable(name) for name in self.classes],
@@ -422,15 +387,8 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         if self.weights is not None:
             header.append("weight")
             columns.append([f"{weight:.4f}" for weight in self.weights])
-        if rows_of_class is not None:
+        if rows_of_class:
             header.append("rows")
             columns.append([count(rows) for rows in rows_of_class])
         rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MAX_ROWS]
         return Table(title="", header=header, rows=rows)
-
-
-def _one_threshold(classes: int, threshold: float, rows: int | None) -> Table:
-    header, cells = ["threshold", "classes"], [exact_number(threshold), count(classes)]
-    if rows is not None:
-        header, cells = [*header, "rows"], [*cells, count(rows)]
-    return Table(title="", header=header, rows=[cells], left=0)

@@ -22,8 +22,9 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.messages import doubt
 from uqcli.base.wording import count, exact_number, printable
 from uqcli.conformal.coverage import SCORES, THRESHOLDS, LabelScores, widened
+from uqcli.conformal.groups import SavedGroups
 from uqcli.conformal.options import ConformalRequest
-from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, SavedGroups, format_of
+from uqcli.conformal.rule import ConformalArtifact, ConformalParameters, format_of
 from uqcli.engines.open import CLUSTERED_SETS, require_memory, reusable_streams
 from uqcli.engines.probabilities import label_indices, positions_of
 from uqcli.estimates.dependence import unit_sums
@@ -385,7 +386,8 @@ def _dependence(
 ) -> SavedDependence:
     """Sum up how the coverage of the rows behind each threshold depends on their cluster."""
     groups, thresholds = artifact.groups, artifact.thresholds
-    parts: list[tuple[str | None, Bools | None, float]] = [(None, None, thresholds[0])]
+    everywhere = np.ones(len(scores.score), dtype=np.bool_)
+    parts: list[tuple[str | None, Bools, float]] = [(None, everywhere, thresholds[0])]
     if groups is not None and group is not None:
         names = zip(groups.names, groups.thresholds, strict=True)
         parts = [(name, group == levels[groups.column][name], threshold) for name, (threshold, *_) in names]
@@ -394,7 +396,7 @@ def _dependence(
         parts = [(name, scores.label == label, threshold) for label, (name, threshold) in of_class]
     promises = {}
     for name, chosen, threshold in parts:
-        rows = scores if chosen is None else scores.select(chosen)
+        rows = scores.select(chosen)
         if rows.cluster is None or not len(rows.score):
             continue
         trials = UnitTrials()

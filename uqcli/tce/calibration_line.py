@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 
@@ -12,6 +12,7 @@ import numpy as np
 from uqcli.base.blockwise import VALUES_PER_PART, sums_by_part, total
 from uqcli.base.counts import Floats, ValueCounts
 from uqcli.base.records import dataclass
+from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.linear_scaling import log_odds
 from uqcli.kernels.linear import is_positive_definite, solved
 from uqcli.kernels.logistic import class_ends, line_terms, logistic_fit, pool_adjacent, separates, sigmoid
@@ -29,19 +30,36 @@ class CalibrationLine:
 
     Attributes
     ----------
-    intercept, slope
-        None if the likelihood has no maximum: a single class, equal scores, or separable classes.
+    coefficients
+        Intercept and slope; none if the likelihood has no maximum: a single class, equal scores, or separable
+        classes.
     in_the_large
         None with a single class.
-    intercept_error, slope_error
-        Standard errors robust to misspecification (sandwich), if requested.
+    errors
+        Standard errors of both, robust to misspecification (sandwich); none unless requested.
     """
 
-    intercept: float | None
-    slope: float | None
+    coefficients: Sequence[float] = ()
     in_the_large: float | None
-    intercept_error: float | None = None
-    slope_error: float | None = None
+    errors: Sequence[float] = ()
+
+    @property
+    def estimates(self) -> tuple[Estimate, Estimate]:
+        """Intercept and slope with their errors, as far as there are any."""
+        (intercept, slope), (low, high) = (
+            [*known, None, None][:2] for known in (self.coefficients, self.errors)
+        )
+        return Estimate(value=intercept, error=low), Estimate(value=slope, error=high)
+
+    @property
+    def intercept(self) -> float | None:
+        """Intercept; None if there is no line."""
+        return self.estimates[0].value
+
+    @property
+    def slope(self) -> float | None:
+        """Slope; None if there is no line."""
+        return self.estimates[1].value
 
 
 def calibration_line(
@@ -57,25 +75,17 @@ def calibration_line(
     values = _Values(counts)
     fits_intercept = warm_start is None and total(counts.positives) not in (0, counts.rows)
     fits_line = values.has_line
-    start = None
-    if warm_start is not None and warm_start.intercept is not None and warm_start.slope is not None:
-        start = np.array([warm_start.intercept, warm_start.slope])
-    fitted = _fit(
-        values,
-        [n_coefficients for n_coefficients, fits in ((1, fits_intercept), (2, fits_line)) if fits],
-        start,
-    )
+    starts = []
+    if warm_start is not None and warm_start.coefficients:
+        starts = [np.array(warm_start.coefficients)]
+    models = [n_coefficients for n_coefficients, fits in ((1, fits_intercept), (2, fits_line)) if fits]
+    fitted = _fit(values, models, starts) if models else []
     in_the_large = float(fitted[0][0]) if fits_intercept else None
     if not fits_line:
-        return CalibrationLine(intercept=None, slope=None, in_the_large=in_the_large)
+        return CalibrationLine(in_the_large=in_the_large)
     beta = fitted[-1]
-    standard_errors = _errors(values, beta) if errors else (None, None)
     return CalibrationLine(
-        intercept=float(beta[0]),
-        slope=float(beta[1]),
-        in_the_large=in_the_large,
-        intercept_error=standard_errors[0],
-        slope_error=standard_errors[1],
+        coefficients=beta.tolist(), in_the_large=in_the_large, errors=_errors(values, beta) if errors else ()
     )
 
 
@@ -118,13 +128,12 @@ class _Values:
         return ValueCounts(value=mean, count=count, positives=positives)
 
 
-def _fit(values: _Values, coefficient_counts: list[int], start: Floats | None) -> list[Floats]:
+def _fit(values: _Values, coefficient_counts: list[int], starts: list[Floats]) -> list[Floats]:
     """Fit models with the requested numbers of coefficients: intercept at slope 1, or both.
 
     Without starting values they are first fitted to pooled values, from the line of calibrated scores.
     """
-    starts = [] if start is None else [start][: len(coefficient_counts)]
-    if start is None:
+    if not starts:
         coarse = values.pooled(max(_COARSE_VALUES, values.size // _VALUES_PER_POOL))
         if values.size <= _COARSE_VALUES:
             return [_newton(coarse, n_coefficients) for n_coefficients in coefficient_counts]
@@ -177,7 +186,7 @@ def _newton(counts: ValueCounts, n_coefficients: int) -> Floats:
     return logistic_fit(np.empty((0, len(counts.value))), counts.count, counts.positives, offset=counts.value)
 
 
-def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
+def _errors(values: _Values, beta: Floats) -> Sequence[float]:
     def terms(part: slice) -> tuple[Floats, ...]:
         x, count, positives = values.log_odds(part), values.counts.count[part], values.counts.positives[part]
         probability = sigmoid(beta[0] + beta[1] * x)
@@ -188,12 +197,12 @@ def _errors(values: _Values, beta: Floats) -> tuple[float | None, float | None]:
     sums = [math.fsum(sums) for sums in sums_by_part(terms, values.size)]
     scatter, hessian = _symmetric(*sums[:3]), _symmetric(*sums[3:])
     if not is_positive_definite(hessian):
-        return None, None
+        return ()
     variance = [
         (inverse_row * (scatter * inverse_row).sum(axis=1)).sum()
         for inverse_row in map(partial(solved, hessian), np.eye(2))
     ]
-    return float(np.sqrt(variance[0])), float(np.sqrt(variance[1]))
+    return [float(np.sqrt(part)) for part in variance]
 
 
 def _derivatives(values: _Values, betas: list[Floats]) -> list[tuple[Floats, Floats]]:

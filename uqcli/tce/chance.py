@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from hashlib import blake2b
 
 import numpy as np
@@ -66,7 +67,18 @@ class NullDistribution:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SamplingDistribution:
+class Undrawn:
+    """No sampling distribution, without draws."""
+
+    if_calibrated: Mapping[str, NullDistribution] = field(default_factory=dict)
+
+    def completed(self, values: Values) -> Mapping[str, MetricValue]:
+        """Return the metrics as they are."""
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingDistribution(Undrawn):
     """Sampling distribution of metrics.
 
     Attributes
@@ -78,9 +90,8 @@ class SamplingDistribution:
     """
 
     intervals: Mapping[str, Interval]
-    if_calibrated: Mapping[str, NullDistribution]
 
-    def completed(self, values: Values) -> dict[str, MetricValue]:
+    def completed(self, values: Values) -> Mapping[str, MetricValue]:
         """Add intervals, p-values and excesses to the metrics."""
         metrics: dict[str, MetricValue] = dict(values)
         for name, interval in self.intervals.items():
@@ -227,8 +238,7 @@ def resamples(plan: ResamplingOptions) -> int:
 def _with_errors(counts: ValueCounts, line: CalibrationLine) -> dict[str, Estimate]:
     return {
         **{name: mean_loss(counts, name) for name in LOSSES},
-        "intercept": Estimate(value=line.intercept, error=line.intercept_error),
-        "slope": Estimate(value=line.slope, error=line.slope_error),
+        **dict(zip(("intercept", "slope"), line.estimates, strict=True)),
     }
 
 

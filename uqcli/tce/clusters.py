@@ -35,6 +35,7 @@ from uqcli.tce.chance import (
     Interval,
     NullDistribution,
     SamplingDistribution,
+    Undrawn,
     Values,
     key_of,
     null_distributions,
@@ -163,7 +164,7 @@ def errors_of_clusters(
     of_drawn: Measured,
     options: MeasureOptions,
     plan: ResamplingOptions,
-) -> tuple[Values, SamplingDistribution | None, tuple[str, ...]]:
+) -> tuple[Values, Undrawn, tuple[str, ...]]:
     """Measure calibration errors, and test them on clusters.
 
     Parameters
@@ -173,7 +174,7 @@ def errors_of_clusters(
 
     Returns
     -------
-    The errors, their sampling distribution (None without draws), and notes on what they are of.
+    The errors, their sampling distribution, and notes on what they are of.
     """
     counts = scores.counts
     of_all = measure(counts, replace(options, n_min=None, n_max=None))
@@ -182,7 +183,7 @@ def errors_of_clusters(
     classes = [effective_units(scores.rows_with(positive=label)) for label in (True, False)]
     signed = clusters >= _MIN_CLUSTERS and min(classes) >= _MIN_CLASS_CLUSTERS
     notes = [f"tce, mce, mcb, dsc, unc, the bins and within are of one row of each of {clusters:,} clusters."]
-    chance = None
+    chance = Undrawn()
     if plan.bootstrap:
         nulls = nulls_of_scores(drawn, of_drawn.metrics, options, plan, key_of(None))
         if signed:

@@ -45,7 +45,7 @@ def reliability_figure(titled: Sequence[tuple[str, ClassResult]]) -> Figure:
         "confidence, the shaded band contains the rate of positives at all scores at once, if that rate "
         "rises with the score."
     )
-    if panels[0].rejected is None:
+    if panels[0].by_weight:
         more = "Rates and predictions count by sampling weight, without intervals."
     return Figure(
         title=f"Reliability diagrams: {'; '.join(title for title, _ in titled)}",
@@ -98,7 +98,7 @@ def _texts(panel: ClassResult, axes: Any) -> list[HoverText]:
         standard.mean_score, standard.rate, standard.low, standard.high, standard.count, strict=True
     ):
         text = f"{rows_of(int(rows))} with mean score {percent(mean)}: {percent(rate)} positive"
-        if panel.rejected is not None:
+        if not panel.by_weight:
             text += f" (95 % interval {percent(low)} to {percent(high)})"
         texts.append(HoverText(axes=axes["standard"], x=(mean, mean), y=(rate, rate), text=text))
     return texts
@@ -107,9 +107,9 @@ def _texts(panel: ClassResult, axes: Any) -> list[HoverText]:
 def _tests(panel: ClassResult, filled: Ints) -> list[str]:
     """Describe the test of the mean score of some bins; empty texts if nothing is tested."""
     bins = panel.bins
-    if panel.rejected is None:
+    if panel.by_weight:
         return [""] * len(filled)
-    shares = panel.rejected.rows[filled] / bins.count[filled]
+    shares = panel.tested.rows[filled] / bins.count[filled]
     tests = p_values(bins.mean_score[filled], bins.positives[filled], bins.count[filled])
     return [
         f" ({p_text(p_value)}), {percent(rejected)} of the scores significantly wrong"
@@ -187,8 +187,8 @@ def _side_histogram(axes: Axes, shape: Histogram, top: float) -> None:
 def _bin_sizes(axes: Axes, panel: ClassResult) -> None:
     number = np.arange(1, len(panel.bins.count) + 1)
     axes.bar(number, panel.bins.count, color=GREY, width=0.8, label="rows")
-    if panel.rejected is not None:
-        axes.bar(number, panel.rejected.rows, color=RED, width=0.8, label="rejected by the test")
+    if not panel.by_weight:
+        axes.bar(number, panel.tested.rows, color=RED, width=0.8, label="rejected by the test")
     axes.set(xlabel="bin, by ascending score", ylabel="rows", xlim=(0.4, len(number) + 0.6))
     highest = int(panel.bins.count.max())
     axes.set_ylim(0, 1.05 * highest)
@@ -206,9 +206,8 @@ def _standard(axes: Axes, panel: ClassResult, top: float) -> None:
     axes.errorbar(standard.mean_score, standard.rate, yerr=bars, fmt="none", ecolor=BLUE, elinewidth=1)
     area = 14 + 150 * standard.count / standard.count.sum()
     axes.scatter(standard.mean_score, standard.rate, s=area, color=BLUE, edgecolor="white", zorder=3)
-    by_weight = panel.rejected is None
     axes.set(xlabel="mean prediction of equal-width bins")
-    axes.set(ylabel="positive rate by weight" if by_weight else "positive rate (95 % CI)")
+    axes.set(ylabel="positive rate by weight" if panel.by_weight else "positive rate (95 % CI)")
     axes.set(xlim=(-0.02 * top, top), ylim=(-0.02 * top, top))
     axes.set_aspect("equal")
 

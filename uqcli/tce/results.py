@@ -54,6 +54,11 @@ class ClassResult:
         return self.p_adjusted < math.inf
 
     @property
+    def by_weight(self) -> bool:
+        """Whether its rows have sampling weights, so that nothing is tested."""
+        return self.rejected is None
+
+    @property
     def tested(self) -> Rejected:
         """The rejected scores of a class that is tested."""
         assert self.rejected is not None
@@ -100,7 +105,7 @@ _LEAST = 0.0005
 
 
 def with_tests(
-    results: Sequence[GroupResult], tests: Mapping[int, PartTest] | None
+    results: Sequence[GroupResult], tests: Mapping[int, PartTest]
 ) -> tuple[list[GroupResult], bool]:
     """Add the p-values of the tests of all parts to their metrics.
 
@@ -109,14 +114,12 @@ def with_tests(
     results
         All rows, then each group.
     tests
-        By the position of the part: the classes of all rows, of the first group, and so on. None if nothing
-        can be tested.
+        By the position of the part: the classes of all rows, of the first group, and so on.
 
     Returns
     -------
     The results, and whether a p-value is from draws.
     """
-    tests = tests or {}
     adjusted, position, completed = adjusted_p_values(tests), 0, list[GroupResult]()
     for result in results:
         parts = []

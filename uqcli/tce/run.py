@@ -37,7 +37,7 @@ from uqcli.rules.labelled import group_indices, open_table, read_labelled, sourc
 from uqcli.rules.result import Result
 from uqcli.rules.saved import Source
 from uqcli.tce.band import BAND_METRICS, Band, BlockLimits, calibration_band
-from uqcli.tce.chance import SamplingDistribution, Values, chance_of_classes, chance_of_scores, key_of
+from uqcli.tce.chance import Undrawn, Values, chance_of_classes, chance_of_scores, key_of
 from uqcli.tce.clusters import ClusteredScores, errors_of_clusters, tested_clusters
 from uqcli.tce.measure import Measured, measure, test_based_error
 from uqcli.tce.options import MeasureOptions, TceRequest
@@ -131,7 +131,7 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     )
     parts = [tests_of_all, *chance_of(overall), cautions(warnings)]
     if group_results:
-        tce = None if group_options is None else _tce_under(counts, group_options)
+        tce = _tce_under(counts, group_options) if group_options else None
         parts.append(_grouped(request, overall, group_results, tce))
         parts += sizes_of_groups(parameters)
     if is_drawn and not overall.if_calibrated:
@@ -177,18 +177,18 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     band = calibration_band(drawn, _confidence_of_each(1, request))
     values: Values = {**errors, **shown_by(band, of_drawn.metrics)}
     test = tested_clusters(scores, drawn, key_of(None), request.resampling.seed)
-    metrics = values if chance is None else chance.completed(values)
+    metrics = chance.completed(values)
     overall = GroupResult(
         name=None,
         tested=True,
         rows=scores.counts.rows,
         metrics=metrics,
-        if_calibrated={} if chance is None else chance.if_calibrated,
+        if_calibrated=chance.if_calibrated,
         classes=(_class_part(None, drawn, of_drawn, band, metrics),),
     )
-    (overall,), _ = with_tests([overall], None if test is None else {0: test})
+    (overall,), _ = with_tests([overall], {} if test is None else {0: test})
     parameters = msgspec.structs.replace(
-        _parameters(request, own_options, None, ()),
+        _parameters(request, own_options, (), ()),
         cluster=request.data.roles.cluster,
         seed=request.resampling.seed,
     )
@@ -224,16 +224,13 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
         request = replace(request, measure=replace(request.measure, binning=ScoreBinning.EQUISPACED))
     counted = replace(read, rows=counted_by_weight(read.rows))
     groups = [
-        _weighted_part(name, _part_at(read.rows, indices), read.classes, request)
+        _weighted_part(name, _part_at(read.rows, indices), read.classes, request, {})
         for name, indices in group_indices(counted, request.by)
     ]
-    overall = _weighted_part(None, read.rows, read.classes, request)
-    (overall, *groups), _ = with_tests([overall, *groups], None)
+    overall = _weighted_part(None, read.rows, read.classes, request, dict.fromkeys(BAND_METRICS))
+    (overall, *groups), _ = with_tests([overall, *groups], {})
     parameters = msgspec.structs.replace(
-        _parameters(request, [request.measure], None, read.classes),
-        alpha=None,
-        test=None,
-        sampling_weight=True,
+        _parameters(request, [request.measure], (), read.classes), alpha=None, test=None, sampling_weight=True
     )
     parts = [ByWeight(source=source, overall=overall), cautions(sum_notes(read.unnormalised))]
     if groups:
@@ -242,9 +239,9 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
 
 
 def _weighted_part(
-    name: str | None, rows: Rows, classes: tuple[str, ...], request: TceRequest
+    name: str | None, rows: Rows, classes: tuple[str, ...], request: TceRequest, unknown: Values
 ) -> GroupResult:
-    """Measure all rows (no name) or a group by sampling weight."""
+    """Measure all rows (no name) or a group by sampling weight; ``unknown`` are metrics of all rows."""
     counted = _by_weight(rows)
     present = counted.weights() > 0
     problems = [
@@ -253,7 +250,6 @@ def _weighted_part(
             _counts(counted, classes, None), _counts(rows.select(present), classes, None), strict=True
         )
     ]
-    unknown = {} if name is not None else dict.fromkeys(BAND_METRICS)
     values: list[Values] = [{**measured.metrics, **unknown} for _, _, measured in problems]
     return GroupResult(
         name=name,
@@ -313,7 +309,7 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
             require_memory(data, DISTINCT_SCORES if by is None else GROUPED_SCORES)
             table = open_table(data, uses_uncertainty=False)
         parts = table.pooled(Partition(groups=data.roles.keys))
-        total = parts[0] if by is None else merge(parts)  # a single part is already pooled
+        total = merge(parts) if len(parts) > 1 else parts[0]  # which is already pooled
         require_probabilities(total.ends, table.summary.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
@@ -378,15 +374,15 @@ def _is_tested(group: _Group, options: MeasureOptions) -> bool:
     return group.size >= max(defaults.MIN_GROUP_ROWS, options.n_min or 0)
 
 
-def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions] | None:
-    """Return the common bin sizes of all groups for each binary problem; None if no group is tested.
+def _equal_sizes(groups: Sequence[_Group], options: MeasureOptions) -> list[MeasureOptions]:
+    """Return the common bin sizes of all groups for each binary problem; none if no group is tested.
 
     Larger bins detect smaller errors, so with its own sizes the largest group would always be the worst. All
     groups use the sizes of the smallest.
     """
     tested = [group for group in groups if _is_tested(group, options)]
     if not tested:
-        return None
+        return []
     smallest = min(tested, key=lambda group: (group.size, group.name))
     return [_with_bounds(count, options) for count in smallest.counts]
 
@@ -400,9 +396,9 @@ def _tce_under(counts: Sequence[ValueCounts], options: Sequence[MeasureOptions])
 
 
 def _measured_group(
-    group: _Group, read: _Read, group_options: list[MeasureOptions] | None, request: TceRequest
+    group: _Group, read: _Read, group_options: list[MeasureOptions], request: TceRequest
 ) -> GroupResult:
-    if group_options is not None and _is_tested(group, request.measure):
+    if _is_tested(group, request.measure):
         return _measured_part(group, read, group_options, request)
     measure = replace(request.measure, n_min=None, n_max=None)
     return _measured_part(group, read, [measure] * len(group.counts), request, tested=False)
@@ -434,8 +430,8 @@ def _measured_part(
     means: Values = mean_metrics(values)
     if bands:
         values, means = _with_bands(bands, values, means)
-    chances: Sequence[SamplingDistribution | None] = [None] * len(values)
-    chance: SamplingDistribution | None = None
+    chance = Undrawn()
+    chances: Sequence[Undrawn] = [chance] * len(values)
     if request.resampling.bootstrap and not read.classes:
         chance = chance_of_scores(counts[0], values[0], options[0], request.resampling, key_of(name))
         chances = [chance]
@@ -450,16 +446,10 @@ def _measured_part(
         name=name,
         tested=tested,
         rows=counts[0].rows,
-        metrics=means if chance is None else chance.completed(means),
-        if_calibrated={} if chance is None else chance.if_calibrated,
+        metrics=chance.completed(means),
+        if_calibrated=chance.if_calibrated,
         classes=tuple(
-            _class_part(
-                class_name,
-                pooled,
-                result,
-                band,
-                value if class_chance is None else class_chance.completed(value),
-            )
+            _class_part(class_name, pooled, result, band, class_chance.completed(value))
             for class_name, pooled, result, band, value, class_chance in problems
         ),
     )
@@ -537,12 +527,12 @@ def _class_part(
 def _parameters(
     request: TceRequest,
     own_options: Sequence[MeasureOptions],
-    group_options: Sequence[MeasureOptions] | None,
+    group_options: Sequence[MeasureOptions],
     classes: tuple[str, ...],
 ) -> TceParameters:
     options = request.measure
     n_min, n_max = _common_sizes(own_options)
-    group_n_min, group_n_max = _common_sizes(group_options or ())
+    group_n_min, group_n_max = _common_sizes(group_options)
     return TceParameters(
         binning=options.binning,
         bin_sizes=options.bin_sizes if options.binning is ScoreBinning.PAVA_BC else None,

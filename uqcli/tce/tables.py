@@ -65,7 +65,7 @@ def part_name(part: GroupResult | ClassResult, max_characters: int = 60) -> str:
 def panel_of(name: str, part: ClassResult) -> tuple[str, ClassResult]:
     """Return the title of a panel, and what it shows."""
     errors = f"average error (ECE) {format_metric('ece', part.metrics['ece'])}"
-    if part.rejected is not None:
+    if not part.by_weight:
         errors = f"{format_metric('tce', part.metrics['tce'])} of scores significantly wrong (TCE), {errors}"
     rows = f"{count(int(part.bins.count.sum()))} rows, {count(part.positives)} positive"
     return f"{name}: {errors}; {rows}" if name else f"{errors}; {rows}", part
@@ -97,7 +97,7 @@ def _bin_dicts(part: ClassResult) -> list[dict[str, Any]]:
     bins = part.bins
     names = ("low", "high", "count", "positives", "rate", "mean_score", "rejected")
     columns = (bins.low, bins.high, bins.count, bins.positives, bins.rate, bins.mean_score)
-    rejected = [None] * len(bins.count) if part.rejected is None else part.rejected.rows.tolist()
+    rejected = [None] * len(bins.count) if part.by_weight else part.tested.rows.tolist()
     rows = zip(*(column.tolist() for column in columns), rejected, strict=True)
     dicts = [dict(zip(names, row, strict=True)) for row in rows]
     return [values if values["count"] else {**values, "rate": None, "mean_score": None} for values in dicts]
