@@ -41,6 +41,7 @@ from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts, Worth
 from uqcli.evaluate.boundaries_report import EvaluateReport, group_cells, group_header
 from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.labelled_part import (
     AssistedRows,
     LabelledPart,
@@ -61,8 +62,7 @@ from uqcli.evaluate.measured_boundary import (
     target_claims,
 )
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
-from uqcli.reports.document import Claim
+from uqcli.evaluate.report import EvaluatedPart, EvaluateParameters
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
 from uqcli.shift.rule import BinaryWeights, ShiftArtifact, precision_interval, target_weights_of
@@ -95,21 +95,23 @@ def evaluate(
     amounts = tally.amounts(confidence)
     measure = partial(_measured, rules, (counted, designs if parts else []), request, target, assisted)
     measured = _with_values(measure(confidence), amounts, in_part=bool(parts))
-    groups = None
+    parts_of_report, groups = list[EvaluatedPart](), None
     if by is not None:
         levels = batches.levels.get(by) or rules[0].own_levels
         of_groups = _designs_by_group(tally, parts, levels, request, unlabelled)
         groups = _by_group(rules[0], *of_groups, replace(request, by=by), target, assisted=assisted)
+        parts_of_report.append(groups)
     alike = alike_rows(data, rules[0], lambda _: request.takes_option) if cluster is None else None
     results = tuple(zip(request.artifacts, rules, measured, strict=True))
     claims = target_claims(results, measure, confidence)
     if groups is not None and by == rules[0].own_key:
-        claims = tuple(_in_each(claim, groups) for claim in claims)
+        claims = tuple(groups.on_each(claim) for claim in claims)
     reviews = tuple(review_claim(*result, 1 - confidence) for result in results)
     difference = None
     if len(rules) == 2:
         design = _design_of_both(counted, parts, designs)
         difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
+        parts_of_report.append(difference)
     return EvaluateReport(
         source=source_of(summary),
         parameters=_parameters(request, data, None if shift is None else request.resampling.seed, measured),
@@ -120,7 +122,7 @@ def evaluate(
         claims=claims,
         review_claims=tuple(review for review in reviews if review is not None),
         difference=difference,
-        by_group=groups,
+        parts=parts_of_report,
         alike=alike,
     )
 
@@ -279,13 +281,6 @@ def rows_to_read(
     return by, data if utility is None else data.with_amounts(utility.amounts)
 
 
-def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
-    """Replace the claim about all rows by that about each group."""
-    if groups.worst is None:
-        return replace(claim, met=None, sentence=f"{claim.name} is tested in no group: {groups.no_test()}.")
-    return replace(claim, met=not groups.broken, sentence=f"{claim.name} is tested in each group.")
-
-
 def _by_group(
     artifact: BoundaryArtifact,
     counted: Mapping[str, tuple[Design, Amounts | None]],
@@ -316,21 +311,18 @@ def _by_group(
             value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
             measured = replace(measured, value=value)
         has_target = request.by != artifact.own_key or name in artifact.promising_groups
-        bounded, rate = None, None
-        if has_target and not reason:
-            bounded, rate = next(iter(bounded_rates(constraint, labelled, design)), (None, None))
-        results.append(
-            EvaluatedGroup(
-                name=name,
-                rows=design.rows(),
-                metrics=measured.metrics(),
-                cells=group_cells(measured, constraint),
-                rate=None if rate == UNKNOWN else rate,
-                bounded=None if rate == UNKNOWN else bounded,
-                untested=untested if has_target else "without a rule of their own, not tested",
-            )
+        group = EvaluatedGroup(
+            name=name,
+            rows=design.rows(),
+            metrics=measured.metrics(),
+            cells=group_cells(measured, constraint),
+            untested=untested if has_target else "without a rule of their own, not tested",
         )
-    is_named = bool(parts) or any(group.bounded for group in results)
+        for bounded, rate in bounded_rates(constraint, labelled, design) if has_target and not reason else ():
+            if rate != UNKNOWN:
+                group = BoundedGroup(**vars(group), rate=rate, bounded=bounded)
+        results.append(group)
+    is_named = bool(parts) or any(isinstance(group, BoundedGroup) for group in results)
     bound = constraint.text() if is_named and constraint.is_bound else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     has_value = any(worth is not None for _, worth in counted.values())

@@ -378,10 +378,7 @@ class EvaluateReport(Evaluated):
 
     def _untested_bounds(self) -> list[Notice]:
         """Caution that groups and segments are tested for the first of several bounds."""
-        parts = [
-            *(["groups"] if self.by_group is not None and self.by_group.worst is not None else []),
-            *(["segments"] if self.audit is not None else []),
-        ]
+        parts = [part.tested for part in self.parts if part.tested]
         first, *others = self.results[0][1].constraint.parsed().bounds
         if not parts or not others:
             return []

@@ -21,7 +21,7 @@ from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.design import Design
 from uqcli.estimates.estimate import UNKNOWN, Estimate, direction, ends_of, interval, money_change
 from uqcli.estimates.proportion import BoundedRate
-from uqcli.evaluate.report import difference_cell, points_cell
+from uqcli.evaluate.report import EvaluatedPart, difference_cell, points_cell
 from uqcli.reports.document import Claim, KeyNumber, Metrics
 
 VALUE_ROWS: Final = ("value", "gain caught")
@@ -226,7 +226,7 @@ class MeasuredBoundary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundaryDifference:
+class BoundaryDifference(EvaluatedPart):
     """A second boundary less a first, by weight.
 
     Recall and precision are differences of proportions; if one is undefined, the value is None and the ends
@@ -252,7 +252,7 @@ class BoundaryDifference:
     def metrics(self) -> Metrics:
         """By their contract names."""
         caught, benefit = self.caught, self.net_benefit
-        return {
+        metrics = {
             "recall": self.recall,
             "precision": self.precision,
             "selected": self.selected,
@@ -264,6 +264,7 @@ class BoundaryDifference:
             **({} if benefit is None else {"net_benefit": benefit}),
             **({} if self.value is None else self.value.metrics()),
         }
+        return {"difference": metrics}
 
     def caught_cell(self, *, brief: bool) -> str:
         """Format the difference of the positives caught."""
