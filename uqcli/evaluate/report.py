@@ -256,6 +256,35 @@ def said_of(name: str, verdict: str) -> str:
     return f"{name} {'is ' if verdict.startswith(('consistent', 'below')) else ''}{verdict}"
 
 
+def best_of_several(rules: int) -> list[Notice]:
+    """Caution that tests are not corrected for three or more rules; empty for fewer."""
+    if rules < 3:
+        return []
+    best = (
+        f"you compared {rules} rules on one file, so the best one looks better than it is: confirm it on "
+        "other rows."
+    )
+    return [Notice("best-of-several", best)]
+
+
+def verdicts(names: Sequence[str], sentences: Sequence[str]) -> str:
+    """Join the verdicts of rules, of many only the first, those that miss their target before others.
+
+    If two are equal, state them once for both.
+    """
+    if len(names) == 1:
+        return capitalised(said_of("the rule", sentences[0]))
+    if len(names) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+        return f"Both are {sentences[0]}"
+    named = list(zip(names, sentences, strict=True))
+    if len(named) > MOST_NAMED:
+        named.sort(key=lambda pair: not pair[1].startswith("misses"))
+    said = [said_of(name, verdict.rstrip(".")) for name, verdict in named]
+    if len(said) > MOST_NAMED:
+        said[MOST_NAMED:] = [f"the other {len(said) - MOST_NAMED} are among the notes (--verbose)"]
+    return f"{'; '.join(said)}."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evaluated:
     """Parts shared by the evaluations of all kinds of rules.
@@ -286,32 +315,11 @@ class Evaluated:
 
     def uncorrected_tests(self) -> list[Notice]:
         """Caution that tests are not corrected for three or more rules."""
-        if len(self.results) < 3:
-            return []
-        return [
-            Notice(
-                "best-of-several",
-                f"you compared {len(self.results)} rules on one file, so the best one looks better than it "
-                "is: confirm it on other rows.",
-            )
-        ]
+        return best_of_several(len(self.results))
 
     def verdicts(self, sentences: Sequence[str]) -> str:
-        """Join the verdicts of the rules, of many only the first, those that miss their target before others.
-
-        If two are equal, state them once for both.
-        """
-        if len(self.results) == 1:
-            return capitalised(said_of("the rule", sentences[0]))
-        if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
-            return f"Both are {sentences[0]}"
-        named = list(zip(self.names, sentences, strict=True))
-        if len(named) > MOST_NAMED:
-            named.sort(key=lambda pair: not pair[1].startswith("misses"))
-        said = [said_of(name, verdict.rstrip(".")) for name, verdict in named]
-        if len(said) > MOST_NAMED:
-            said[MOST_NAMED:] = [f"the other {len(said) - MOST_NAMED} are among the notes (--verbose)"]
-        return f"{'; '.join(said)}."
+        """Join the verdicts of the rules."""
+        return verdicts(self.names, sentences)
 
     def each_verdict(self, claims: Sequence[Claim]) -> list[str]:
         """State the verdict of each rule, if there are so many that ``verdicts`` leaves some out."""
