@@ -9,10 +9,10 @@ import uqcli
 
 ROOT = Path(uqcli.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-MOST_NONE = 39.3
+MOST_NONE = 36.9
 """Comparisons with None in 1,000 lines of code."""
 
-MOST_OPTIONAL = 394
+MOST_OPTIONAL = 368
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
@@ -20,8 +20,8 @@ COMPLEX = {"find_boundary"}
 """Functions with more branches than that; none may be added."""
 
 LONG = {
-    "BoundaryArtifact", "EvaluateReport", "WatchReport", "ColumnarSource",
-    "CalibrationRows", "Boundary", "ShiftReport", "Check", "_Writer", "OverviewReport",
+    "BoundaryArtifact", "WatchReport", "ColumnarSource",
+    "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
     "ConformalArtifact", "RowChecker", "LocalBatches",
 }  # fmt: skip
 """Classes that are longer; none may be added."""

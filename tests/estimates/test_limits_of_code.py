@@ -16,7 +16,7 @@ from uqcli.estimates.binning import BinSizes, size_notes
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.value import Moments, difference_of_shares_margin
-from uqcli.evaluate.measured_boundary import _target_outcome
+from uqcli.evaluate.promises import _target_outcome
 from uqcli.shift.estimators import KnownPrior
 from uqcli.tce.results import _shortest_run
 from uqcli.watch.evidence import rate_interval

@@ -14,7 +14,8 @@ NO_INTERVAL = Estimate(value=0.01, low=None, high=None)
 
 def advice(log_loss, brier, *, paired=True, resampled=True):
     compared = Comparison(before={}, after={}, difference={"log_loss": log_loss, "brier": brier})
-    return CalibratorDifference(compared=compared, paired=paired, resampled=resampled).advice(["a", "b"])
+    difference = CalibratorDifference(names="ab", compared=compared, paired=paired, resampled=resampled)
+    return difference.advice()
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from uqcli.engines.request import DataRequest, Roles
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.groups import BoundedGroup, group_evaluation
 from uqcli.evaluate.labelled_part import labelled_parts
-from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
 
 REPETITIONS = repetitions(60) * 3 // 2
 COVERED = 0.93
@@ -263,7 +263,7 @@ def test_groups_of_clusters_at_their_bound_are_seldom_rejected(groups, correlati
         tally.add(rows, [np.full(len(cluster), FLAGGED)])
         designs = tally.by_group({str(group): group for group in range(groups)}, 0.95, "clusters")
         results = [
-            EvaluatedGroup(
+            BoundedGroup(
                 name=name,
                 rows=1000,
                 metrics={},
@@ -326,7 +326,7 @@ def test_groups_by_weight_at_their_bound_are_seldom_rejected(bound, weights):
             design = WeightedRows(confidence=0.95, sums=sums)
             rate = design.bounded(Rate.PRECISION, 0, exact, upper=False)
             results.append(
-                EvaluatedGroup(
+                BoundedGroup(
                     name=str(group),
                     rows=1000,
                     metrics={},

@@ -8,7 +8,7 @@ import pytest
 from tests.statistical.levels import highest, repetitions
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import BoundedRate
-from uqcli.evaluate.report import EvaluatedGroup, group_evaluation
+from uqcli.evaluate.groups import BoundedGroup, group_evaluation
 
 REPETITIONS = repetitions(60) * 10
 LEVEL = 0.05
@@ -24,7 +24,7 @@ def test_groups_at_their_bound_are_seldom_rejected(groups, bound, upper):
         trials = random.integers(1, 600, groups)
         successes = random.binomial(trials, float(bound))
         results = [
-            EvaluatedGroup(
+            BoundedGroup(
                 name=str(number),
                 rows=1000,
                 metrics={},

@@ -38,8 +38,9 @@ from uqcli.base.records import dataclass
 from uqcli.base.running.messages import repeat_doubts
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
+from uqcli.evaluate.groups import EvaluatedGroup
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.report import EvaluatedGroup, ReportByGroup
+from uqcli.evaluate.report import ReportByGroup
 from uqcli.evaluate.run import run
 from uqcli.export.options import ExportRequest
 from uqcli.export.run import run as export
@@ -346,12 +347,12 @@ class Evaluation(Reported):
         Each has ``name``, ``rows``, ``metrics`` and ``p_value``. The p-value is of the test whether the group
         misses the target, corrected for all groups; None if the group is not tested.
         """
-        return () if self.report.by_group is None else self.report.by_group.groups
+        return tuple(self.report.groups)
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """Tests of all segments, the most significant first; empty without ``audit``."""
-        return () if self.report.audit is None else self.report.audit.segments
+        return tuple(self.report.segments)
 
 
 _CLASSES: Final = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,8 +12,9 @@ from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
+from uqcli.base.wording import percent, rounded_money, short_names
 from uqcli.boundary.dependent_columns import alike_rows
-from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact
+from uqcli.boundary.rule import PREDICTED_CLASS, ROWS_ARE_PREDICTIONS, BoundaryArtifact
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines import refusals
@@ -35,12 +36,14 @@ from uqcli.estimates.design import (
     reviews,
     unknown,
 )
-from uqcli.estimates.estimate import UNKNOWN, Estimate
+from uqcli.estimates.estimate import UNKNOWN, Estimate, interval
 from uqcli.estimates.model_assisted import ratio_of_labels, shorter
 from uqcli.estimates.survey import with_sampling_weights
-from uqcli.estimates.value import Amounts, Worth
-from uqcli.evaluate.boundaries_report import EvaluateReport, group_cells, group_header
+from uqcli.estimates.value import Amounts
+from uqcli.estimates.value import Worth as Value
+from uqcli.evaluate.boundaries_report import EvaluateReport, least_caught
 from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.labelled_part import (
     AssistedRows,
     LabelledPart,
@@ -50,18 +53,30 @@ from uqcli.evaluate.labelled_part import (
     scores_by_decision,
 )
 from uqcli.evaluate.measured_boundary import (
-    VALUE_ROWS,
     BoundaryDifference,
     MeasuredBoundary,
-    MeasuredValue,
-    MeasuredZones,
-    bounded_rates,
-    broken,
-    review_claim,
-    target_claims,
+    TestedRule,
+    WeightedDifference,
 )
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
+from uqcli.evaluate.parts.benefit import BenefitDifference, NetBenefit
+from uqcli.evaluate.parts.one import OneRule, OneRuleOnTarget
+from uqcli.evaluate.parts.review import CatchesMore, Omission, Review
+from uqcli.evaluate.parts.rows import (
+    Clusters,
+    Weights,
+    assistance,
+    own_rows,
+    refuted_target,
+    unknown_rates,
+    unlabelled_rows,
+    unreliable_rates,
+)
+from uqcli.evaluate.parts.several import SeveralRules, TwoRules
+from uqcli.evaluate.parts.worth import Worth, WorthMore
+from uqcli.evaluate.promises import Evidence, EvidenceOnTarget, broken, review_claims, target_claims
+from uqcli.evaluate.report import OWN_DATA_CAUTION, EvaluatedPart, EvaluateParameters
+from uqcli.evaluate.statements import MeasuredPart, MoreRate, Remark
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
@@ -94,47 +109,139 @@ def evaluate(
     ]
     amounts = tally.amounts(confidence)
     measure = partial(_measured, rules, (counted, designs if parts else []), request, target, assisted)
-    measured = _with_values(measure(confidence), amounts, in_part=bool(parts))
-    groups = None
+    measured = _with_values(measure(confidence), amounts, request, in_part=bool(parts))
+    claims = target_claims(
+        request.artifacts,
+        rules,
+        [result.evidence for result in measured],
+        lambda confidence: [result.evidence for result in measure(confidence)],
+        confidence,
+    )
+    evaluated_parts = list[EvaluatedPart]()
     if by is not None:
         levels = batches.levels.get(by) or rules[0].own_levels
         of_groups = _designs_by_group(tally, parts, levels, request, unlabelled)
         groups = _by_group(rules[0], *of_groups, replace(request, by=by), target, assisted=assisted)
-    alike = alike_rows(data, rules[0], lambda _: request.takes_option) if cluster is None else None
-    results = tuple(zip(request.artifacts, rules, measured, strict=True))
-    claims = target_claims(results, measure, confidence)
-    if groups is not None and by == rules[0].own_key:
-        claims = tuple(_in_each(claim, groups) for claim in claims)
-    reviews = tuple(review_claim(*result, 1 - confidence) for result in results)
-    difference = None
+        evaluated_parts.append(groups)
+        if by == rules[0].own_key:
+            claims = [groups.on_each(claim) for claim in claims]
+    tested = _tested(request, rules, measured, claims)
+    source = source_of(summary)
+    of_test_set = _parts_of_test_set(request, data, rules[0], measured, target)
     if len(rules) == 2:
         design = _design_of_both(counted, parts, designs)
-        difference = _difference(design, rules, measured, amounts, in_part=bool(parts))
+        difference = _difference(design, tested, amounts, in_part=bool(parts))
+        evaluated_parts.append(difference)
+        of_test_set.append(
+            TwoRules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
+        )
+    elif len(rules) > 2:
+        of_test_set.append(SeveralRules(tested=tested, confidence=confidence))
+    else:
+        of_test_set.append(_single(tested[0], source.dropped, confidence))
     return EvaluateReport(
-        source=source_of(summary),
+        source=source,
         parameters=_parameters(request, data, None if shift is None else request.resampling.seed, measured),
-        results=tuple(
-            (name, rule, replace(result, promise_broken=broken(claim, review)))
-            for (name, rule, result), claim, review in zip(results, claims, reviews, strict=True)
-        ),
-        claims=claims,
-        review_claims=tuple(review for review in reviews if review is not None),
-        difference=difference,
-        by_group=groups,
-        alike=alike,
+        results=[(each.file, each.rule, each.measured) for each in tested],
+        of_test_set=of_test_set,
+        parts=evaluated_parts,
     )
 
 
+def _tested(
+    request: EvaluateRequest,
+    rules: Sequence[BoundaryArtifact],
+    measured: Sequence[MeasuredBoundary],
+    claims: Sequence[Claim],
+) -> list[TestedRule]:
+    """Test the reviews of rules, and add whether their targets and reviews hold."""
+    names, level, tested = short_names(request.artifacts), 1 - request.resampling.confidence, []
+    for file, name, rule, result, claim in zip(
+        request.artifacts, names, rules, measured, claims, strict=True
+    ):
+        reviews = review_claims(file, rule, result.evidence, level)
+        promises = Remark(
+            said=[("claim", claim), *(("review-claim", review) for review in reviews)],
+            measured={"promise_broken": broken([claim, *reviews])},
+        )
+        parts = [promises, *own_rows(file, rule, result.confusion)]
+        tested.append(
+            TestedRule(
+                file=file,
+                name=name,
+                rule=rule,
+                measured=result.having(*parts),
+                claim=claim,
+                review_claims=reviews,
+            )
+        )
+    return tested
+
+
+def _parts_of_test_set(
+    request: EvaluateRequest,
+    data: DataRequest,
+    rule: BoundaryArtifact,
+    measured: Sequence[MeasuredBoundary],
+    target: BinaryWeights | None,
+) -> list[MeasuredPart]:
+    """Return the parts that are the same beside each rule."""
+    parts: list[MeasuredPart] = [Remark(said=[("own-data", OWN_DATA_CAUTION)])]
+    sampled, first = request.sampling_weight is not None, measured[0]
+    if rule.class_names:
+        parts.append(Remark(said=[("predictions", ROWS_ARE_PREDICTIONS)]))
+    alike = alike_rows(data, rule, lambda _: request.takes_option) if request.cluster is None else None
+    if alike is not None:
+        parts.append(Remark(said=[("dependent-rows", alike.caution)]))
+    if target is not None and target.refuted:
+        parts.append(refuted_target(target.refuted))
+    if request.assisted:
+        parts.append(assistance(first.unlabelled, first.evidence.gains))
+    if any(result.unlabelled for result in measured) and not (sampled and request.assisted):
+        parts.append(unlabelled_rows(sampled=sampled))
+    return parts
+
+
+def _single(tested: TestedRule, dropped: int, confidence: float) -> OneRule:
+    """Return the part of a single rule."""
+    evidence = tested.measured.evidence
+    if isinstance(evidence, EvidenceOnTarget):
+        return OneRuleOnTarget(
+            tested=tested, dropped=dropped, confidence=confidence, precision=evidence.precision
+        )
+    return OneRule(tested=tested, dropped=dropped, confidence=confidence)
+
+
+def _simpler(tested: Sequence[TestedRule]) -> str:
+    """Say which of two boundaries to use if neither does better: the one with fewer thresholds."""
+    first, second = (
+        len(each.rule.thresholds) + sum(len(rule.thresholds) for rule in each.rule.group_rules.values())
+        for each in tested
+    )
+    if first == second:
+        return f"either will do, so keep {tested[0].name}"
+    return f"use {tested[0].name if first < second else tested[1].name}, the simpler rule"
+
+
 def _with_values(
-    measured: Sequence[MeasuredBoundary], amounts: Amounts | None, *, in_part: bool
+    measured: Sequence[MeasuredBoundary], amounts: Amounts | None, request: EvaluateRequest, *, in_part: bool
 ) -> list[MeasuredBoundary]:
     """Add what the decisions of each rule are worth, if amounts were given."""
     if amounts is None:
         return list(measured)
     return [
-        replace(result, value=_value(amounts.worth(flags(index)), [result], in_part=in_part))
-        for index, result in enumerate(measured)
+        _with_value(result, file, amounts.worth(flags(index)), request, in_part=in_part)
+        for index, (result, file) in enumerate(zip(measured, request.artifacts, strict=True))
     ]
+
+
+def _with_value(
+    measured: MeasuredBoundary, file: str, worth: Value, request: EvaluateRequest, *, in_part: bool
+) -> MeasuredBoundary:
+    value = _value(worth, [measured], f"{file}: value", request.resampling.confidence, in_part=in_part)
+    amount = value.value.value
+    evidence = replace(measured.evidence, worth="-" if amount is None else rounded_money(amount))
+    return replace(measured, evidence=evidence).having(value)
 
 
 def _designs_by_group(
@@ -168,7 +275,7 @@ def _parameters(
 ) -> EvaluateParameters:
     assisted: dict[str, object] | msgspec.UnsetType = msgspec.UNSET
     if request.assisted:
-        rates = [str(rate) for rate in measured[0].assisted]
+        rates = [str(rate) for rate in measured[0].evidence.gains]
         assisted = {"rates": rates, "probabilities": "score" if request.calibrator is None else "calibrator"}
     return EvaluateParameters(
         confidence=request.resampling.confidence,
@@ -198,7 +305,7 @@ def _measured(  # noqa: PLR0917  its confidence varies
     own = [(replace(design, confidence=confidence), place) for design, place in parts]
     return [
         _measure(
-            rule,
+            (rule, request.artifacts[index]),
             (replace(counted, confidence=confidence), index),
             own[index] if own else None,
             request,
@@ -279,13 +386,6 @@ def rows_to_read(
     return by, data if utility is None else data.with_amounts(utility.amounts)
 
 
-def _in_each(claim: Claim, groups: GroupEvaluation) -> Claim:
-    """Replace the claim about all rows by that about each group."""
-    if groups.worst is None:
-        return replace(claim, met=None, sentence=f"{claim.name} is tested in no group: {groups.no_test()}.")
-    return replace(claim, met=not groups.broken, sentence=f"{claim.name} is tested in each group.")
-
-
 def _by_group(
     artifact: BoundaryArtifact,
     counted: Mapping[str, tuple[Design, Amounts | None]],
@@ -305,39 +405,39 @@ def _by_group(
     reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
     untested = f"not tested, since {reason}" if reason else ""
     for name, (design, worth) in counted.items():
-        labelled = _measure(artifact, (design, 0), None, request, target, in_group=True)
+        named = artifact, request.artifacts[0]
+        labelled = _measure(named, (design, 0), None, request, target, in_group=True)
         measured = labelled
         if parts or assisted is not None:
             part = parts[name] if parts else None
             measured = _measure(
-                artifact, (design, 0), part, request, target, assisted=assisted, in_group=True, group=name
+                named, (design, 0), part, request, target, assisted=assisted, in_group=True, group=name
             )
+        cells = group_cells(measured, constraint)
         if worth is not None:
-            value = _value(worth.worth(flags(0)), [measured], in_part=bool(parts))
-            measured = replace(measured, value=value)
+            measured = _with_value(measured, name, worth.worth(flags(0)), request, in_part=bool(parts))
+            cells = (*cells, measured.cells(brief=False)["value"])
         has_target = request.by != artifact.own_key or name in artifact.promising_groups
-        bounded, rate = None, None
-        if has_target and not reason:
-            bounded, rate = next(iter(bounded_rates(constraint, labelled, design)), (None, None))
-        results.append(
-            EvaluatedGroup(
-                name=name,
-                rows=design.rows(),
-                metrics=measured.metrics(),
-                cells=group_cells(measured, constraint),
-                rate=None if rate == UNKNOWN else rate,
-                bounded=None if rate == UNKNOWN else bounded,
-                untested=untested if has_target else "without a rule of their own, not tested",
-            )
+        group = EvaluatedGroup(
+            name=name,
+            rows=design.rows(),
+            metrics=measured.metrics(),
+            cells=cells,
+            untested=untested if has_target else "without a rule of their own, not tested",
         )
-    is_named = bool(parts) or any(group.bounded for group in results)
+        for rate in constraint.rates if has_target and not reason else ():
+            bounded = design.bounded(rate, 0, constraint.numbers[0], upper=constraint.is_upper)
+            if (estimate := labelled.evidence.rate(rate)) != UNKNOWN:
+                group = BoundedGroup(**vars(group), rate=estimate, bounded=bounded)
+        results.append(group)
+    is_named = bool(parts) or any(isinstance(group, BoundedGroup) for group in results)
     bound = constraint.text() if is_named and constraint.is_bound else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
     has_value = any(worth is not None for _, worth in counted.values())
     return group_evaluation(
         by,
         results,
-        (*group_header(constraint), *VALUE_ROWS[: int(has_value)]),
+        (*group_header(constraint), *(["value"] if has_value else [])),
         bound,
         1 - request.resampling.confidence,
         units=request.units if request.cluster is not None else "",
@@ -382,7 +482,7 @@ def _count(
 
 
 def _measure(
-    rule: BoundaryArtifact,
+    named: tuple[BoundaryArtifact, str],
     counted: tuple[Design, int],
     part: tuple[Design, int] | None,
     request: EvaluateRequest,
@@ -394,41 +494,55 @@ def _measure(
 ) -> MeasuredBoundary:
     """Measure a rule on all rows, or on a group.
 
-    ``counted`` has the labelled rows, and the place of the rule among those whose decisions they have, and
-    ``part`` the same of labelled rows that stand for all; None if no label is missing. ``assisted`` has the
-    probabilities of all rows; None if they are not used.
+    ``named`` has the rule and its file, ``counted`` the labelled rows, and the place of the rule among those
+    whose decisions they have, and ``part`` the same of labelled rows that stand for all; None if no label is
+    missing. ``assisted`` has the probabilities of all rows; None if they are not used.
     """
+    rule, file = named
     labelled, index = counted
     design, place = part or counted
     rates = _Rates(rule, design, place, in_group=in_group)
     if assisted is not None:
         rates = _AssistedRates(rule, design, place, in_group=in_group, assisted=assisted, group=group)
-    confusion, flagged = labelled.confusion(index), flags(place)
-    recall, fpr = (
-        rates.with_model(
-            rate, flagged, rates.of_all(flagged, taken=flagged, positive=positive), positive=positive
-        )
-        for rate, positive in ((Rate.RECALL, True), (Rate.FPR, False))
-    )
-    return MeasuredBoundary(
+    confusion = labelled.confusion(index)
+    parts = [*rates.of_cleared(confusion, request.resampling.confidence)]
+    evidence = Evidence(
         confusion=confusion,
-        weighted=design.totals(place) if design.is_weighted else None,
-        precision=design.known_precision(flagged),
-        recall=recall,
-        fpr=fpr,
-        alert_rate=design.share(flagged),
-        unlabelled=design.unlabelled,
-        target_precision=None if target is None else _in_target(target, confusion, request),
-        zones=rates.zones(confusion),
-        net_benefit=rates.net_benefit() if target is None else None,  # odds concern the target class priors
-        clusters=cluster_numbers(labelled.confusion_by_cluster(index))
-        if isinstance(labelled, ClusteredRows)
-        else None,
-        omission=rates.omission(),
-        added=tuple(rate for bound in rule.constraint.parsed().bounds for rate in bound.added_metrics),
-        prevalence=rates.prevalence(),
-        assisted=rates.used,
+        totals=design.totals(place) if design.is_weighted else confusion,
+        rates=rates.estimates(),
+        missed=rates.missed,
+        gains=rates.used,
+        count_alike=not design.is_weighted,
+        independent=not isinstance(labelled, ClusteredRows),
     )
+    if target is None:  # odds concern the target class priors
+        parts += rates.net_benefit()
+    else:
+        precision = _in_target(target, confusion, request)
+        evidence = EvidenceOnTarget(**vars(evidence), precision=precision)
+        parts.append(MoreRate(key="target_precision", row="precision, target data", estimate=precision))
+    added = [rate for bound in rule.constraint.parsed().bounds for rate in bound.added_metrics]
+    parts += [
+        *rates.of_all_rows(),
+        Remark(measured={str(rate): evidence.rate(rate) for rate in added}),
+        *_parts_of_rows(file, evidence, labelled, index, request.units),
+    ]
+    return MeasuredBoundary(evidence=evidence, unlabelled=design.unlabelled, parts=parts)
+
+
+def _parts_of_rows(
+    file: str, evidence: Evidence, labelled: Design, index: int, units: str
+) -> Iterator[MeasuredPart]:
+    """Yield the parts of rows that count by weight, depend on each other, or lack labels."""
+    rates = {"precision": evidence.rate(Rate.PRECISION), "recall": evidence.rate(Rate.RECALL)}
+    yield unknown_rates(file, rates)
+    if not evidence.count_alike:
+        yield Weights(selected=evidence.confusion.selected, share=evidence.selected_share)
+    if isinstance(labelled, ClusteredRows):
+        numbers = cluster_numbers(labelled.confusion_by_cluster(index))
+        yield Clusters(file=file, numbers=numbers, units=units, rates=rates)
+    else:
+        yield unreliable_rates(file, rates)
 
 
 class _Rates:
@@ -436,7 +550,26 @@ class _Rates:
 
     def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, in_group: bool) -> None:
         self._rule, self._design, self._place, self._in_group = rule, design, place, in_group
+        self._more = dict[Rate, Estimate]()  # rates of rows that are not flagged
+        self.missed = UNKNOWN
         self.used: dict[str, float | None] = {}  # rates that probabilities estimate, with their gain
+
+    def estimates(self) -> dict[Rate, Estimate]:
+        """Estimate the rates that a rule may bound."""
+        flagged, design = flags(self._place), self._design
+        recall, fpr = (
+            self.with_model(
+                rate, flagged, self.of_all(flagged, taken=flagged, positive=positive), positive=positive
+            )
+            for rate, positive in ((Rate.RECALL, True), (Rate.FPR, False))
+        )
+        return {
+            Rate.PRECISION: design.known_precision(flagged),
+            Rate.RECALL: recall,
+            Rate.FPR: fpr,
+            Rate.ALERTS: design.share(flagged),
+            **self._more,
+        }
 
     def of_all(self, chosen: Chooses, *, taken: Chooses, positive: bool) -> Estimate:
         """Estimate a rate whose rows are not only the taken ones."""
@@ -454,40 +587,42 @@ class _Rates:
         """Return the estimate; one that uses the probabilities of all rows if there are any."""
         return plain
 
-    def prevalence(self) -> Estimate | None:
-        """Estimate the share of positives; None if no probabilities are used."""
-        return None
+    def of_all_rows(self) -> list[MoreRate]:
+        """Estimate the share of positives, if probabilities of all rows are used."""
+        return []
 
-    def net_benefit(self) -> Estimate | None:
-        """Estimate the net benefit at the odds of the constraint; None if it sets none."""
+    def net_benefit(self) -> list[NetBenefit]:
+        """Estimate the net benefit at the odds of the constraint, if it sets any."""
         constraint = self._rule.constraint.parsed()
         if not constraint.sets_odds:
-            return None
-        flagged = flags(self._place)
+            return []
+        flagged, odds = flags(self._place), constraint.odds
         why = self._reason(flagged)
-        if constraint.odds is None or why:
-            return unknown(why)
-        return self._design.net_benefit(flagged, constraint.odds)
+        benefit = unknown(why) if odds is None or why else self._design.net_benefit(flagged, odds)
+        return [NetBenefit(key="net_benefit", row="net benefit", estimate=benefit, odds=odds)]
 
-    def omission(self) -> Estimate | None:
-        """Estimate the share of positives among the rows that are dropped; None if it is no promise."""
-        if not self._rule.limits_omission:
-            return None
+    def of_cleared(self, confusion: Confusion[int], confidence: float) -> Iterator[MeasuredPart]:
+        """Measure the dropped rows, if the rule limits the positives there, and the review, if any."""
         caught = catches(self._place)
-        why = self._reason(caught)
-        return unknown(why) if why else self._design.known_precision(others(caught))
-
-    def zones(self, confusion: Confusion[int]) -> MeasuredZones | None:
-        """Measure the zone for review; None if the rule has none."""
-        if not self._rule.has_zones or confusion.zones is None:
-            return None
-        caught = catches(self._place)
-        return MeasuredZones(
-            caught=self.of_all(caught, taken=caught, positive=True),
-            review_share=self._design.share(reviews(self._place)),
-            miss=self.of_all(others(caught), taken=caught, positive=True),
-            reviewed=confusion.zones[0],
-        )
+        if self._rule.limits_omission:
+            why = self._reason(caught)
+            omission = unknown(why) if why else self._design.known_precision(others(caught))
+            self._more[Rate.OMISSION] = omission
+            yield Omission(key="omission", row="false omission", estimate=omission)
+        if self._rule.has_zones:
+            self.missed = self.of_all(others(caught), taken=caught, positive=True)
+            self._more[Rate.CAUGHT] = self.of_all(caught, taken=caught, positive=True)
+            self._more[Rate.REVIEWED] = self._design.share(reviews(self._place))
+            handled, _ = confusion.handled
+            yield Review(
+                caught=self._more[Rate.CAUGHT],
+                share=self._more[Rate.REVIEWED],
+                miss=self.missed,
+                reviewed=handled - confusion.selected,
+                work=handled,
+                limits_misses=least_caught(self._rule) is not None,
+                confidence=confidence,
+            )
 
     def _reason(self, taken: Chooses) -> str:
         """Return why a rate of all rows is unknown; empty if it is known."""
@@ -527,10 +662,12 @@ class _AssistedRates(_Rates):
         self.used[rate] = ratio_of_labels(computed, better)
         return replace(better, reason=SHARE_CHANGES if design.varying else "")
 
-    def prevalence(self) -> Estimate:
+    def of_all_rows(self) -> list[MoreRate]:
         flagged = flags(self._place)
         why = self._reason(flagged)
-        return self.with_model("prevalence", flagged, unknown(why) if why else self._design.prevalence())
+        plain = unknown(why) if why else self._design.prevalence()
+        rate = self.with_model("prevalence", flagged, plain)
+        return [MoreRate(key="prevalence", row="positive rate", estimate=rate)]
 
 
 def _takes_all(rule: BoundaryArtifact) -> bool:
@@ -540,54 +677,57 @@ def _takes_all(rule: BoundaryArtifact) -> bool:
 
 
 def _difference(
-    design: Design,
-    rules: Sequence[BoundaryArtifact],
-    measured: Sequence[MeasuredBoundary],
-    amounts: Amounts | None,
-    *,
-    in_part: bool,
+    design: Design, tested: Sequence[TestedRule], amounts: Amounts | None, *, in_part: bool
 ) -> BoundaryDifference:
     """Compute the differences of two rules from rows with the decisions of both; they may be unknown."""
     first, second = flags(0), flags(1)
+    names, measured = [each.name for each in tested], [each.measured for each in tested]
     apart, recalls = differ(first, second), [result.recall for result in measured]
-    zones = [result.zones for result in measured if result.zones is not None]
-    caught = None
-    if len(zones) == len(measured):
+    parts, all_parts = list[MeasuredPart](), [part for result in measured for part in result.parts]
+    reviews = [part for part in all_parts if isinstance(part, Review)]
+    if len(reviews) == len(measured):
         caught = design.difference(catches(0), catches(1), positive=True)
-    value = None
+        if UNKNOWN in [review.caught for review in reviews]:
+            caught = UNKNOWN
+        parts.append(CatchesMore(names=names, reviews=reviews, caught=caught))
+    benefits = [part for part in all_parts if isinstance(part, NetBenefit)]
+    if len(benefits) == len(measured) and benefits[0].odds == benefits[1].odds:
+        parts.append(_benefits_more(design, benefits))
     if amounts is not None:
-        value = _value(amounts.difference(first, second), measured, in_part=in_part)
-    return BoundaryDifference(
+        worth, confidence = amounts.difference(first, second), design.confidence
+        value = _value(worth, measured, "difference of values", confidence, in_part=in_part)
+        parts.append(WorthMore(**vars(value), names=names, otherwise=_simpler(tested)))
+    kind = BoundaryDifference if measured[0].evidence.count_alike else WeightedDifference
+    return kind(
+        first=measured[0],
+        second=measured[1],
         recall=UNKNOWN if UNKNOWN in recalls else design.difference(first, second, positive=True),
         precision=design.precision_difference(first, second),
         selected=design.rows_difference(first, second),
         disagreements=design.rows(apart),
         disagreements_positive=design.rows(apart, positive=True),
-        caught=UNKNOWN if UNKNOWN in [zone.caught for zone in zones] else caught,
-        value=value,
-        net_benefit=_net_benefit_difference(design, rules, measured),
+        parts=parts,
     )
 
 
-def _value(worth: Worth, measured: Sequence[MeasuredBoundary], *, in_part: bool) -> MeasuredValue:
+def _value(
+    worth: Value, measured: Sequence[MeasuredBoundary], subject: str, confidence: float, *, in_part: bool
+) -> Worth:
     """Return the value of labelled rows, without the gain caught if rows without a label would count."""
     value, caught, heavy_tailed = worth
     if in_part or UNKNOWN in [result.recall for result in measured]:
         caught = UNKNOWN
-    return MeasuredValue(value=value, value_caught=caught, heavy_tailed=heavy_tailed)
+    return Worth(
+        subject=subject, value=value, caught=caught, heavy_tailed=heavy_tailed, confidence=confidence
+    )
 
 
-def _net_benefit_difference(
-    design: Design, rules: Sequence[BoundaryArtifact], measured: Sequence[MeasuredBoundary]
-) -> Estimate | None:
-    """Estimate the difference of two net benefits; None unless both rules have one at the same odds."""
-    estimates = [result.net_benefit for result in measured]
-    odds, other = (rule.constraint.parsed().odds for rule in rules)
-    if None in estimates or odds != other:
-        return None
-    if odds is None or UNKNOWN in estimates or not design.rows():
-        return UNKNOWN
-    return design.net_benefit_difference(flags(0), flags(1), odds)
+def _benefits_more(design: Design, benefits: Sequence[NetBenefit]) -> MoreRate:
+    """Estimate the difference of two net benefits at the same odds."""
+    odds, difference = benefits[0].odds, UNKNOWN
+    if odds is not None and design.rows() and UNKNOWN not in [benefit.estimate for benefit in benefits]:
+        difference = design.net_benefit_difference(flags(0), flags(1), odds)
+    return BenefitDifference(key="net_benefit", row="net benefit", estimate=difference)
 
 
 def _in_target(target: BinaryWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
@@ -615,3 +755,16 @@ def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> C
         listed = " and ".join(utility.value for utility in utilities)
         raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")
     return utilities[0] if utilities else None
+
+
+def group_header(tested: Constraint) -> tuple[str, ...]:
+    """Return the names of the cells of a group that is tested for a bound."""
+    names = "flagged", "precision", "recall"
+    return (*names, tested.own_column) if tested.own_column else names
+
+
+def group_cells(measured: MeasuredBoundary, tested: Constraint) -> tuple[str, ...]:
+    """Format the results of a group, in the order of its header."""
+    other = (interval(measured.evidence.rate(*tested.rates)),) if tested.own_column else ()
+    share = percent(measured.selected_share)
+    return share, interval(measured.precision), interval(measured.recall), *other

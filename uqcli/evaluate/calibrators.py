@@ -16,7 +16,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.base.wording import count, p_text, rows_of
+from uqcli.base.wording import count, p_text, rows_of, short_names
 from uqcli.calibrate.maps.histogram import HistogramMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.scale import Scale
@@ -47,19 +47,18 @@ from uqcli.estimates.paired import ClusteredPairs, keyed_by_cluster
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.resampling import MIN_CLASS_ROWS
 from uqcli.estimates.survey import counted_by_weight, with_sampling_weights
+from uqcli.evaluate.groups import EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import (
     HEADER,
     OWN_DATA_CAUTION,
     UNPAIRED,
     Evaluated,
-    EvaluatedGroup,
+    EvaluatedPart,
     EvaluateParameters,
-    GroupEvaluation,
     apply_command,
-    group_evaluation,
 )
-from uqcli.reports.document import Claim, Document, HeadCard, Metrics, Table, Verdict, in_order
+from uqcli.reports.document import Claim, Document, HeadCard, Metrics, Verdict, in_order
 from uqcli.rules.labelled import group_indices, labelled_request, read_labelled
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftArtifact
@@ -69,41 +68,48 @@ LOSSES_COMPARED: Final[Mapping[str, str]] = MappingProxyType({"log_loss": "log l
 
 
 @dataclass(frozen=True, kw_only=True)
-class CalibratorDifference:
+class CalibratorDifference(EvaluatedPart):
     """A second calibrator compared with a first: metrics of the first as before, of the second as after.
 
     They are paired if both read the same columns; if not, there is no interval. ``resampled`` says that
-    intervals were requested.
+    intervals were requested, which cannot be if rows count by sampling weights.
     """
 
+    names: Sequence[str]
     compared: Comparison
     paired: bool
     resampled: bool
+    by_weight: bool = False
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
-        return self.compared.difference
+        """See EvaluatedPart."""
+        return {"difference": self.compared.difference}
 
-    def table(self, names: Sequence[str]) -> Table:
-        """Build the table of the two side by side."""
-        return comparison_table("After calibration", self.compared, (*names, HEADER))
+    def added_to(self, document: Document, confidence: float) -> Document:  # noqa: ARG002
+        """Add the table of the two side by side."""
+        table = comparison_table("After calibration", self.compared, (*self.names, HEADER))
+        ranked, *others = document.tables
+        return replace(document, tables=[table, replace(ranked, detail=True), *others])
 
-    def notes(self) -> list[str]:
-        """State why a difference is not tested."""
+    def remarks(self) -> Sequence[str]:
+        """State why the difference is not tested."""
+        if self.by_weight:
+            return []
         if not self.paired:
             return [UNPAIRED]
         return [] if self.resampled else ["Add --bootstrap 1000 to test the difference."]
 
-    def advice(self, names: Sequence[str]) -> list[str]:
+    def advice(self) -> list[str]:
         """State which of the two to use, by the intervals of the losses."""
+        if not self.paired or not self.resampled:
+            return []
+        names = self.names
         estimates = {loss: self.compared.difference[metric] for metric, loss in LOSSES_COMPARED.items()}
         lower: dict[str, list[str]] = {name: [] for name in names}
         for loss, estimate in estimates.items():
             if isinstance(estimate, Estimate) and (towards := direction(estimate)):
                 lower[names[1] if towards == "lower" else names[0]].append(loss)
         better = [name for name in names if lower[name]]
-        if not self.paired or not self.resampled:
-            return []
         if not better:
             return ["The two do not differ significantly: use the simpler map."]
         if len(better) == 2:
@@ -149,7 +155,6 @@ class EvaluateCalibratorReport(Evaluated):
     panels: tuple[ReliabilityPanel, ...]
     results: tuple[tuple[str, CalibratorArtifact, MeasuredCalibrator], ...]
     claims: tuple[Claim, ...] = ()
-    difference: CalibratorDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form (see Evaluated)."""
@@ -165,8 +170,6 @@ class EvaluateCalibratorReport(Evaluated):
         tables = [comparison_table("", named[0][1])]
         if len(named) > 1:
             tables = [ranked_table("", "calibrator", named)]
-        if self.difference is not None:
-            tables = [self.difference.table(self.names), replace(tables[0], detail=True)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
         if (clusters := self.results[0][2].clusters) is not None:
@@ -229,7 +232,7 @@ class EvaluateCalibratorReport(Evaluated):
 
     def _advice(self) -> list[str]:
         """State which of two rules to use, if the difference is significant."""
-        return [] if self.difference is None else self.difference.advice(self.names)
+        return [sentence for part in self.parts for sentence in part.advice()]
 
     def _notes(self) -> list[str]:
         named = self._compared
@@ -237,7 +240,7 @@ class EvaluateCalibratorReport(Evaluated):
             [f"{name}: {self._verdict(compared)}" for name, compared in named] if len(named) > 1 else []
         )
         lowest = [] if len(named) == 2 else lowest_brier(named, "evaluate two at a time to test it")
-        untested = [] if self.difference is None or self._is_weighted else self.difference.notes()
+        untested = [sentence for part in self.parts for sentence in part.remarks()]
         consistent = [claim.sentence for claim in self.claims if claim.met is not False]
         weighted = [WEIGHTED] if self._is_weighted else []
         return [
@@ -282,7 +285,7 @@ def evaluate(
     plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
-    by_group: GroupEvaluation | None = None
+    evaluated_parts = list[EvaluatedPart]()
     read: tuple[DataRequest, ReadRows, Source] | None = None
     for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
         if read is None or read[0] != data:
@@ -319,8 +322,11 @@ def evaluate(
         if len(rules) == 2:
             after.append(pairs)
         if request.by is not None:
-            by_group = _by_group(request, pairs, read[1], plan)
+            evaluated_parts.append(_by_group(request, pairs, read[1], plan))
     assert read is not None  # there is at least one rule
+    if after:
+        of_two = [measured.compared for _, _, measured in results]
+        evaluated_parts.append(_difference(request.artifacts, of_two, after, plan, weighted=is_sampled))
     return EvaluateCalibratorReport(
         source=read[2],
         parameters=EvaluateParameters(
@@ -334,10 +340,7 @@ def evaluate(
         panels=tuple(reliability),
         results=tuple(results),
         claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
-        difference=_difference([measured.compared for _, _, measured in results], after, plan)
-        if after
-        else None,
-        by_group=by_group,
+        parts=evaluated_parts,
     )
 
 
@@ -460,7 +463,12 @@ def _requests(request: EvaluateRequest, rules: Sequence[CalibratorArtifact]) -> 
 
 
 def _difference(
-    compared: Sequence[Comparison], after: Sequence[PairedRows], plan: ResamplingOptions
+    files: Sequence[str],
+    compared: Sequence[Comparison],
+    after: Sequence[PairedRows],
+    plan: ResamplingOptions,
+    *,
+    weighted: bool,
 ) -> CalibratorDifference:
     """Compute the difference of two calibrators; paired if one pass covers both."""
     first, second = after
@@ -474,12 +482,13 @@ def _difference(
         pairs = replace(first, before=first.after, after=second.after)
         resampled = resampled_losses(pairs.counts, plan, pairs.clusters)
     without_interval = {name: Estimate(value=values[name]) for name in LOSSES_COMPARED}
+    difference = {**values, **without_interval, **resampled}
     return CalibratorDifference(
-        compared=Comparison(
-            before=first_metrics, after=second_metrics, difference={**values, **without_interval, **resampled}
-        ),
+        names=short_names(files),
+        compared=Comparison(before=first_metrics, after=second_metrics, difference=difference),
         paired=paired,
         resampled=plan.bootstrap > 0,
+        by_weight=weighted,
     )
 
 

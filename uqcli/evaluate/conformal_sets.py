@@ -40,8 +40,9 @@ from uqcli.evaluate.conformal_sets_report import (
     SetMetrics,
 )
 from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.report import EvaluatedGroup, EvaluateParameters, GroupEvaluation, group_evaluation
+from uqcli.evaluate.report import EvaluatedPart, EvaluateParameters
 from uqcli.kernels.units import UnitTable
 from uqcli.rules.labelled import ClassReader, labelled_request
 from uqcli.rules.saved import Source, given
@@ -90,12 +91,14 @@ def evaluate(
         share = min(share, *(tally.by_class.independent_share() for tally in tallies))
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
-    by_group = None
+    parts = list[EvaluatedPart]()
     if request.by is not None:
         groups = decisions.by_group(levels[request.by], request.resampling.confidence, request.units)
         sizes = {name: group_sizes.sums[levels[request.by][name]] for name in groups}
-        by_group = _by_group(rules[0], groups, sizes, request, shifted=shift is not None, share=share)
-    joint_design = decisions.of_all(request.resampling.confidence, request.units) if paired else None
+        parts.append(_by_group(rules[0], groups, sizes, request, shifted=shift is not None, share=share))
+    if len(rules) == 2:
+        design = decisions.of_all(request.resampling.confidence, request.units) if paired else None
+        parts.append(_difference(measured, design))
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
@@ -106,8 +109,7 @@ def evaluate(
             **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
-        difference=_difference(measured, joint_design) if len(rules) == 2 else None,
-        by_group=by_group,
+        parts=parts,
     )
 
 
@@ -132,25 +134,17 @@ def _by_group(
     for name, design in groups.items():
         coverage, rows = design.share(flags(0)), design.rows()
         size, empty = sizes[name].tolist()
-        results.append(
-            EvaluatedGroup(
-                name=name,
-                rows=rows,
-                metrics={
-                    "coverage": coverage,
-                    "mean_set_size": size / rows,
-                    "empty": empty / rows,
-                    "rows": rows,
-                },
-                cells=(interval(coverage), f"{size / rows:.3f}", percent(empty / rows)),
-                rate=coverage if is_tested else None,
-                bounded=design.bounded(
-                    Rate.ALERTS, 0, bound, upper=False, chances=artifact.chances(by, name, share)
-                )
-                if is_tested
-                else None,
-            )
+        group = EvaluatedGroup(
+            name=name,
+            rows=rows,
+            metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
+            cells=(interval(coverage), f"{size / rows:.3f}", percent(empty / rows)),
         )
+        if is_tested:
+            chances = artifact.chances(by, name, share)
+            bounded = design.bounded(Rate.ALERTS, 0, bound, upper=False, chances=chances)
+            group = BoundedGroup(**vars(group), rate=coverage, bounded=bounded)
+        results.append(group)
     return group_evaluation(
         by,
         results,

@@ -14,7 +14,15 @@ from uqcli.base.wording import count, first_of, p_text, percent, printable, rows
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.estimates.estimate import Estimate, interval, unreliable
 from uqcli.estimates.survey import few_clusters
-from uqcli.evaluate.report import HEADER, OWN_DATA_CAUTION, UNPAIRED, Evaluated, apply_command, points_cell
+from uqcli.evaluate.report import (
+    HEADER,
+    OWN_DATA_CAUTION,
+    UNPAIRED,
+    Evaluated,
+    EvaluatedPart,
+    apply_command,
+    points_cell,
+)
 from uqcli.reports.document import (
     Claim,
     Document,
@@ -151,7 +159,7 @@ Results = tuple[tuple[str, ConformalArtifact, SetMetrics], ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SetDifference:
+class SetDifference(EvaluatedPart):
     """A second rule's prediction sets compared with a first's.
 
     The coverage has no interval if the two read different columns, else the p-value of the exact McNemar
@@ -164,20 +172,31 @@ class SetDifference:
     disagreements: int | None
 
     def metrics(self) -> Metrics:
-        """By their contract names."""
+        """See EvaluatedPart."""
         return {
-            "coverage": self.coverage,
-            "mean_set_size": self.mean_set_size,
-            "coverage_p": self.coverage.p_value,
-            "disagreements": self.disagreements,
+            "difference": {
+                "coverage": self.coverage,
+                "mean_set_size": self.mean_set_size,
+                "coverage_p": self.coverage.p_value,
+                "disagreements": self.disagreements,
+            }
         }
 
-    def column(self, *, brief: bool) -> tuple[str, str]:
-        """Format the differences of coverage and mean set size."""
-        coverage = points_cell(self.coverage, self.coverage.p_value, brief=brief)
-        return coverage, f"{self.mean_set_size.value:+.3f}"
+    def added_to(self, document: Document, confidence: float) -> Document:  # noqa: ARG002
+        """Add the column of the differences, which have their intervals unless brief."""
+        table, *others = document.tables
+        brief = table.brief and replace(table.brief, **self._columns(table.brief, brief=True))
+        table = replace(table, **self._columns(table, brief=False), brief=brief)
+        return replace(document, tables=[table, *others])
 
-    def notes(self) -> list[str]:
+    def _columns(self, table: Table, *, brief: bool) -> dict[str, Any]:
+        coverage = points_cell(self.coverage, self.coverage.p_value, brief=brief)
+        cells = (coverage, f"{self.mean_set_size.value:+.3f}", "")
+        beside = zip(table.rows, cells, strict=False)  # there is no difference in target data
+        rows = [*((*row, cell) for row, cell in beside), *table.rows[len(cells) :]]
+        return {"header": (*table.header, HEADER), "rows": rows}
+
+    def remarks(self) -> Sequence[str]:
         """State why the difference is not tested."""
         return [UNPAIRED] if self.disagreements is None else []
 
@@ -187,7 +206,6 @@ class EvaluateConformalReport(Evaluated):
     """Metrics of saved prediction sets on a test set."""
 
     results: Results
-    difference: SetDifference | None = None
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form, with verdicts (see Evaluated)."""
@@ -201,8 +219,8 @@ class EvaluateConformalReport(Evaluated):
 
     def document(self) -> Document:
         """Return the readable form."""
-        table = replace(self._table(brief=False), brief=self._table(brief=True))
-        tables = [table, self._rules_table()]
+        table = self._table()
+        tables = [replace(table, brief=table), self._rules_table()]
         units = {measured.test.unit for measured in self.measured}
         for unit in ("class", "group", "size"):
             covered = self._coverage_table(unit)
@@ -265,14 +283,10 @@ class EvaluateConformalReport(Evaluated):
             ],
         )
 
-    def _table(self, *, brief: bool) -> Table:
-        """Build the table of coverage and sizes; differences have their intervals unless brief."""
+    def _table(self) -> Table:
+        """Build the table of coverage and sizes."""
         header = ("", *self.names)
         lines = metric_rows(measured.shown() for measured in self.measured)
-        if self.difference is not None:
-            header = (*header, HEADER)
-            differences = (*self.difference.column(brief=brief), "")
-            lines = [(*line, cell) for line, cell in zip(lines, differences, strict=True)]
         lines += metric_rows(measured.shown_of_target() for measured in self.measured)
         return Table(title="", header=header, rows=lines)
 
@@ -326,7 +340,7 @@ class EvaluateConformalReport(Evaluated):
         return []
 
     def _notes(self) -> list[str]:
-        notes = [] if self.difference is None else self.difference.notes()
+        notes = [sentence for part in self.parts for sentence in part.remarks()]
         if any(measured.empty for measured in self.measured):
             notes.append("apply --no-empty adds the most likely class to empty sets.")
         return [*notes, OWN_DATA_CAUTION]

@@ -1,58 +1,30 @@
-"""What the reports on rules of all kinds share: results by group, verdicts, differences, and a figure.
+"""What the reports on rules of all kinds share: verdicts, differences, and a figure.
 
-The bound of a rule is tested exactly on each group. The figure has rates with their intervals, of groups or
-of several rules.
+The figure has rates with their intervals, of groups or of several rules.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from uqcli.audit.report import Audit, with_audit
-from uqcli.base.defaults import MIN_GROUP_ROWS
+from uqcli.audit.report import Audit, Segment, with_audit
 from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.base.wording import (
-    MOST_NAMED,
-    capitalised,
-    count,
-    first_of,
-    p_text,
-    percent,
-    points,
-    printable,
-    short_names,
-)
-from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, direction, ends_of, interval
-from uqcli.estimates.proportion import BoundedRate, holm
-from uqcli.reports.document import (
-    Claim,
-    Document,
-    Figure,
-    HoverText,
-    Metrics,
-    Report,
-    Table,
-    Verdict,
-    head_of,
-    plain,
-)
+from uqcli.base.wording import MOST_NAMED, capitalised, p_text, points, printable, short_names
+from uqcli.estimates.estimate import Estimate, direction, ends_of, interval
+from uqcli.reports.document import Claim, Document, Figure, HoverText, Metrics, Report, head_of, plain
 from uqcli.reports.figures import BLUE, GREY, RED, label_lines, panels
+from uqcli.reports.parts import joined
 from uqcli.rules.saved import Source
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
-
-_MAX_DRAWN: Final = 50
-_MAX_NAMED: Final = 12
-
 
 HEADER = "difference"
 UNPAIRED: Final = "The two rules read different columns, so their difference is not tested."
@@ -83,270 +55,16 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
         return "clusters" if self.day is msgspec.UNSET else "days"
 
 
-@dataclass(frozen=True, kw_only=True)
-class EvaluatedGroup:
-    """A rule's results on one group.
-
-    ``cells`` are those of the table, without name, rows and p-value. ``rate`` is the rate that is tested, and
-    ``bounded`` has its counts and its bound; if it is not tested, ``untested`` says why. The p-values, that
-    the rate breaks its bound, are adjusted for all groups (Holm) and not. ``detectable`` is the rate that the
-    test would detect with a probability of 80 %; None if there is none.
-    """
-
-    name: str
-    rows: int
-    metrics: Metrics
-    cells: tuple[str, ...]
-    rate: Estimate | None = None
-    bounded: BoundedRate | None = None
-    untested: str = ""
-    p_value: float | None = None
-    unadjusted: float | None = None
-    detectable: float | None = None
-
-    @property
-    def label(self) -> str:
-        """Name in tables and sentences."""
-        return printable(self.name, 40)
-
-    @property
-    def rate_in_words(self) -> str:
-        """The tested rate for a sentence, of few rows as a count; empty if it is unknown."""
-        if self.rate is None or self.rate.value is None:
-            return ""
-        bounded = self.bounded
-        if bounded is not None and bounded.tail is None and bounded.trials < FEWEST_FLAGGED:
-            return f"{count(bounded.successes)} of {count(bounded.trials)}"
-        return percent(self.rate.value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupEvaluation:
-    """A rule's results by group of a column, in the order of the groups' names; the header names the cells.
-
-    ``bound`` is the tested bound, such as "precision >= 0.7", empty if there is none, and ``target`` its
-    value. The level is that of the tests over all groups. Rows without a label are left out if
-    ``labels_missing``.
-    """
-
-    by: str
-    groups: tuple[EvaluatedGroup, ...]
-    header: tuple[str, ...]
-    bound: str
-    target: float | None
-    level: float
-    labels_missing: bool = False
-
-    @property
-    def worst(self) -> EvaluatedGroup | None:
-        """The group with the lowest p-value; None if none was tested."""
-        tested = [group for group in self.groups if group.p_value is not None]
-        return min(
-            tested, key=lambda group: (group.p_value or 0, group.unadjusted or 0, group.name), default=None
-        )
-
-    @property
-    def broken(self) -> list[EvaluatedGroup]:
-        """Groups that break the bound."""
-        return [group for group in self.groups if group.p_value is not None and group.p_value <= self.level]
-
-    def payload(self) -> dict[str, Any]:
-        """Return the JSON form: the groups, and the name of the worst."""
-        return {
-            "groups": [
-                {
-                    "name": group.name,
-                    "rows": group.rows,
-                    "tested": group.p_value is not None,
-                    "p": group.p_value,
-                    "detectable": group.detectable,
-                    "metrics": plain(group.metrics),
-                }
-                for group in self.groups
-            ],
-            "worst_group": None if self.worst is None else self.worst.name,
-        }
-
-    def metrics(self) -> dict[str, Any]:
-        """Return the metrics by group, and those of the worst."""
-        worst = self.worst
-        if worst is None:
-            worst_metrics: Mapping[str, Any] = {**dict.fromkeys(self.groups[0].metrics), "p": None}
-        else:
-            worst_metrics = {**worst.metrics, "p": worst.p_value}
-        return {
-            "by_group": {group.name: group.metrics for group in self.groups},
-            "worst_group": worst_metrics,
-            "groups_below": None if worst is None else len(self.broken),
-        }
-
-    def lead(self) -> list[str]:
-        """State the verdict on the worst group."""
-        worst = self.worst
-        if worst is None:
-            return []
-        name = f"{self.by} = {worst.label}"
-        tested = sum(group.p_value is not None for group in self.groups)
-        rate = f"{rate}, " if (rate := worst.rate_in_words) else ""
-        corrected = f", corrected for {tested} groups" if tested > 1 else ""
-        test = f"{rate}{p_text(worst.p_value)}{corrected}"
-        if self.broken:
-            missing = len(self.broken)
-            groups = f"{tested} {'' if tested == len(self.groups) else 'tested '}groups"
-            if missing == 1:
-                return [f"1 of {groups} misses {self.bound}: {name} ({test})."]
-            return [f"{missing} of {groups} miss {self.bound}; the worst is {name} ({test})."]
-        detectable = ""
-        if worst.detectable is not None:
-            detectable = (
-                f" A rate of {percent(worst.detectable)} there would have been detected (80 % power)."
-            )
-        return [f"No group misses {self.bound} significantly; the worst is {name} ({test}).{detectable}"]
-
-    def cautions(self) -> list[Notice]:
-        """Name the groups that are not tested, by reason."""
-        by_reason: dict[str, list[str]] = {}
-        for group in self.groups:
-            if self.bound and group.p_value is None:
-                by_reason.setdefault(group.untested, []).append(f"{group.label} ({count(group.rows)})")
-        cautions = [
-            Notice(
-                "groups-untested",
-                f"these groups are {reason.replace(', not tested', ' and not tested')}: "
-                f"{first_of(names, _MAX_NAMED)}.",
-            )
-            for reason, names in by_reason.items()
-        ]
-        if self.labels_missing and self.worst is not None:
-            cautions.append(
-                Notice(
-                    "tested-elsewhere",
-                    "Groups are tested on their labelled rows, as if labels were given at random among the "
-                    "flagged rows of a group.",
-                )
-            )
-        return cautions
-
-    def no_test(self) -> str:
-        """Return why no group is tested; empty if one is."""
-        if self.worst is not None:
-            return ""
-        reasons = (group.untested.removesuffix(", not tested") for group in self.groups)
-        return "; ".join(dict.fromkeys(reason.removeprefix("not tested, since ") for reason in reasons))
-
-    def table(self) -> Table:
-        """Build the table of the groups."""
-        p_values = ("p",) if self.bound else ()
-        shown = self._by_deviation()
-        rows = [
-            (
-                group.label,
-                count(group.rows),
-                *group.cells,
-                *(("-" if group.p_value is None else f"{group.p_value:.3g}",) if self.bound else ()),
-            )
-            for group in shown
-        ]
-        if empty := len(self.groups) - len(shown):
-            blank = [""] * (len(self.header) + len(p_values))
-            rows.append((f"{count(empty)} {'group' if empty == 1 else 'groups'} without rows", "0", *blank))
-        return Table(title="", header=(self.by, "rows", *self.header, *p_values), rows=rows)
-
-    def _by_deviation(self) -> list[EvaluatedGroup]:
-        """Return the groups that have rows: the most significant first, those without a test as they were."""
-
-        def deviation(group: EvaluatedGroup) -> tuple[float, float]:
-            if group.p_value is None or group.unadjusted is None:
-                return 2.0, 0.0
-            return group.p_value, group.unadjusted
-
-        return sorted((group for group in self.groups if group.rows), key=deviation)
-
-    def figures(self, confidence: float) -> list[Figure]:
-        """Build the figure of the tested rate by group."""
-        drawn = [group for group in self._by_deviation() if group.rate is not None][:_MAX_DRAWN]
-        if not drawn:
-            return []
-        rates = [(group.name, group.rate, self.target) for group in drawn if group.rate is not None]
-        name = self.bound.partition(" ")[0] or "rate"
-        return [rates_figure([(f"{name.capitalize()} by {printable(self.by, 30)}", rates)], confidence)]
-
-    def claims(self) -> list[Claim]:
-        """Return the claim that each tested group keeps the bound."""
-        return [
-            Claim(
-                name=f"{self.by} = {group.name}: {self.bound}",
-                met=group.p_value > self.level,
-                sentence=f"{self.by} = {group.label}: {self.bound}, {p_text(group.p_value)}.",
-            )
-            for group in self.groups
-            if group.p_value is not None
-        ]
-
-
-def group_evaluation(
-    by: str,
-    groups: Sequence[EvaluatedGroup],
-    header: tuple[str, ...],
-    bound: str,
-    level: float,
-    *,
-    units: str = "",
-    labels_missing: bool = False,
-) -> GroupEvaluation:
-    """Test the bound in each group that is large enough, at one level for all (Holm).
-
-    ``units`` is what rows of a group depend on each other within; empty if they are independent.
-    """
-    p_values = {
-        group.name: p_value
-        for group in groups
-        if group.bounded is not None
-        and group.rows >= MIN_GROUP_ROWS
-        and (p_value := group.bounded.p_value()) is not None
-    }
-    adjusted = holm(p_values)
-    tested = [
-        replace(
-            group,
-            p_value=adjusted[group.name],
-            unadjusted=p_values[group.name],
-            detectable=group.bounded.detectable(level / len(adjusted)),
-        )
-        if group.bounded is not None and group.name in adjusted
-        else replace(group, untested=group.untested or _why_untested(group, units))
-        for group in groups
-    ]
-    bounds = [float(group.bounded.bound) for group in groups if group.bounded is not None]
-    return GroupEvaluation(
-        by=by,
-        groups=tuple(tested),
-        header=header,
-        bound=bound,
-        target=bounds[0] if bounds else None,
-        level=level,
-        labels_missing=labels_missing,
-    )
-
-
-def _why_untested(group: EvaluatedGroup, units: str) -> str:
-    if group.rows < MIN_GROUP_ROWS:
-        return f"too small to test (below {MIN_GROUP_ROWS} rows)"
-    if units and group.bounded is not None and group.bounded.trials:
-        return f"not tested, since too few {units} have rows that count for the target"
-    return "not tested, since no row counts for the target"
-
-
 class ReportByGroup(Report, Protocol):
-    """Report of an evaluation, with results by group and by segment if they were requested."""
+    """Report of an evaluation, with results of a single rule by group and by segment, if requested."""
 
     @property
-    def audit(self) -> Audit | None:
-        """Tests of a single rule by segment, if requested."""
+    def groups(self) -> Sequence[Any]:
+        """Results by group."""
 
     @property
-    def by_group(self) -> GroupEvaluation | None:
-        """Results of a single rule by group, if requested."""
+    def segments(self) -> Sequence[Segment]:
+        """Tests by segment."""
 
 
 NamedRate = tuple[str, Estimate, float | None]
@@ -455,6 +173,82 @@ Results = Sequence[tuple[str, Any, HasMetrics]]
 """Name, rule and metrics of each rule file, in the order of the command line."""
 
 
+class EvaluatedPart:
+    """What an evaluation has beside the metrics of each rule: groups, segments, the difference of two rules.
+
+    By default it measures and says nothing.
+    """
+
+    @property
+    def tested(self) -> str:
+        """What it tests instead of all rows together; empty if nothing."""
+        return ""
+
+    def metrics(self) -> Metrics:
+        """Return its metrics by key."""
+        return {}
+
+    def payload(self) -> Mapping[str, Any]:
+        """Return its keys of the JSON form."""
+        return {}
+
+    def notes(self) -> Sequence[str]:
+        """Return its sentences of the JSON form, which are before all others."""
+        return []
+
+    def remarks(self) -> Sequence[str]:
+        """Return its remarks, which are among the notes."""
+        return []
+
+    def advice(self) -> list[str]:
+        """State what to do."""
+        return []
+
+    def listed_groups(self) -> Sequence[Any]:
+        """Return the results by group."""
+        return []
+
+    def listed_segments(self) -> Sequence[Segment]:
+        """Return the tests of segments."""
+        return []
+
+    def added_to(self, document: Document, confidence: float) -> Document:  # noqa: ARG002
+        """Add what it shows to the readable form."""
+        return document
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditedSegments(EvaluatedPart):
+    """Audit of a rule by segment."""
+
+    audit: Audit
+
+    @property
+    def tested(self) -> str:
+        """See EvaluatedPart."""
+        return "segments"
+
+    def metrics(self) -> Metrics:
+        """See EvaluatedPart."""
+        return self.audit.metrics()
+
+    def payload(self) -> Mapping[str, Any]:
+        """See EvaluatedPart."""
+        return {"audit": self.audit.payload()}
+
+    def notes(self) -> Sequence[str]:
+        """See EvaluatedPart."""
+        return [self.audit.lead()]
+
+    def listed_segments(self) -> Sequence[Segment]:
+        """See EvaluatedPart."""
+        return self.audit.segments
+
+    def added_to(self, document: Document, confidence: float) -> Document:  # noqa: ARG002
+        """See EvaluatedPart."""
+        return with_audit(document, self.audit)
+
+
 def said_of(name: str, verdict: str) -> str:
     """Join the name of a rule and the verdict on it; a target that is not tested is its own subject."""
     if " not tested" in verdict:
@@ -462,21 +256,47 @@ def said_of(name: str, verdict: str) -> str:
     return f"{name} {'is ' if verdict.startswith(('consistent', 'below')) else ''}{verdict}"
 
 
+def best_of_several(rules: int) -> list[Notice]:
+    """Caution that tests are not corrected for three or more rules; empty for fewer."""
+    if rules < 3:
+        return []
+    best = (
+        f"you compared {rules} rules on one file, so the best one looks better than it is: confirm it on "
+        "other rows."
+    )
+    return [Notice("best-of-several", best)]
+
+
+def verdicts(names: Sequence[str], sentences: Sequence[str]) -> str:
+    """Join the verdicts of rules, of many only the first, those that miss their target before others.
+
+    If two are equal, state them once for both.
+    """
+    if len(names) == 1:
+        return capitalised(said_of("the rule", sentences[0]))
+    if len(names) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
+        return f"Both are {sentences[0]}"
+    named = list(zip(names, sentences, strict=True))
+    if len(named) > MOST_NAMED:
+        named.sort(key=lambda pair: not pair[1].startswith("misses"))
+    said = [said_of(name, verdict.rstrip(".")) for name, verdict in named]
+    if len(said) > MOST_NAMED:
+        said[MOST_NAMED:] = [f"the other {len(said) - MOST_NAMED} are among the notes (--verbose)"]
+    return f"{'; '.join(said)}."
+
+
 @dataclass(frozen=True, kw_only=True)
 class Evaluated:
     """Parts shared by the evaluations of all kinds of rules.
 
-    The results are the name, rule and metrics of each rule file, in the order of the command line. The
-    difference is the second rule less the first, if there are two. By group, and by segment (an audit), there
-    are results of a single rule, if requested.
+    The results are the name, rule and metrics of each rule file, in the order of the command line. The parts
+    are the results of a single rule by group and by segment, or the difference of two rules.
     """
 
     source: Source
     parameters: EvaluateParameters
     results: Results
-    difference: HasMetrics | None = None
-    by_group: GroupEvaluation | None = None
-    audit: Audit | None = None
+    parts: Sequence[EvaluatedPart] = ()
 
     @property
     def names(self) -> list[str]:
@@ -495,32 +315,11 @@ class Evaluated:
 
     def uncorrected_tests(self) -> list[Notice]:
         """Caution that tests are not corrected for three or more rules."""
-        if len(self.results) < 3:
-            return []
-        return [
-            Notice(
-                "best-of-several",
-                f"you compared {len(self.results)} rules on one file, so the best one looks better than it "
-                "is: confirm it on other rows.",
-            )
-        ]
+        return best_of_several(len(self.results))
 
     def verdicts(self, sentences: Sequence[str]) -> str:
-        """Join the verdicts of the rules, of many only the first, those that miss their target before others.
-
-        If two are equal, state them once for both.
-        """
-        if len(self.results) == 1:
-            return capitalised(said_of("the rule", sentences[0]))
-        if len(self.results) == 2 and sentences[0] == sentences[1] and sentences[0].startswith("consistent"):
-            return f"Both are {sentences[0]}"
-        named = list(zip(self.names, sentences, strict=True))
-        if len(named) > MOST_NAMED:
-            named.sort(key=lambda pair: not pair[1].startswith("misses"))
-        said = [said_of(name, verdict.rstrip(".")) for name, verdict in named]
-        if len(said) > MOST_NAMED:
-            said[MOST_NAMED:] = [f"the other {len(said) - MOST_NAMED} are among the notes (--verbose)"]
-        return f"{'; '.join(said)}."
+        """Join the verdicts of the rules."""
+        return verdicts(self.names, sentences)
 
     def each_verdict(self, claims: Sequence[Claim]) -> list[str]:
         """State the verdict of each rule, if there are so many that ``verdicts`` leaves some out."""
@@ -529,9 +328,10 @@ class Evaluated:
     @property
     def checked_metrics(self) -> Mapping[str, Metrics]:
         """Metrics by rule file; under '' those of a single rule, or the difference of two."""
+        more = self._metrics_of_parts()
         if len(self.results) == 1:
-            return {"": {**self.results[0][2].metrics(), **self._metrics_of_parts()}}
-        together = {} if self.difference is None else {"": {"difference": self.difference.metrics()}}
+            return {"": {**self.measured[0].metrics(), **more}}
+        together = {"": more} if more else {}
         return {**together, **{name: measured.metrics() for name, _, measured in self.results}}
 
     def build_payload(
@@ -542,48 +342,39 @@ class Evaluated:
         ``more`` has further parameters.
         """
         head = head_of("evaluate", self.source, {**msgspec.to_builtins(self.parameters), **more})
+        together = plain(self._metrics_of_parts())
+        metrics = [plain(measured.metrics()) for measured in self.measured]
+        if len(self.results) == 1:
+            metrics = [together := {**metrics[0], **together}]
+        single = {"metrics": together} if together else {}
         results = [
-            {"artifact": name, "metrics": plain({**measured.metrics(), **self._metrics_of_parts()})}
-            for name, _, measured in self.results
+            {"artifact": name, "metrics": of_rule}
+            for (name, _, _), of_rule in zip(self.results, metrics, strict=True)
         ]
-        single = {"metrics": results[0]["metrics"]} if len(results) == 1 else {}
-        if self.difference is not None:
-            single = {"metrics": {"difference": plain(self.difference.metrics())}}
-        parts: dict[str, Any] = {}
-        if self.by_group is not None:
-            parts |= self.by_group.payload()
-            notes = [*self.by_group.lead(), *self.by_group.cautions(), *notes]
-        if self.audit is not None:
-            parts["audit"] = self.audit.payload()
-            notes = [self.audit.lead(), *notes]
-        return {**head, **single, "results": results, **parts, "notes": list(notes)}
+        keys: dict[str, Any] = {}
+        for part in self.parts:
+            keys |= part.payload()
+            notes = [*part.notes(), *notes]
+        return {**head, **single, "results": results, **keys, "notes": list(notes)}
 
     def _metrics_of_parts(self) -> Metrics:
-        return {
-            **({} if self.by_group is None else self.by_group.metrics()),
-            **({} if self.audit is None else self.audit.metrics()),
-        }
+        return joined(part.metrics() for part in self.parts)
+
+    @property
+    def groups(self) -> list[Any]:
+        """Results of a single rule by group; empty unless requested."""
+        return [group for part in self.parts for group in part.listed_groups()]
+
+    @property
+    def segments(self) -> list[Segment]:
+        """Tests of a single rule by segment; empty unless requested."""
+        return [segment for part in self.parts for segment in part.listed_segments()]
 
     def with_parts(self, document: Document) -> Document:
-        """Add the results by group and by segment to the readable form: verdict, table and figure."""
-        return with_audit(self._with_groups(document), self.audit)
-
-    def _with_groups(self, document: Document) -> Document:
-        groups = self.by_group
-        if groups is None:
-            return document
-        card = document.card
-        if card is not None and groups.broken:
-            card = replace(card, verdict=Verdict(text="a group misses the target", tone="bad"))
-        return replace(
-            document,
-            lead=[*groups.lead(), *document.lead],
-            tables=[groups.table(), *(replace(table, detail=True) for table in document.tables)],
-            cautions=[*groups.cautions(), *document.cautions],
-            figures=[*groups.figures(self.parameters.confidence), *document.figures],
-            claims=[*document.claims, *groups.claims()],
-            card=card,
-        )
+        """Add what the parts show to the readable form."""
+        for part in self.parts:
+            document = part.added_to(document, self.parameters.confidence)
+        return document
 
 
 def apply_command(name: str) -> str:

@@ -15,7 +15,7 @@ from uqcli.base.options import check_confidence
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
 from uqcli.evaluate.options import EvaluateRequest
-from uqcli.evaluate.report import ReportByGroup
+from uqcli.evaluate.report import AuditedSegments, ReportByGroup
 from uqcli.rules.codec import load
 from uqcli.rules.labelled import refuse_keep
 from uqcli.rules.result import Result
@@ -67,13 +67,13 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     _refuse_assisted(request, rules)
     several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels or request.assisted
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
-        audited = None
+        audited = []
         if request.audit:
             from uqcli.evaluate.audit import audit
 
-            audited = audit(request, rules)
+            audited.append(AuditedSegments(audit=audit(request, rules)))
         report = measure(request, rules, shift)
-        return Result(report=report if audited is None else replace(report, audit=audited), artifact=None)
+        return Result(report=replace(report, parts=(*report.parts, *audited)), artifact=None)
 
 
 def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
