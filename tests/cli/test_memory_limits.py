@@ -67,7 +67,7 @@ def test_no_run_takes_more_than_its_memory(large, line, size):
     assert outcome.peak <= most
     assert set(large.iterdir()) == names
     if outcome.code == 3:
-        assert re.search(r"expected .*--memory \S+GB or more", outcome.message)
+        assert re.search(r"expected .*(a container of|--memory) \S+ ?GB or more", outcome.message)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
