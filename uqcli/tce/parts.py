@@ -244,7 +244,7 @@ class Classes(TcePart):
 
 @dataclass(frozen=True, kw_only=True)
 class Groups(TcePart):
-    """Groups of rows are measured, too; ``tce`` is that of all rows with their bin sizes, None if unknown."""
+    """Groups of rows are also measured; ``tce`` is that of all rows with their bin sizes, None if unknown."""
 
     rank: ClassVar = 1
 

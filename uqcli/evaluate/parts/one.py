@@ -42,7 +42,7 @@ class OneRule(MeasuredPart):
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         tested, confusion = self.tested, self.tested.measured.confusion
-        yield "title", self._title(phrases)
+        yield "title", self._title()
         yield "decisions", self._decisions(phrases)
         for verdict in tested.verdicts(tested.review_claims):
             yield "review", capitalised(f"{phrases.finding}{said_of('the rule', verdict)}")
@@ -55,13 +55,13 @@ class OneRule(MeasuredPart):
         for number in self._numbers(phrases):
             yield "number", number
 
-    def _title(self, phrases: Phrases) -> str:
+    def _title(self) -> str:
         """State the rate that the rule bounds, and whether its target holds."""
         claim, constraint = self.tested.claim, self._constraint
         (sentence,) = self.tested.verdicts([claim])
         if constraint.also or (claim.met is None and not constraint.is_promise):
             return f"{sentence[:1].upper()}{sentence[1:]}"
-        rated = self._rated(phrases)
+        rated = self._rated()
         if claim.met is None:
             return f"{rated}; {sentence}"
         bound = f"{'at most' if constraint.is_upper else 'at least'} {constraint.bound}"
@@ -72,7 +72,7 @@ class OneRule(MeasuredPart):
             verdict = "meets"
         return f"{rated}, which {verdict} {target}{significant}."
 
-    def _rated(self, phrases: Phrases) -> str:
+    def _rated(self) -> str:
         """State the rate that the rule bounds, with its interval; of few flagged rows how many are right."""
         constraint, measured = self._constraint, self.tested.measured
         if not constraint.is_promise:

@@ -68,7 +68,7 @@ class SeveralRules(MeasuredPart):
 
 @dataclass(frozen=True, kw_only=True)
 class TwoRules(SeveralRules):
-    """Two rules, of which the first has fewer thresholds than the second, as many, or more: ``otherwise``."""
+    """Two rules; ``otherwise`` says which of them to use if neither does better."""
 
     difference: BoundaryDifference
     otherwise: str
