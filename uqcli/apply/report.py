@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Verdict, head_of
-from uqcli.reports.parts import Composition, Layout, Part, Place, Remarks
+from uqcli.reports.parts import Composition, Layout, Part, Remarks, place
 from uqcli.rules.result import WrittenRows
 
 
@@ -56,28 +56,24 @@ class Remark(Remarks[Phrases], ApplyPart):
     """A feature that says the same beside whatever others."""
 
 
-def _place(slot: Slot, *needs: Fact) -> Place:
-    return Place(slot, frozenset(needs))
-
-
 LAYOUT: Final = Layout(
     facts=frozenset(Fact),
     places={
-        "unusual-alerts": _place(Slot.WARNING),
-        "outside-range": _place(Slot.WARNING),
-        "undecided-rows": _place(Slot.CAUTION),
-        "unknown-groups": _place(Slot.CAUTION),
-        "only-flagged": _place(Slot.ADDED),
-        "capacity": _place(Slot.ADDED),
-        "written": _place(Slot.NUMBER),
-        "flagged-as-usual": _place(Slot.NUMBER, Fact.BY_THRESHOLD),
-        "flagged": _place(Slot.NUMBER),
-        "reviewed": _place(Slot.NUMBER),
-        "undecided": _place(Slot.NUMBER, Fact.ONE_DECISION),
-        "unusual-rate": _place(Slot.VERDICT),
-        "unusual-rows": _place(Slot.VERDICT),
-        "usual-rate": _place(Slot.VERDICT),
-        "unknown-hits": _place(Slot.VERDICT),
+        "unusual-alerts": place(Slot.WARNING),
+        "outside-range": place(Slot.WARNING),
+        "undecided-rows": place(Slot.CAUTION),
+        "unknown-groups": place(Slot.CAUTION),
+        "only-flagged": place(Slot.ADDED),
+        "capacity": place(Slot.ADDED),
+        "written": place(Slot.NUMBER),
+        "flagged-as-usual": place(Slot.NUMBER, Fact.BY_THRESHOLD),
+        "flagged": place(Slot.NUMBER),
+        "reviewed": place(Slot.NUMBER),
+        "undecided": place(Slot.NUMBER, Fact.ONE_DECISION),
+        "unusual-rate": place(Slot.VERDICT),
+        "unusual-rows": place(Slot.VERDICT),
+        "usual-rate": place(Slot.VERDICT),
+        "unknown-hits": place(Slot.VERDICT),
     },
     metrics=(
         *("reviewed", "review_share", "rows", "selected", "undecided", "selected_share", "outside_range"),

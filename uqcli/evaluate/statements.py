@@ -9,7 +9,7 @@ from typing import Final
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.reports.document import Metrics
-from uqcli.reports.parts import Layout, Part, Place, Remarks
+from uqcli.reports.parts import Layout, Part, Remarks, place
 
 
 class Fact(StrEnum):
@@ -137,51 +137,47 @@ class MoreRate(MeasuredPart):
         return {self.row: interval(self.estimate)}
 
 
-def _place(slot: Slot, *needs: Fact, unless: Fact | None = None) -> Place:
-    return Place(slot, frozenset(needs), frozenset() if unless is None else frozenset({unless}))
-
-
 LAYOUT: Final = Layout(
     facts=frozenset(Fact),
     places={
-        "worth": _place(Slot.TITLE, Fact.ONE_RULE, Fact.UNBOUND),
-        "title": _place(Slot.TITLE),
-        "decisions": _place(Slot.LEAD),
-        "predictions": _place(Slot.LEAD),
-        "review": _place(Slot.LEAD),
-        "assistance": _place(Slot.LABELS),
-        "assumption": _place(Slot.LABELS, unless=Fact.COUNTS_ALIKE),
-        "which-rule": _place(Slot.ADVICE, unless=Fact.ALL_KEPT),
-        "worth-more": _place(Slot.ADVICE, Fact.ALL_KEPT),
-        "catches-more": _place(Slot.ADVICE, Fact.ALL_KEPT, Fact.BY_RATES, Fact.COMPARABLE),
-        "finds-more": _place(Slot.ADVICE, Fact.ALL_KEPT, Fact.BY_RATES, Fact.COMPARABLE, Fact.BY_RECALL),
-        "dependent-rows": _place(Slot.CAUTION),
-        "same-rows": _place(Slot.CAUTION),
-        "unknown-rate": _place(Slot.CAUTION),
-        "tested-elsewhere": _place(Slot.CAUTION),
-        "unknown-on-target": _place(Slot.CAUTION),
-        "intervals": _place(Slot.CAUTION),
-        "heavy-tails": _place(Slot.CAUTION),
-        "best-of-several": _place(Slot.CAUTION),
-        "claim": _place(Slot.CLAIM),
-        "review-claim": _place(Slot.CLAIM),
-        "each-verdict": _place(Slot.VERDICTS),
-        "own-data": _place(Slot.NOTE, Fact.NEW_ROWS),
-        "worth-number": _place(Slot.FIRST_NUMBER, Fact.ONE_RULE),
-        "number": _place(Slot.FIRST_NUMBER),
-        "review-number": _place(Slot.REVIEW_NUMBER, Fact.ONE_RULE),
-        "subject": _place(Slot.SUBJECT),
-        "target-missed": _place(Slot.VERDICT),
-        "verdict": _place(Slot.VERDICT),
-        "comparison": _place(Slot.VERDICT, Fact.COMPARABLE),
-        "apply": _place(Slot.APPLY, Fact.NEW_ROWS),
-        **dict.fromkeys(("precision", "recall", "FPR", "flagged", "true positives"), _place(Slot.ROW)),
-        "precision, target data": _place(Slot.ROW_OF_RULES),
-        "positive rate": _place(Slot.LONG_ROW),
-        "false omission": _place(Slot.ROW, Fact.TWO_ZONES),
-        "false omission beside a review": _place(Slot.LONG_ROW, unless=Fact.TWO_ZONES),
-        **dict.fromkeys(("caught", "missed", "reviewed", "value", "gain caught"), _place(Slot.ROW)),
-        "net benefit": _place(Slot.LONG_ROW),
+        "worth": place(Slot.TITLE, Fact.ONE_RULE, Fact.UNBOUND),
+        "title": place(Slot.TITLE),
+        "decisions": place(Slot.LEAD),
+        "predictions": place(Slot.LEAD),
+        "review": place(Slot.LEAD),
+        "assistance": place(Slot.LABELS),
+        "assumption": place(Slot.LABELS, unless=Fact.COUNTS_ALIKE),
+        "which-rule": place(Slot.ADVICE, unless=Fact.ALL_KEPT),
+        "worth-more": place(Slot.ADVICE, Fact.ALL_KEPT),
+        "catches-more": place(Slot.ADVICE, Fact.ALL_KEPT, Fact.BY_RATES, Fact.COMPARABLE),
+        "finds-more": place(Slot.ADVICE, Fact.ALL_KEPT, Fact.BY_RATES, Fact.COMPARABLE, Fact.BY_RECALL),
+        "dependent-rows": place(Slot.CAUTION),
+        "same-rows": place(Slot.CAUTION),
+        "unknown-rate": place(Slot.CAUTION),
+        "tested-elsewhere": place(Slot.CAUTION),
+        "unknown-on-target": place(Slot.CAUTION),
+        "intervals": place(Slot.CAUTION),
+        "heavy-tails": place(Slot.CAUTION),
+        "best-of-several": place(Slot.CAUTION),
+        "claim": place(Slot.CLAIM),
+        "review-claim": place(Slot.CLAIM),
+        "each-verdict": place(Slot.VERDICTS),
+        "own-data": place(Slot.NOTE, Fact.NEW_ROWS),
+        "worth-number": place(Slot.FIRST_NUMBER, Fact.ONE_RULE),
+        "number": place(Slot.FIRST_NUMBER),
+        "review-number": place(Slot.REVIEW_NUMBER, Fact.ONE_RULE),
+        "subject": place(Slot.SUBJECT),
+        "target-missed": place(Slot.VERDICT),
+        "verdict": place(Slot.VERDICT),
+        "comparison": place(Slot.VERDICT, Fact.COMPARABLE),
+        "apply": place(Slot.APPLY, Fact.NEW_ROWS),
+        **dict.fromkeys(("precision", "recall", "FPR", "flagged", "true positives"), place(Slot.ROW)),
+        "precision, target data": place(Slot.ROW_OF_RULES),
+        "positive rate": place(Slot.LONG_ROW),
+        "false omission": place(Slot.ROW, Fact.TWO_ZONES),
+        "false omission beside a review": place(Slot.LONG_ROW, unless=Fact.TWO_ZONES),
+        **dict.fromkeys(("caught", "missed", "reviewed", "value", "gain caught"), place(Slot.ROW)),
+        "net benefit": place(Slot.LONG_ROW),
     },
     metrics=(
         *(

@@ -37,6 +37,11 @@ class Place:
         return self.needs <= facts and not self.unless & facts
 
 
+def place(slot: StrEnum, *needs: StrEnum, unless: StrEnum | None = None) -> Place:
+    """Return the place of a statement in a slot (see ``Place``)."""
+    return Place(slot, frozenset(needs), NO_FACTS if unless is None else frozenset({unless}))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Layout:
     """Table of a report: all facts, the places of statements in order, and the order of metrics and keys.

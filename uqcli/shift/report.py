@@ -10,7 +10,7 @@ from typing import Any, Final
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, head_of, plain
-from uqcli.reports.parts import Composition, Layout, Place, Remarks
+from uqcli.reports.parts import Composition, Layout, Remarks, place
 from uqcli.rules.saved import Source
 from uqcli.shift.rule import ShiftParameters
 
@@ -57,46 +57,42 @@ class Remark(Remarks[None]):
     """A part of the result; none of them changes what another says."""
 
 
-def _place(slot: Slot, *needs: Fact, unless: Fact | None = None) -> Place:
-    return Place(slot, frozenset(needs), frozenset() if unless is None else frozenset({unless}))
-
-
 _ROWS, _MIXTURE, _WEIGHTED = Fact.TARGET_ROWS, Fact.MIXTURE, Fact.WEIGHTED
 LAYOUT: Final = Layout(
     facts=frozenset(Fact),
     places={
-        "no-mixture": _place(Slot.TITLE),
-        "failure": _place(Slot.TITLE),
-        "given-prior": _place(Slot.TITLE, unless=_ROWS),
-        "changed-class": _place(Slot.TITLE),
-        "frequencies": _place(Slot.TITLE),
-        "predicted-classes": _place(Slot.LEAD, _ROWS, _MIXTURE, unless=Fact.TEST_IN_TITLE),
-        "mixture-untested": _place(Slot.LEAD, _ROWS, _MIXTURE),
-        "not-a-mixture": _place(Slot.CAUTION),
-        "few-target-rows": _place(Slot.CAUTION),
-        "ill-conditioned": _place(Slot.CAUTION),
-        "uncalibrated": _place(Slot.CAUTION),
-        "clipped-weights": _place(Slot.CAUTION),
-        "failed-draws": _place(Slot.CAUTION),
-        "no-weights": _place(Slot.NOTE),
-        "estimator": _place(Slot.NOTE),
-        "meaning": _place(Slot.NOTE),
-        "about-mixture": _place(Slot.NOTE),
-        "no-mixture-test": _place(Slot.NOTE, unless=_ROWS),
-        "changed-classes": _place(Slot.NOTE),
-        "intervals": _place(Slot.NOTE),
-        "condition": _place(Slot.NOTE),
-        "weights": _place(Slot.TABLE),
-        "priors": _place(Slot.FIGURE),
-        "frequency": _place(Slot.NUMBER, _MIXTURE),
-        "files": _place(Slot.SUBJECT, _WEIGHTED),
-        "files-apart": _place(Slot.SUBJECT, unless=_MIXTURE),
-        "no-label-shift": _place(Slot.VERDICT),
-        "failed": _place(Slot.VERDICT),
-        "difference": _place(Slot.VERDICT),
-        "label-rows": _place(Slot.ACTION),
-        "no-change": _place(Slot.ACTION, _WEIGHTED, _MIXTURE),
-        "evaluate": _place(Slot.NEXT),
+        "no-mixture": place(Slot.TITLE),
+        "failure": place(Slot.TITLE),
+        "given-prior": place(Slot.TITLE, unless=_ROWS),
+        "changed-class": place(Slot.TITLE),
+        "frequencies": place(Slot.TITLE),
+        "predicted-classes": place(Slot.LEAD, _ROWS, _MIXTURE, unless=Fact.TEST_IN_TITLE),
+        "mixture-untested": place(Slot.LEAD, _ROWS, _MIXTURE),
+        "not-a-mixture": place(Slot.CAUTION),
+        "few-target-rows": place(Slot.CAUTION),
+        "ill-conditioned": place(Slot.CAUTION),
+        "uncalibrated": place(Slot.CAUTION),
+        "clipped-weights": place(Slot.CAUTION),
+        "failed-draws": place(Slot.CAUTION),
+        "no-weights": place(Slot.NOTE),
+        "estimator": place(Slot.NOTE),
+        "meaning": place(Slot.NOTE),
+        "about-mixture": place(Slot.NOTE),
+        "no-mixture-test": place(Slot.NOTE, unless=_ROWS),
+        "changed-classes": place(Slot.NOTE),
+        "intervals": place(Slot.NOTE),
+        "condition": place(Slot.NOTE),
+        "weights": place(Slot.TABLE),
+        "priors": place(Slot.FIGURE),
+        "frequency": place(Slot.NUMBER, _MIXTURE),
+        "files": place(Slot.SUBJECT, _WEIGHTED),
+        "files-apart": place(Slot.SUBJECT, unless=_MIXTURE),
+        "no-label-shift": place(Slot.VERDICT),
+        "failed": place(Slot.VERDICT),
+        "difference": place(Slot.VERDICT),
+        "label-rows": place(Slot.ACTION),
+        "no-change": place(Slot.ACTION, _WEIGHTED, _MIXTURE),
+        "evaluate": place(Slot.NEXT),
     },
     metrics=(
         *("shift_p", "mixture_p", "smallest_singular", "condition", "calibration_error", "weights"),

@@ -14,7 +14,7 @@ from uqcli.audit.report import Audit, with_audit
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, head_of, plain
-from uqcli.reports.parts import Composition, Layout, Part, Place, Remarks
+from uqcli.reports.parts import Composition, Layout, Part, Remarks, place
 from uqcli.rules.saved import Source
 from uqcli.tce.reliability import reliability_figure
 from uqcli.tce.results import GroupResult
@@ -111,48 +111,44 @@ class Remark(Remarks[Phrases], TcePart):
     """A feature that says the same beside whatever others."""
 
 
-def _place(slot: Slot, *needs: Fact, unless: Fact | None = None) -> Place:
-    return Place(slot, frozenset(needs), frozenset() if unless is None else frozenset({unless}))
-
-
 LAYOUT: Final = Layout(
     facts=frozenset(Fact),
     places={
-        "title": _place(Slot.TITLE),
-        "affected": _place(Slot.LEAD),
-        "within": _place(Slot.LEAD, Fact.ONE_PART),
-        "no-need": _place(Slot.LEAD),
-        "alike-labels": _place(Slot.CAUTION),
-        "groups-untested": _place(Slot.CAUTION, Fact.TESTED),
-        "few-positives": _place(Slot.CAUTION, Fact.ONE_SCORE),
-        "reading": _place(Slot.CAUTION),
-        "by-weight": _place(Slot.NOTE, Fact.ONE_GROUP),
-        "groups-by-weight": _place(Slot.NOTE, unless=Fact.ONE_GROUP),
-        "other-findings": _place(Slot.NOTE),
-        "other-parts": _place(Slot.NOTE),
-        "within-of-parts": _place(Slot.NOTE, unless=Fact.ONE_PART),
-        "mean-over-classes": _place(Slot.NOTE, Fact.TESTED),
-        "clusters": _place(Slot.NOTE),
-        "advice": _place(Slot.NOTE),
-        "group-sizes": _place(Slot.NOTE, Fact.TESTED),
-        "if-calibrated": _place(Slot.NOTE),
-        "random-labels": _place(Slot.RANDOM),
-        "random-tests": _place(Slot.RANDOM),
-        "random-rows": _place(Slot.RANDOM),
-        "groups": _place(Slot.TABLE),
-        "classes": _place(Slot.TABLE, Fact.ONE_GROUP),
-        "classes-in-detail": _place(Slot.TABLE, unless=Fact.ONE_GROUP),
-        "metrics": _place(Slot.TABLE, Fact.ONE_PART),
-        "metrics-in-detail": _place(Slot.TABLE, unless=Fact.ONE_PART),
-        "bins": _place(Slot.TABLE, Fact.ONE_SCORE),
-        "panel": _place(Slot.PANEL, Fact.ONE_SCORE),
-        "class-panel": _place(Slot.PANEL),
-        "card": _place(Slot.CARD),
-        "more-rows": _place(Slot.ACTION),
-        "group-as-feature": _place(Slot.ACTION),
-        "calibrate-classes": _place(Slot.ACTION, unless=Fact.ONE_SCORE),
-        "calibrate": _place(Slot.NEXT, Fact.ONE_SCORE),
-        "audit": _place(Slot.AUDIT),
+        "title": place(Slot.TITLE),
+        "affected": place(Slot.LEAD),
+        "within": place(Slot.LEAD, Fact.ONE_PART),
+        "no-need": place(Slot.LEAD),
+        "alike-labels": place(Slot.CAUTION),
+        "groups-untested": place(Slot.CAUTION, Fact.TESTED),
+        "few-positives": place(Slot.CAUTION, Fact.ONE_SCORE),
+        "reading": place(Slot.CAUTION),
+        "by-weight": place(Slot.NOTE, Fact.ONE_GROUP),
+        "groups-by-weight": place(Slot.NOTE, unless=Fact.ONE_GROUP),
+        "other-findings": place(Slot.NOTE),
+        "other-parts": place(Slot.NOTE),
+        "within-of-parts": place(Slot.NOTE, unless=Fact.ONE_PART),
+        "mean-over-classes": place(Slot.NOTE, Fact.TESTED),
+        "clusters": place(Slot.NOTE),
+        "advice": place(Slot.NOTE),
+        "group-sizes": place(Slot.NOTE, Fact.TESTED),
+        "if-calibrated": place(Slot.NOTE),
+        "random-labels": place(Slot.RANDOM),
+        "random-tests": place(Slot.RANDOM),
+        "random-rows": place(Slot.RANDOM),
+        "groups": place(Slot.TABLE),
+        "classes": place(Slot.TABLE, Fact.ONE_GROUP),
+        "classes-in-detail": place(Slot.TABLE, unless=Fact.ONE_GROUP),
+        "metrics": place(Slot.TABLE, Fact.ONE_PART),
+        "metrics-in-detail": place(Slot.TABLE, unless=Fact.ONE_PART),
+        "bins": place(Slot.TABLE, Fact.ONE_SCORE),
+        "panel": place(Slot.PANEL, Fact.ONE_SCORE),
+        "class-panel": place(Slot.PANEL),
+        "card": place(Slot.CARD),
+        "more-rows": place(Slot.ACTION),
+        "group-as-feature": place(Slot.ACTION),
+        "calibrate-classes": place(Slot.ACTION, unless=Fact.ONE_SCORE),
+        "calibrate": place(Slot.NEXT, Fact.ONE_SCORE),
+        "audit": place(Slot.AUDIT),
     },
     metrics=("clusters", "by_class", "by_group", "worst_group", "tce_at_group_sizes", "segments"),
     keys=("not_calibrated", "notes", "if_calibrated", "worst_group", "groups", "audit"),
