@@ -129,10 +129,15 @@ def requested(data, *, day=None, by=None, **options):
     return BoundaryRequest(data=asked, by=by, **options)
 
 
+@pytest.fixture(scope="module")
+def found(data):
+    return {name: run(requested(data, **options)) for name, options in REQUESTS.items()}
+
+
 @pytest.mark.parametrize("name", REQUESTS)
-def test_any_part_can_be_taken_out(data, name):
+def test_any_part_can_be_taken_out(found, name):
     """Whatever else is in a report, it is complete without any of its parts."""
-    report = run(requested(data, **REQUESTS[name])).report
+    report = found[name].report
     outcome = report.outcome
     for part in outcome.parts:
         others = tuple(other for other in outcome.parts if other is not part)
@@ -147,8 +152,8 @@ def test_any_part_can_be_taken_out(data, name):
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_the_order_of_parts_of_one_rank_changes_nothing_but_what_they_share(data, name):
-    outcome = run(requested(data, **REQUESTS[name])).report.outcome
+def test_the_order_of_parts_of_one_rank_changes_nothing_but_what_they_share(found, name):
+    outcome = found[name].report.outcome
     said = [outcome.story.metrics(), outcome.story.payload()]
     turned = replace(outcome, parts=tuple(sorted(outcome.parts, key=lambda part: type(part).__name__)))
     assert [turned.story.metrics(), turned.story.payload()] == said
@@ -157,11 +162,6 @@ def test_the_order_of_parts_of_one_rank_changes_nothing_but_what_they_share(data
 
 CORE = {"parts_of_found", "parts_of_nothing"}
 FEATURES = sorted(name for name in vars(registry) if name.startswith("parts_of_") and name not in CORE)
-
-
-@pytest.fixture(scope="module")
-def found(data):
-    return {name: run(requested(data, **options)) for name, options in REQUESTS.items()}
 
 
 @pytest.mark.thorough
