@@ -108,6 +108,7 @@ def report_of(data, rules, *, lacks=False, calibrator=None, **options):
     return run(request).report
 
 
+@pytest.mark.covering("thorough")
 @pytest.mark.parametrize("options", OPTIONS)
 @pytest.mark.parametrize("rules", RULES)
 def test_any_part_can_be_taken_out(data, rules, options):

@@ -81,6 +81,7 @@ def test_any_part_can_be_taken_out(name):
         assert set(payload) <= set(report.payload())
 
 
+@pytest.mark.covering("thorough", every=2)
 @pytest.mark.parametrize("name", REQUESTS)
 def test_the_order_of_parts_changes_nothing_but_what_they_share(name):
     report = run(REQUESTS[name]).report
