@@ -16,7 +16,7 @@ OWN = {
 """Modules of constraints."""
 
 MEASURES = {"estimates/confusion.py", "estimates/design.py"}
-"""Modules that measure rates, whoever bounds them."""
+"""Modules that compute every rate, whether or not a constraint limits it."""
 
 NAMING = {
     "boundary/rule.py": "a recall beside a precision has a field of its own in saved rules",
