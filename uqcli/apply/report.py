@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final
 
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Verdict, head_of
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, head_of
 from uqcli.reports.parts import Composition, Layout, Part, Remarks, place
 from uqcli.rules.result import WrittenRows
 
@@ -128,11 +128,10 @@ class ApplyReport(OneResult):
         )
 
     def _card(self) -> HeadCard:
-        verdict: Verdict | None = next(iter(self._story.said(Slot.VERDICT)), None)
         return HeadCard(
             title=f"{self._story.phrases.title}.",
             subject="{rules} applied to {inputs}; rows written to {output}.",
-            verdict=verdict,
+            verdict=self._story.first(Slot.VERDICT, None),
             numbers=self._story.said(Slot.NUMBER),
             action=self._story.phrases.action,
         )

@@ -153,7 +153,7 @@ def _outcome(
     if boundary is None:
         parts += [*parts_of_nothing(calibration, chosen), *parts_of_failure(certification)]
         return NotFound(calibration=calibration, parts=parts)
-    parts += parts_of_found(calibration, chosen, request.limit)
+    parts += parts_of_found(calibration, boundary, chosen.algorithm, request.limit)
     parts += parts_of_certificate(certification, boundary)
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=None)
 

@@ -21,16 +21,14 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.counts import Cells, Floats, Ints
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent, percent_and_range
-from uqcli.boundary.rule import EXPECTED_RANGE
 from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.cross_validation import resampled
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws
-from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import Estimate
-from uqcli.estimates.proportion import proportion_estimate, wilson
+from uqcli.estimates.proportion import wilson
 from uqcli.shift.rule import BinaryWeights
 
 DRAWS: Final = 50
@@ -169,13 +167,6 @@ def expected_of(
     return Expected(
         precision=_with_range(precision, selected, _z_of_choices(in_draws)), recall=Estimate(value=recall)
     )
-
-
-def expected_share(constraint: Constraint, boundary: FittedBoundary | None, rows: int) -> Estimate | None:
-    """Estimate the share of new rows that a rule for a share of rows flags; None for other rules."""
-    if boundary is None or not any(bound.is_share for bound in constraint.alert_limits):
-        return None
-    return proportion_estimate(boundary.fit.selected, rows, EXPECTED_RANGE)
 
 
 def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:

@@ -255,11 +255,11 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
         boundary.uncertainty_edges,
         uncertain=any(len(own.thresholds) > 1 for own in (boundary, *boundaries.values())),
     )
-    parts += [*parts_of_found(calibration, chosen, None), *file_fields(reference=reference)]
+    parts += [*parts_of_found(calibration, boundary, algorithm, None), *file_fields(reference=reference)]
     if certification is None:
         parts += [
             *units,
-            *parts_of_expectation(calibration, chosen),
+            *parts_of_expectation(calibration, boundary, chosen.expected),
             *parts_of_margin(calibration, chosen, None, safer_options(request)),
             *parts_of_value(calibration, boundary),
             *parts_of_limit(calibration, boundary, orders_rows=False, dependent=bool(units)),

@@ -11,6 +11,7 @@ import msgspec
 from uqcli.base.records import dataclass
 from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.dependent_columns import AlikeRows
+from uqcli.boundary.operating_points import frontier_figure
 from uqcli.boundary.outcome import Found, Outcome
 from uqcli.boundary.rule import boundary_card
 from uqcli.boundary.search.constraint import Constraint
@@ -63,10 +64,8 @@ class BoundaryReport(OneResult):
         parameters = msgspec.to_builtins(outcome.calibration.parameters)
         parameters |= {"margin": float(margin)} if margin else {}
         notes = [self._title(), *self._lead(), *outcome.said(Slot.CAUTION), *self._notes()]
-        keys = {**outcome.story.payload(), "notes": notes}
-        ordered = {key: keys[key] for key in outcome.story.layout.keys if key in keys}
         head = head_of("boundary", outcome.calibration.source, parameters)
-        return {**head, "metrics": plain(self.metrics), **ordered}
+        return {**head, "metrics": plain(self.metrics), **outcome.story.payload(notes=notes)}
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -87,7 +86,7 @@ class BoundaryReport(OneResult):
 
     def shortfall(self) -> str:
         """State why there is no boundary, without a full stop; empty if there is one."""
-        return next(iter(self.outcome.said(Slot.SHORTFALL)), "")
+        return str(self.outcome.story.first(Slot.SHORTFALL))
 
     def _answer(self) -> str:
         return " ".join(self.outcome.said(Slot.ANSWER))
@@ -95,7 +94,7 @@ class BoundaryReport(OneResult):
     def _title(self) -> str:
         if shortfall := self.shortfall():
             return f"{shortfall[:1].upper()}{shortfall[1:]}."
-        return next(iter(self.outcome.said(Slot.TITLE)), self._answer())
+        return str(self.outcome.story.first(Slot.TITLE, self._answer()))
 
     def _lead(self) -> list[str]:
         """State what to expect on new data, and what title and table do not say."""
@@ -131,7 +130,7 @@ class BoundaryReport(OneResult):
 
     def frontiers(self, marked: Sequence[Constraint]) -> list[Figure]:
         """Build the figure of precision and recall at other operating points, if there is a grid."""
-        return [grid.frontier(marked, self.operating_points) for grid in self.outcome.said(Slot.GRID)]
+        return [frontier_figure(self.operating_points, marked)] if self.outcome.said(Slot.GRID) else []
 
     @property
     def grid_size(self) -> int:

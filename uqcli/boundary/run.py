@@ -275,8 +275,8 @@ def _find_boundary(
     cautious = _cautious(calibration_set, best, constraint)
     nested, reference = _nested(calibration_set, best), _reference(calibration_set, best, boundary)
     parts += [
-        *parts_of_found(calibration, best, request.limit),
-        *parts_of_expectation(calibration, best, class_weights),
+        *parts_of_found(calibration, boundary, best.algorithm, request.limit),
+        *parts_of_expectation(calibration, boundary, best.expected, class_weights),
         *parts_of_margin(calibration, best, cautious, safer_options(request)),
         *parts_of_limit(calibration, boundary, orders_rows=best.orders_rows, dependent=counts is not None),
         *parts_of_value(calibration, boundary, score_only),

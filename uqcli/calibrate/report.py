@@ -186,7 +186,7 @@ class CalibrateReport(OneResult):
             tables=shown(Slot.TABLE),
             cautions=said(Slot.CAUTION),
             notes=self._notes(),
-            next=next(iter(said(Slot.NEXT)), ""),
+            next=self._story.first(Slot.NEXT),
             figures=[before_and_after_figure(panels)] if panels else [],
             card=next(iter(self._cards()), None),
         )
@@ -194,7 +194,7 @@ class CalibrateReport(OneResult):
     def _title(self) -> str:
         rows = f"{rows_of(self.artifact.source.rows)}{self._story.phrases.of_clusters}"
         unmeasured = f"Fitted {self.artifact.method} to {rows}; its effect was not measured."
-        return next(iter(self._story.said(Slot.VERDICT)), unmeasured)
+        return str(self._story.first(Slot.VERDICT, unmeasured))
 
     def _lead(self) -> list[str]:
         """State what the title does not."""

@@ -72,7 +72,6 @@ from uqcli.evaluate.parts.rows import (
     unlabelled_rows,
     unreliable_rates,
 )
-from uqcli.evaluate.parts.several import SeveralRules, TwoRules
 from uqcli.evaluate.parts.worth import Worth, WorthMore
 from uqcli.evaluate.promises import Evidence, EvidenceOnTarget, broken, review_claims, target_claims
 from uqcli.evaluate.report import OWN_DATA_CAUTION, EvaluatedPart, EvaluateParameters
@@ -129,6 +128,8 @@ def evaluate(
     source = source_of(summary)
     of_test_set = _parts_of_test_set(request, data, rules[0], measured, target)
     if len(rules) == 2:
+        from uqcli.evaluate.parts.several import TwoRules
+
         design = _design_of_both(counted, parts, designs)
         difference = _difference(design, tested, amounts, in_part=bool(parts))
         evaluated_parts.append(difference)
@@ -136,6 +137,8 @@ def evaluate(
             TwoRules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
         )
     elif len(rules) > 2:
+        from uqcli.evaluate.parts.several import SeveralRules
+
         of_test_set.append(SeveralRules(tested=tested, confidence=confidence))
     else:
         of_test_set.append(_single(tested[0], source.dropped, confidence))

@@ -78,7 +78,7 @@ class EvaluateReport(Evaluated):
         return HeadCard(
             title=said(Slot.TITLE)[0],
             subject="".join(said(Slot.SUBJECT)),
-            verdict=next(iter(said(Slot.VERDICT)), None),
+            verdict=self.story.first(Slot.VERDICT, None),
             action="".join(actions),
             numbers=numbers,
         )

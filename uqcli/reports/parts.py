@@ -164,6 +164,10 @@ class Composition(Generic[PhrasesT]):
         """Return what stands in a slot, in the order of the table; of one statement, in that of the parts."""
         return self._in_slot(slot, self._statements)
 
+    def first(self, slot: StrEnum, otherwise: Any = "") -> Any:
+        """Return what an exclusive slot shows, and something else if nothing stands there."""
+        return next(iter(self.said(slot)), otherwise)
+
     def shown(self, slot: StrEnum) -> list[Any]:
         """Return the tables or figures of a slot, in the order of the table."""
         return self._in_slot(slot, self._exhibits)
@@ -173,9 +177,12 @@ class Composition(Generic[PhrasesT]):
         return [*self._statements[name]] if self.layout.places[name].is_open(self.facts) else []
 
     def _in_slot(self, slot: StrEnum, said: Mapping[str, Sequence[Any]]) -> list[Any]:
-        places = self.layout.places.items()
-        open_names = (name for name, place in places if place.slot is slot and place.is_open(self.facts))
-        return [body for name in open_names for body in said[name]]
+        return [
+            body
+            for name, its_place in self.layout.places.items()
+            if its_place.slot is slot and its_place.is_open(self.facts)
+            for body in said[name]
+        ]
 
     def metrics(self) -> dict[str, Any]:
         """Return the metrics by key, in the order of the table."""
@@ -185,9 +192,9 @@ class Composition(Generic[PhrasesT]):
                 merged[name] = None
         return {name: merged[name] for name in self.layout.metrics if name in merged}
 
-    def payload(self) -> dict[str, Any]:
-        """Return the keys of the JSON form, in the order of the table."""
-        merged = joined(part.payload(self.phrases) for part in self._ranked)
+    def payload(self, **of_report: Any) -> dict[str, Any]:
+        """Return the keys of the JSON form, with those of the report itself, in the order of the table."""
+        merged = joined([*(part.payload(self.phrases) for part in self._ranked), of_report])
         return {key: merged[key] for key in self.layout.keys if key in merged}
 
     def saved(self) -> dict[str, Any]:

@@ -124,9 +124,8 @@ class ShiftReport(OneResult):
         """Return the JSON form."""
         said = self._story.said
         notes = [*said(Slot.LEAD), *self.cautions(), *said(Slot.NOTE)]
-        keys = {**self._story.payload(), "metrics": plain(self.metrics), "notes": notes}
-        ordered = {key: keys[key] for key in LAYOUT.keys}
-        return {**head_of("shift", self.source, self.parameters), **ordered}
+        keys = self._story.payload(metrics=plain(self.metrics), notes=notes)
+        return {**head_of("shift", self.source, self.parameters), **keys}
 
     def document(self) -> Document:
         """Return the readable form."""
@@ -147,17 +146,15 @@ class ShiftReport(OneResult):
         return self._story.said(Slot.CAUTION)
 
     def _title(self) -> str:
-        return str(self._first(Slot.TITLE))
-
-    def _first(self, slot: Slot) -> Any:
-        return next(iter(self._story.said(slot)), "")
+        return str(self._story.first(Slot.TITLE))
 
     def _card(self) -> HeadCard:
         """Build the head of the page, with the classes whose weights are farthest from 1."""
+        first = self._story.first
         return HeadCard(
             title=self._title(),
-            subject=self._first(Slot.SUBJECT),
-            action=self._first(Slot.ACTION),
-            verdict=self._first(Slot.VERDICT) or None,
+            subject=first(Slot.SUBJECT),
+            action=first(Slot.ACTION),
+            verdict=first(Slot.VERDICT, None),
             numbers=self._story.said(Slot.NUMBER),
         )

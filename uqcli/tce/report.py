@@ -178,7 +178,8 @@ class TceReport(OneResult):
     @property
     def audit(self) -> Audit | None:
         """Tests of all segments; None without ``--audit``."""
-        return next(iter(self._story.said(Slot.AUDIT)), None)
+        audit: Audit | None = self._story.first(Slot.AUDIT, None)
+        return audit
 
     @property
     def metrics(self) -> Metrics:
@@ -190,14 +191,13 @@ class TceReport(OneResult):
         said, overall = self._story.said, plain(self.overall.metrics)
         audits = [audit.lead() for audit in said(Slot.AUDIT)]
         notes = [*audits, *self._title(), *said(Slot.LEAD), *said(Slot.CAUTION), *self._notes()]
-        keys = {**self._story.payload(), "notes": notes}
         return {
             **head_of("tce", self.source, self.parameters),
             "metrics": plain(self.metrics),
             "within": overall["within"],
             "within_low": overall["within_low"],
             "bins": bins_as_json(self.overall),
-            **{key: keys[key] for key in LAYOUT.keys if key in keys},
+            **self._story.payload(notes=notes),
         }
 
     def document(self) -> Document:
@@ -225,5 +225,5 @@ class TceReport(OneResult):
         return [*self._story.said(Slot.NOTE), *(f"{seed} {what}." for what in self._story.said(Slot.RANDOM))]
 
     def _cards(self) -> list[HeadCard]:
-        title, action = "".join(self._title()), next(iter(self._story.said(Slot.ACTION)), "")
+        title, action = "".join(self._title()), self._story.first(Slot.ACTION)
         return [replace(card, title=title, action=action) for card in self._story.said(Slot.CARD)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from uqcli.boundary.operating_points import PointOnGrid, frontier_figure, points
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.statements import BoundaryPart, Fact, Phrases, Remark
 from uqcli.estimates.score_metrics import REVERSED, is_reversed
-from uqcli.reports.document import Figure, OperatingPoints
+from uqcli.reports.document import OperatingPoints
 from uqcli.reports.parts import Statement
 from uqcli.reports.positivity import positive_rate_figure
 from uqcli.shift.rule import BinaryWeights
@@ -32,14 +32,6 @@ class Grid(BoundaryPart):
     def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
         figure = positive_rate_figure(self.cells, dict(phrases.curves))
         yield "positive-rates", replace(figure, caption=f"{figure.caption}{phrases.about_curves}")
-
-    def frontier(self, marked: Sequence[Constraint], points: Callable[[], OperatingPoints | None]) -> Figure:
-        """Build the figure of precision and recall at some operating points, and mark some."""
-        return frontier_figure(points, marked)
-
-    def points(self) -> OperatingPoints | None:
-        """Return the operating points from which a reader of a page can choose; None if there are none."""
-        return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,7 +51,7 @@ class RankedGrid(Grid):
 
     def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
         yield from super().exhibits(phrases)
-        yield "frontier", self.frontier([self.constraint], self.points)
+        yield "frontier", frontier_figure(self.points, [self.constraint])
 
     @cached_property
     def _points(self) -> OperatingPoints | None:
@@ -76,7 +68,7 @@ class RankedGrid(Grid):
         )
 
     def points(self) -> OperatingPoints | None:
-        """See Grid; they are computed once."""
+        """Return the choice of a reader of a page, computed once; None if there is none."""
         return self._points
 
 

@@ -18,7 +18,7 @@ from uqcli.boundary.candidate import Candidate, candidate_cells
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
 from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.dependent_columns import AlikeRows
-from uqcli.boundary.expected import OPTIMISM_CORRECTED, expected_metrics
+from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected, expected_metrics
 from uqcli.boundary.operating_points import settings_of
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.parts.beside import (
@@ -137,14 +137,12 @@ def parts_of_cells(cells: Cells) -> Parts:
     return [Grid(cells=cells)]
 
 
-def parts_of_found(calibration: Calibration, chosen: Candidate, limit: ReviewLimit | None) -> Parts:
-    """Return the parts of a rule, whether it is certified or not; none without one."""
-    boundary = chosen.boundary
-    if boundary is None:
-        return []
-    parts: Parts = [
-        FoundRule(boundary=boundary, algorithm=chosen.algorithm, constraint=calibration.constraint)
-    ]
+def parts_of_found(
+    calibration: Calibration, boundary: FittedBoundary, algorithm: Algorithm, limit: ReviewLimit | None
+) -> Parts:
+    """Return the parts of a rule, whether it is certified or not."""
+    constraint = calibration.constraint
+    parts: Parts = [FoundRule(boundary=boundary, algorithm=algorithm, constraint=constraint)]
     if limit is not None and boundary.review_thresholds is not None:
         from uqcli.boundary.parts.target import Review
 
@@ -153,20 +151,20 @@ def parts_of_found(calibration: Calibration, chosen: Candidate, limit: ReviewLim
 
 
 def parts_of_expectation(
-    calibration: Calibration, chosen: Candidate, class_weights: BinaryWeights | None = None
+    calibration: Calibration,
+    boundary: FittedBoundary,
+    expected: Expected | None,
+    class_weights: BinaryWeights | None = None,
 ) -> Parts:
-    """Return the parts of what to expect of a rule that is not certified; none without one."""
-    if chosen.boundary is None:
-        return []
-    fit = chosen.boundary.fit
-    few = few_alerts(fit)
-    if chosen.expected is None:
+    """Return the parts of what to expect of a rule that is not certified."""
+    few = few_alerts(boundary.fit)
+    if expected is None:
         return [unestimated(), *few]
-    rates = expected_metrics(chosen.expected, class_weights)
+    rates = expected_metrics(expected, class_weights)
     precision, recall = rates["precision"], rates["recall"]
     if precision is None or recall is None:  # the class weights are refuted
         return few
-    beside = calibration.constraint.beside_expectation(fit)
+    beside = calibration.constraint.beside_expectation(boundary.fit)
     return [Expectation(precision=precision, recall=recall, also=(beside,) if beside else ()), *few]
 
 
