@@ -30,8 +30,8 @@ import pytest  # noqa: E402
 from hypothesis import HealthCheck, settings  # noqa: E402
 
 from tests import sail  # noqa: E402
+from uqcli import jobs as commands  # noqa: E402
 from uqcli.base.operating_system import IS_WINDOWS  # noqa: E402
-from uqcli.cli import commands  # noqa: E402
 from uqcli.engines.spark import read, session  # noqa: E402
 
 SHARE_OF_EXAMPLES = 6

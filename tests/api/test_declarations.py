@@ -16,12 +16,12 @@ from uqcli.base.options import Intervals, OptionalResampling, ResamplingOptions
 from uqcli.bin.options import BinRequest
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
-from uqcli.cli import options as shared
-from uqcli.cli.commands.boundary import ConstraintOptions
 from uqcli.cli.config import COMMANDS
 from uqcli.conformal.options import ConformalRequest
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.export.options import ExportRequest
+from uqcli.jobs import options as shared
+from uqcli.jobs.boundary import ConstraintOptions
 from uqcli.sample.options import SampleRequest
 from uqcli.shift.options import ShiftRequest
 from uqcli.tce.options import TceRequest
@@ -119,7 +119,7 @@ def test_keywords_have_the_names_and_defaults_of_the_options(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_option_of_a_command_is_declared_twice(command):
-    module = import_module(f"uqcli.cli.commands.{command}")
+    module = import_module(f"uqcli.jobs.{command}")
     function = getattr(module, command, None) or getattr(module, f"{command}_")
     groups = [
         hint for hint in inspect.get_annotations(function, eval_str=True).values() if is_dataclass(hint)

@@ -247,7 +247,7 @@ def test_awkward_names_of_columns_classes_and_files_are_visible(uqcli, grouped, 
 
 @pytest.mark.parametrize("ignores_case", [True, False])
 def test_outputs_whose_names_differ_in_case_only_may_be_one_file(uqcli, data, monkeypatch, ignores_case):
-    monkeypatch.setattr("uqcli.cli.inputs.IGNORES_CASE", ignores_case)
+    monkeypatch.setattr("uqcli.jobs.inputs.IGNORES_CASE", ignores_case)
     outcome = uqcli("bin", data, "-o", "grid.json", "--report", "Grid.json", "-q")
     assert outcome.code == (2 if ignores_case else 0)
     assert ("'grid.json' and 'Grid.json' are the same file" in outcome.err) == ignores_case

@@ -8,9 +8,9 @@ from uqcli.base.choices import Binning
 from uqcli.base.errors import GateError
 from uqcli.bin.grid import GridSpec
 from uqcli.bin.run import bin_rows
-from uqcli.cli.deliver import deliver
-from uqcli.cli.options import ReportOptions
 from uqcli.engines.request import DataRequest, Roles
+from uqcli.jobs.deliver import deliver
+from uqcli.jobs.options import ReportOptions
 from uqcli.reports.document import Document
 from uqcli.reports.format import RunContext
 from uqcli.rules.result import Result

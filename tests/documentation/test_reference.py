@@ -9,7 +9,7 @@ from tests.documentation.reference import DOCS, PAGES, path_of
 from tests.documentation.reports_page import keys_of, sample_reports
 from uqcli.base import errors
 from uqcli.cli.config import COMMANDS
-from uqcli.cli.options import GATES
+from uqcli.jobs.options import GATES
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -28,11 +28,17 @@ PAPERS: Final = "From the papers"
 MOST_COMMON: Final = 10
 """Most options of a command in its short help."""
 
-COMMON: Final = "common"
-"""Mark of an option of the short help that no group declares."""
-
 REQUIRED: Any = MISSING
 """Default of an option that must be given."""
+
+
+@dataclass(frozen=True, kw_only=False)
+class Argument:
+    """Declares a parameter of a command that has no name on the command line."""
+
+    metavar: str
+    help: str
+    show_default: bool = True
 
 
 def option(

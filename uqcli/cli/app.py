@@ -116,7 +116,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_root)
     for name in names:
-        module = import_module(f"uqcli.cli.commands.{name}")
+        module = import_module(f"uqcli.jobs.{name}")
         function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
         help_text = with_examples(name, function.__doc__)
         app.command(name, cls=Command, help=help_text, rich_help_panel=QUESTIONS[name])(with_groups(function))

@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from types import MappingProxyType
 from typing import Any, Final
 
 import typer
@@ -19,14 +18,14 @@ from typer.core import TyperCommand
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.errors import UsageError
-from uqcli.base.operating_system import join
 from uqcli.base.options import RUN
 from uqcli.base.wording import visible
-from uqcli.cli.config import Setting, Settings, parse_flag, read_layers
-from uqcli.cli.failed_run import record_options, texts_of
+from uqcli.cli.config import parse_flag, read_layers
+from uqcli.cli.failed_run import record_options
 from uqcli.cli.help import in_order_of_help, short_help
+from uqcli.cli.printing import CommandLine
 from uqcli.cli.values import convert, see_help
-from uqcli.stores.address import safe_address
+from uqcli.jobs.shell import Setting, Settings, enter, line_of, place_of, shell, texts_of
 
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
 
@@ -41,11 +40,7 @@ EXCLUSIONS: Final[Mapping[str, Sequence[Sequence[Sequence[str]]]]] = {
 }
 """By command, or ``*`` for all: groups of alternatives; a run can use one alternative of each group."""
 
-_typed: ContextVar[frozenset[str]] = ContextVar("typed", default=frozenset())
 _debug: ContextVar[bool] = ContextVar("debug", default=False)
-_options_of_run: ContextVar[frozenset[str]] = ContextVar("options_of_run", default=frozenset())
-_settings: ContextVar[Settings] = ContextVar("settings", default=MappingProxyType({}))
-
 
 IS_SHORT: Final = "uqcli.is_short"
 """Key of a context in which the short help is asked for."""
@@ -91,15 +86,20 @@ class Command(TyperCommand):
         ctx.meta[IS_SHORT] = asks_for_short_help(args)
         parsed, rest, order = self.make_parser(ctx).parse_args(args=list(args))
         typed_values = {name: value for name, value in parsed.items() if value not in (None, [], ())}
-        _typed.set(frozenset(typed_values))
-        _options_of_run.set(frozenset(str(parameter.name) for parameter in self.params))
         _debug.set(bool(typed_values.get("debug")))
         if ctx.resilient_parsing or "help" in typed_values:  # completion and help need no values
             return super().parse_args(ctx, args)
+        enter(CommandLine(typed=frozenset(typed_values)))
         settings = configured(ctx, typed_values)
-        _settings.set(settings)
         ctx.default_map = {name: setting.value for name, setting in settings.items()}
-        record_line(str(ctx.info_name), self.params, typed_values, ctx.default_map)
+        enter(
+            CommandLine(
+                typed=frozenset(typed_values),
+                settings=settings,
+                options=frozenset(str(parameter.name) for parameter in self.params),
+                line=_line(str(ctx.info_name), self.params, typed_values, ctx.default_map),
+            )
+        )
         record_options(str(ctx.info_name), typed_values, ctx.default_map)
         if typed_values.get("show_settings"):
             _show_settings(ctx, typed_values, settings)
@@ -160,7 +160,7 @@ def _show_settings(context: typer.Context, typed_values: Mapping[str, Any], sett
             continue
         else:
             value, place = parameter.default, "default"
-        words = "true" if value is True else ", ".join(map(visible, _words_of(value)))
+        words = "true" if value is True else ", ".join(map(visible, texts_of(value)))
         lines.append((parameter.opts[0].removeprefix("--"), words, place))
     if typed_values.get("json"):
         content = {"command": context.info_name, "uqcli_version": VERSION, "settings": [
@@ -185,23 +185,11 @@ _ROLES: Final = frozenset({"score", "uncertainty", "label", "weight", "positive"
 """Options for what a rule says itself."""
 
 
-def fills_only_gaps(name: str) -> bool:
-    """Whether an option was set for all commands, so that what a rule says comes first."""
-    setting = _settings.get().get(name)
-    return setting is not None and setting.is_shared
-
-
-def place_of(name: str) -> str:
-    """Return what set an option in this run: its flag, a variable, or a configuration file."""
-    setting = _settings.get().get(name)
-    return f"--{name.rstrip('_').replace('_', '-')}" if setting is None else setting.place
-
-
 def places_of_columns(text: str) -> list[str]:
     """Say which places configured the columns that a message quotes."""
     return [
         f"{place_of(name)} sets {name.replace('_', '-')}"
-        for name, setting in _settings.get().items()
+        for name, setting in shell().settings.items()
         if any(f"'{visible(column.strip())}'" in text for column in str(setting.value).split(","))
     ]
 
@@ -220,40 +208,6 @@ def _excluded(context: typer.Context, used: set[str]) -> set[str]:
     return excluded
 
 
-def is_typed(name: str) -> bool:
-    """Whether an option or argument was typed in this run; the name may have dashes."""
-    return name.removeprefix("--").replace("-", "_") in _typed.get()
-
-
-def settled() -> frozenset[str]:
-    """Return the names of all options that were typed or configured in this run."""
-    return _typed.get() | frozenset(_settings.get())
-
-
-def has_option(name: str) -> bool:
-    """Whether the command of this run has an option."""
-    return name in _options_of_run.get()
-
-
-def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return options with their values as they are typed, one that is repeated for each value."""
-    return [
-        word
-        for name, values in options.items()
-        for value in values
-        for word in (
-            [f"--{name.replace('_', '-')}={value}"]
-            if value.startswith("-")
-            else [f"--{name.replace('_', '-')}", value]
-        )
-    ]
-
-
-def typed() -> frozenset[str]:
-    """Return the names of all typed options and arguments of this run."""
-    return _typed.get()
-
-
 def wants_debug() -> bool:
     """Whether ``debug`` is set, on the command line or in a configuration."""
     return _debug.get()
@@ -261,82 +215,30 @@ def wants_debug() -> bool:
 
 def clear_typed() -> None:
     """Clear the typed options for a new run."""
-    _typed.set(frozenset())
-    _settings.set({})
+    enter(CommandLine())
     _debug.set(False)
 
 
-def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: str = "") -> None:
-    """Refuse typed options that a run cannot use."""
-    for name in names:
-        if is_typed(name):
-            raise UsageError(f"--{name.replace('_', '-')} {where}", expected=expected, remedy=remedy)
-
-
-_OMITTED: Final = frozenset(
-    {
-        "output",
-        "report",
-        "tag",
-        "title",
-        "plot",
-        "json",
-        "quiet",
-        "verbose",
-        "threads",
-        "memory",
-        "engine",
-        "spark",
-        "debug",
-        "show_settings",
-    }
-)
-"""Options for outputs and for running the program."""
-
-
-_line: ContextVar[tuple[str, str, str]] = ContextVar("line")
-
-
-def record_line(
+def _line(
     command: str,
     parameters: Iterable[Any],
     typed_values: Mapping[str, Any],
     configured_values: Mapping[str, Any],
-) -> None:
-    """Record the command line of this run, with the values of options and arguments by name.
-
-    ``configured_values`` has only options that were not typed.
-    """
+) -> tuple[str, str, str]:
+    """Return the command line of this run as reports show it, from the values by name."""
     by_name = {str(parameter.name): parameter for parameter in parameters}
-    arguments = [
-        text
-        for name, value in typed_values.items()
-        if by_name[name].param_type_name == "argument"
-        for text in _words_of(value)
-    ]
-    options = _options(by_name, typed_values)
-    if any(argument.startswith("-") and argument != "-" for argument in arguments):
-        options, arguments = [], [*options, "--", *arguments]  # names that look like options
-    shell_words = ["uqcli", command, *arguments, *options]
-    _line.set((command, join(shell_words), join(_options(by_name, configured_values))))
+    is_argument = {name: each.param_type_name == "argument" for name, each in by_name.items()}
+    arguments = [value for name, value in typed_values.items() if is_argument[name]]
+    typed_options, configured_options = (
+        {
+            name: (_flag_of(by_name[name]), by_name[name].is_flag or value)
+            for name, value in values.items()
+            if not is_argument[name]
+        }
+        for values in (typed_values, configured_values)
+    )
+    return line_of(command, arguments, typed_options, configured_options)
 
 
-def current_line() -> tuple[str, str, str]:
-    """Return the command, its line as reports show it, and the configured options as if they were typed."""
-    return _line.get()
-
-
-def _options(by_name: Mapping[str, Any], values: Mapping[str, Any]) -> list[str]:
-    shell_words = []
-    for name, value in values.items():
-        option = by_name[name]
-        if option.param_type_name == "option" and name not in _OMITTED:
-            flag = next(name for name in option.opts if name.startswith("--"))
-            shell_words += (
-                [flag] if option.is_flag else [w for text in _words_of(value) for w in (flag, text)]
-            )
-    return shell_words
-
-
-def _words_of(value: Any) -> list[str]:
-    return [safe_address(text) for text in texts_of(value)]
+def _flag_of(option: Any) -> str:
+    return str(next(name for name in option.opts if name.startswith("--")))

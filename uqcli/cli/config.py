@@ -31,10 +31,10 @@ import typer
 from uqcli.base.choices import OnInvalid
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.operating_system import NO_WAIT, user_id
-from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import printable, similar_names
 from uqcli.cli.help import QUESTIONS
+from uqcli.jobs.shell import Setting, Settings
 
 COMMANDS: Final = tuple(QUESTIONS)
 """Command names in the order of the help; each is a function in a module of its name."""
@@ -52,21 +52,6 @@ _LONG_KEY: Final = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*[.][ \t]*){{{_MOST_PAR
 
 _TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
 _FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """Value of an option, and the place that set it: a variable, or a table of a file.
-
-    A shared one is for all commands, and only fills a role for which a rule names no column.
-    """
-
-    value: Any
-    place: str
-    is_shared: bool = False
-
-
-Settings = Mapping[str, Setting]
 
 
 def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.errors import UqcliError
 from uqcli.base.operating_system import join
 from uqcli.base.wording import listed
-from uqcli.cli.command_line import has_option, settled, words_of
+from uqcli.jobs.shell import has_option, settled, words_of
 
 if TYPE_CHECKING:
     from uqcli.engines.refusals import FormError

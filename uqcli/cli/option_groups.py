@@ -10,14 +10,33 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from types import UnionType
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, get_args, get_origin, get_type_hints
 
 import typer
 
-from uqcli.base.options import COMMON
+from uqcli.base.choices import ArtifactKind
+from uqcli.base.files import STDIO, check_results_stream
+from uqcli.cli.process import limit_memory, limit_threads
+from uqcli.jobs.shell import flag_of
+
+
+def _print_schema(kind: ArtifactKind | None) -> None:
+    """Print a schema and end, before a rule file is missed."""
+    if kind is None:
+        return
+    from uqcli.rules.schemas import schema_text
+
+    check_results_stream(STDIO, "redirect it to a file")
+    sys.stdout.write(schema_text(kind))
+    raise typer.Exit
+
+
+_OF_PROCESS: Final = {"threads": limit_threads, "memory": limit_memory, "schema": _print_schema}
+"""What options do that are about the process or end it, by name."""
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
@@ -32,7 +51,13 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         if name in groups:
             parameters += _parameters_of(groups[name], options_of[name], command.__name__)
         else:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+            kind, declared = get_args(hints[name])
+            given = typer.Argument(
+                metavar=declared.metavar, help=declared.help, show_default=declared.show_default
+            )
+            parameters.append(
+                parameter.replace(annotation=Annotated[kind, given], kind=inspect.Parameter.KEYWORD_ONLY)
+            )
 
     def wrapper(**values: Any) -> None:
         arguments = {
@@ -50,9 +75,6 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
         group.alternatives() for group in groups.values() if hasattr(group, "alternatives")
     )
     _describe(wrapper, [declared for options in options_of.values() for declared in options], command)
-    wrapper.common |= {  # type: ignore[attr-defined]
-        name for name, hint in hints.items() if COMMON in getattr(hint, "__metadata__", ())
-    }
     wrapper.kinds = {  # type: ignore[attr-defined]  # as the conversion of values reads it
         parameter.name: _kind(parameter.annotation) for parameter in parameters
     }
@@ -140,7 +162,7 @@ def _parsed(declared: Field[Any], value: Any) -> Any:
     parse = declared.metadata["parse"]
     if value is None or (parse and value == []):
         return declared.default
-    return value if parse is None else parse(_name(declared.name), value)
+    return value if parse is None else parse(flag_of(declared.name), value)
 
 
 def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
@@ -148,8 +170,10 @@ def _typer_option(declared: Field[Any], panel: str | None, command: str) -> Any:
     for name in ("papers", "typed", "parse", "stated", "guarded", "common", "check"):
         del more[name]
     text, also, panel = more.pop("help"), more.pop("also"), more.pop("panel") or panel
+    if declared.name in _OF_PROCESS:
+        more["callback"] = _OF_PROCESS[declared.name]
     return typer.Option(
-        _name(declared.name),
+        flag_of(declared.name),
         *([also] if also else []),
         help=text if isinstance(text, str) else text[command.rstrip("_")],
         rich_help_panel=panel,
@@ -161,8 +185,3 @@ def _is_common(declared: Field[Any], command: Callable[..., None]) -> bool:
     """Whether the short help of a command has an option."""
     common = declared.metadata["common"]
     return bool(common) and (common is True or command.__name__.rstrip("_") in common)
-
-
-def _name(name: str) -> str:
-    """Return the option of a field; a trailing underscore is that of a Python keyword, as in for_."""
-    return f"--{name.rstrip('_').replace('_', '-')}"

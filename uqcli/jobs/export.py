@@ -7,22 +7,21 @@ from dataclasses import replace
 from pathlib import PurePath
 from typing import Annotated, Final
 
-import typer
-
 from uqcli.base.choices import ExportTarget
 from uqcli.base.errors import UsageError
 from uqcli.base.files import STDIO, OutputQueue
-from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver_rows, queued
-from uqcli.cli.inputs import Reads, data_without_columns
+from uqcli.base.options import Argument
 from uqcli.export.options import ExportRequest
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver_rows, queued
+from uqcli.jobs.inputs import Reads, data_without_columns
+from uqcli.jobs.shell import refuse_typed
 from uqcli.stores.output import write_bytes
 
 
 def export(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
+    artifact: Annotated[str, Argument("ARTIFACT", "A saved rule file, or -.")],
     request: ExportRequest,
     reporting: options.ReportOptions,
     reading: options.InputOptions,

@@ -5,25 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from uqcli.base.errors import UsageError
-from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped
+from uqcli.base.options import Argument
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns, refuse_swapped
+from uqcli.jobs.shell import refuse_typed
 from uqcli.watch.options import WatchRequest
 
 
 def watch(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file.")],
+    artifact: Annotated[str, Argument("ARTIFACT", "A saved rule file.")],
     inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="INPUT...", help="New labelled files, globs, directories, or -."),
+        list[str] | None, Argument("INPUT...", "New labelled files, globs, directories, or -.")
     ] = None,
     request: WatchRequest,
-    plot: options.PlotOutput = None,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     columns: options.ModelColumns,
     labels: options.LabelColumns,
@@ -40,7 +38,7 @@ def watch(
         inputs, rules=[artifact, request.calibrator, request.shift], reading=reading, labels=labels.labels
     )
     context = check_outputs(
-        reporting, request.state, reads=reads, running=running, plot=plot, artifact=artifact
+        reporting, request.state, reads=reads, running=running, plot=figure.plot, artifact=artifact
     )
     from uqcli.engines.open import reusable_streams
     from uqcli.stores.state import updated
@@ -56,7 +54,7 @@ def watch(
 
     def watched(content: bytes | None) -> None:
         result = run(replace(request, content=content))
-        deliver(result, reporting, context=context, output=request.state, plot=plot)
+        deliver(result, reporting, context=context, output=request.state, plot=figure.plot)
 
     if request.state is None:
         watched(None)

@@ -5,25 +5,21 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Annotated, ClassVar, Final
 
-import typer
-
 from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid, ReportFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import size
-from uqcli.base.options import COMMON, RUN, choice, flag, normalize_stdout, option
+from uqcli.base.options import RUN, Argument, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
-from uqcli.cli.process import limit_memory, limit_threads
 
 _COLUMNS, _OUTPUT = "Columns", "Output"
 _BINS = "Bins"
 
 LabelledInputs = Annotated[
-    list[str] | None, typer.Argument(metavar="INPUT...", help="Labelled files, globs, directories, or -.")
+    list[str] | None, Argument("INPUT...", "Labelled files, globs, directories, or -.")
 ]
 StreamedInputs = Annotated[
-    list[str] | None,
-    typer.Argument(metavar="INPUT...", help="Files, globs, directories, or - (standard input)."),
+    list[str] | None, Argument("INPUT...", "Files, globs, directories, or - (standard input).")
 ]
 
 
@@ -196,24 +192,29 @@ def rule_name(output: str | None) -> str | None:
     return output
 
 
-RuleOutput = Annotated[
-    str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Save the rule here; - is standard output.",
+@dataclass(frozen=True, kw_only=True)
+class RuleOutput:
+    """File of the rule."""
+
+    panel: ClassVar = _OUTPUT
+
+    output: str | None = option(
+        "FILE",
+        "Save the rule here; - is standard output.",
+        also="-o",
         callback=rule_name,
-        rich_help_panel=_OUTPUT,
-    ),
-    COMMON,
-]
-PlotOutput = Annotated[
-    str | None,
-    typer.Option(
-        "--plot", metavar="FILE", help="Save the figure: .png, .svg or .pdf.", rich_help_panel=_OUTPUT
-    ),
-]
+        guarded=True,
+        common=True,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlotOutput:
+    """File of the figure."""
+
+    panel: ClassVar = _OUTPUT
+
+    plot: str | None = option("FILE", "Save the figure: .png, .svg or .pdf.", guarded=True)
 
 
 GATES: Final = {
@@ -269,10 +270,8 @@ class RunOptions:
 
     panel: ClassVar = RUN
 
-    threads: int | None = option(
-        "N", "Threads of each pool. (default: one per core)", min=1, max=1024, callback=limit_threads
-    )
-    memory: str | None = option("SIZE", "Memory beside 250 MB. (default: 1/4 of free)", callback=limit_memory)
+    threads: int | None = option("N", "Threads of each pool. (default: one per core)", min=1, max=1024)
+    memory: str | None = option("SIZE", "Memory beside 250 MB. (default: 1/4 of free)")
     engine: EngineName = choice("Engine: polars or spark.", defaults.ENGINE, metavar="NAME", guarded=True)
     spark: str | None = option("URL", "Spark cluster sc://host:port, or SPARK_REMOTE.", guarded=True)
     debug: bool = flag("Show a traceback on errors.")

@@ -5,29 +5,26 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from uqcli.base.choices import ShiftEstimator
-from uqcli.base.options import OptionalResampling
-from uqcli.cli import options
-from uqcli.cli.command_line import is_typed, refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
+from uqcli.base.options import Argument, OptionalResampling
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import is_typed, refuse_typed
 from uqcli.shift.options import ShiftRequest
 
 
 def shift(
     *,
     inputs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="SOURCE...", help="Labelled files, globs, directories, or -."),
+        list[str] | None, Argument("SOURCE...", "Labelled files, globs, directories, or -.")
     ] = None,
     request: ShiftRequest,
     probabilities: options.ClassProbabilities,
     columns: options.FitColumns,
     clusters: options.ClusterColumn,
-    output: options.RuleOutput = None,
-    plot: options.PlotOutput = None,
+    saving: options.RuleOutput,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     reading: options.InputOptions,
     resampling: OptionalResampling,
@@ -35,7 +32,7 @@ def shift(
 ) -> None:
     """Estimate how class priors differ in unlabelled new data."""
     reads = Reads.from_options(inputs, request.target, reading=reading, labels=columns.labels)
-    context = check_outputs(reporting, output, reads=reads, running=running, plot=plot)
+    context = check_outputs(reporting, saving.output, reads=reads, running=running, plot=figure.plot)
     from uqcli.shift.run import run
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
@@ -49,4 +46,4 @@ def shift(
         cluster=clusters.cluster,
         resampling=resampling,
     )
-    deliver(run(request), reporting, context=context, output=output, plot=plot)
+    deliver(run(request), reporting, context=context, output=saving.output, plot=figure.plot)

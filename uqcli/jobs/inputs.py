@@ -15,9 +15,7 @@ from uqcli.base.files import STDIO, OutputQueue, is_stdin
 from uqcli.base.operating_system import IGNORES_CASE, join
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
-from uqcli.cli.command_line import fills_only_gaps, is_typed, place_of, refuse_typed, typed
-from uqcli.cli.config import configuration_files
-from uqcli.cli.options import (
+from uqcli.jobs.options import (
     RULE_ENDING,
     ClassProbabilities,
     FitColumns,
@@ -27,6 +25,7 @@ from uqcli.cli.options import (
     ModelColumns,
     RunOptions,
 )
+from uqcli.jobs.shell import fills_only_gaps, is_typed, place_of, refuse_typed, shell, typed
 from uqcli.stores.address import is_address
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ def check_conflicts(reads: Reads, files: Iterable[str], outputs: Iterable[str], 
             "standard input is named twice", expected="at most one -", remedy="save it to a file first"
         )
     streams = filter(is_stdin, reads.tables)
-    configuration = map(str, configuration_files()) if running.config is None else [running.config]
+    configuration = shell().own_files() if running.config is None else [running.config]
     others = (*reads.rules, *filter(None, [reads.labels]), *configuration, *streams)
     read = {_identity(name): name for name in (*files, *others)}
     read.pop(None, None)

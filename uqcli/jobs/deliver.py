@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path, PurePath
@@ -15,21 +14,18 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError
-from uqcli.base.files import STDIO, OutputQueue, check_results_stream, is_stdin, is_stdout
+from uqcli.base.files import STDIO, OutputQueue, is_stdin, is_stdout
 from uqcli.base.operating_system import join, quote, split
-from uqcli.base.records import dataclass
 from uqcli.base.wording import printable
-from uqcli.cli.command_line import current_line, refuse_typed
-from uqcli.cli.failed_run import mark_started, mark_written, record_labels, skip_json_error
-from uqcli.cli.inputs import Reads, check_conflicts
-from uqcli.cli.options import RULE_ENDING, ReportOptions, RunOptions
-from uqcli.cli.process import hide_progress, show_progress
+from uqcli.jobs.delivery import Delivery, Ending, FailedEnding
+from uqcli.jobs.inputs import Reads, check_conflicts
+from uqcli.jobs.options import RULE_ENDING, ReportOptions, RunOptions
+from uqcli.jobs.shell import current_line, refuse_typed, shell
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.format import MAX_NAMED, Failure, Format, RunContext
 from uqcli.stores.output import can_queue, check_writable, open_output, read_bytes, write_bytes
 
 if TYPE_CHECKING:
-    from uqcli.reports.checks import Check
     from uqcli.reports.document import Document
     from uqcli.rules.result import Result
     from uqcli.rules.saved import Saved
@@ -68,7 +64,7 @@ def check_outputs(
     outputs = [name for name in (*results, *reports, plot, table) if name is not None]
     formats = [format_of(report) for report in reports]
     of_samples = _labels_of_samples(artifact, options, formats)
-    record_labels(of_samples)
+    shell().label(of_samples)
     is_local = running.engine is EngineName.POLARS
     files = reads.files() if is_local else reads.tables
     check_conflicts(reads, files, outputs, running)
@@ -79,17 +75,13 @@ def check_outputs(
         check_plot_name(plot)
     if plot is not None or (has_figures and any(form.is_page for form in formats)):
         require_drawing()
-    check_results_stream(STDIO if options.json else results[0])
-    if not (outputs or options.quiet):
-        check_results_stream(STDIO, "redirect it to a file, or give --report FILE")
+    shell().check_streams(results[0], options, to_files=bool(outputs))
     by_cluster = () if is_local or not rows else (output,)  # which checks where it writes
     for name in outputs:
         if name not in by_cluster:
             check_writable(name)
     _check_gates(options, metrics)
-    if not options.quiet:
-        show_progress(STDIO if rows and results[0] is None else results[0])
-    mark_started()
+    shell().begin(STDIO if rows and results[0] is None else results[0], options)
     return _context(reads, files, formats, of_samples)
 
 
@@ -201,10 +193,9 @@ def deliver(
     itself. ``warnings`` are cautions for a terminal's standard error, unless the printed table has them. A
     failed check raises GateError after the reports are written; an old rule or file of rows stays.
     """
-    from uqcli.reports.terminal import to_terminal
     from uqcli.rules.codec import encode
 
-    hide_progress()
+    shell().end()
     saved = {name: encode(model) for name, model in _rules_to_save(result, output).items()}
     ending = _ending_of(result, options, context.command)
     stopped = ending.is_stopped
@@ -212,95 +203,35 @@ def deliver(
         context, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
     files = [] if stopped else _file_names(*saved, context.rows_to, table or "")
-    is_printed = not (options.json or options.quiet)
-    document = ending.report.document() if options.report or is_printed else None
+    is_shown = shell().is_shown(options)
+    document = ending.report.document() if options.report or is_shown else None
     step = "" if document is None else _next_step(document, result, context, files, stopped=stopped)
     context = replace(
         context, checks=ending.checks, failure=ending.error, heading=options.title or "", step=step
     )
     reports = _report_files(ending.report, options, context, plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
-    skip_json_error()
     files += _file_names(*(name for name, _ in reports))
-    stream = sys.stderr if output == STDIO else sys.stdout
-    with ending.printing():
-        if options.json:
-            stream.write(ending.as_json())
-        elif document is not None and is_printed:
-            shown, titled = ending.shown(document)
-            last = (_older_file(output) if stopped else "") or step
-            to_terminal(shown, stream, end=_end(files, last), verbose=options.verbose, titled=titled)
-        stream.flush()
-    mark_written()
-    if sys.stderr.isatty() and not (is_printed and stream.isatty()):  # the printed table has them
-        sys.stderr.write("".join(f"caution: {sentence}\n" for sentence in warnings))
+    last = (_older_file(output) if stopped else "") or step
+    shell().deliver(
+        Delivery(
+            result=result,
+            ending=ending,
+            options=options,
+            context=context,
+            output=output,
+            document=document if is_shown else None,
+            last=_end(files, last),
+            warnings=warnings,
+        )
+    )
     if result.failure is not None:
         raise result.failure
     if ending.failed:
         raise GateError(ending.failed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Ending:
-    """How a run ended: its report, with the checks on it."""
-
-    report: Report
-    checks: Sequence[Check]
-
-    @property
-    def error(self) -> Failure | None:
-        """The error of the run, if it failed."""
-        return None
-
-    @property
-    def failed(self) -> list[str]:
-        """Messages of the checks that failed."""
-        return [check.message for check in self.checks if check.fails]
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether no rule and no rows are written."""
-        return bool(self.failed)
-
-    def shown(self, document: Document) -> tuple[Document, bool]:
-        """Return what is printed of the report, and whether its title is."""
-        return document, True
-
-    def as_json(self) -> str:
-        """Return the report as one JSON object."""
-        from uqcli.reports.formats.json import to_json
-
-        return to_json(self.report, self.error, self.checks)
-
-    @contextmanager
-    def printing(self) -> Iterator[None]:
-        """Print to a pipe that may be closed: after a failure its exit code counts."""
-        try:
-            yield
-        except BrokenPipeError:
-            if not self.is_stopped:
-                raise
-
-
-@dataclass(frozen=True, kw_only=True)
-class _FailedEnding(_Ending):
-    """How a failed run ended: the error on standard error says why, and nothing repeats it."""
-
-    failure: Failure
-
-    @property
-    def error(self) -> Failure:
-        return self.failure
-
-    @property
-    def is_stopped(self) -> bool:
-        return True
-
-    def shown(self, document: Document) -> tuple[Document, bool]:
-        return _without(document, self.failure), not _repeats(document.title, self.failure)
-
-
-def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, command: str) -> _Ending:
+def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, command: str) -> Ending:
     from uqcli.base.running.messages import rows_left_out
     from uqcli.reports.checks import apply_checks, parse_check
     from uqcli.reports.rows_read import with_rows_read
@@ -308,31 +239,18 @@ def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, com
     report = with_rows_read(result.report, rows_left_out())
     checks = apply_checks([parse_check(text) for text in options.fail_if or []], report.checked_metrics)
     if result.failure is None or result.saved_though_failed:  # an alarm: its state is saved
-        return _Ending(report=report, checks=checks)
-    return _FailedEnding(report=report, checks=checks, failure=Failure.from_error(command, result.failure))
+        return Ending(report=report, checks=checks)
+    return FailedEnding(report=report, checks=checks, failure=Failure.from_error(command, result.failure))
 
 
 def _file_names(*names: str) -> list[str]:
-    return [name for name in names if name not in ("", STDIO)]
+    return [name for name in names if name not in {"", STDIO, *shell().hidden}]
 
 
 def _end(files: Sequence[str], last: str) -> str:
     """Return the last sentences of what is printed: which files were written, and what to do next."""
     wrote = f"Wrote {', '.join(files)}." if files else ""
     return f"{wrote} {last}".strip()
-
-
-def _without(document: Document, error: Failure) -> Document:
-    """Leave out the sentences that the error on standard error says."""
-    lead, notes = (
-        [sentence for sentence in sentences if not _repeats(sentence, error)]
-        for sentences in (document.lead, document.notes)
-    )
-    return replace(document, lead=lead, notes=notes)
-
-
-def _repeats(sentence: str, error: Failure) -> bool:
-    return str(error).casefold() in sentence.casefold()
 
 
 def _older_file(output: str | None) -> str:

@@ -10,10 +10,10 @@ from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMet
 from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
-from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data, refuse_shared_files
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data, refuse_shared_files
+from uqcli.jobs.shell import refuse_typed
 
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
@@ -25,8 +25,8 @@ def calibrate(
     columns: options.FitColumns,
     clusters: options.ClusterColumn,
     request: CalibrateRequest,
-    output: options.RuleOutput = None,
-    plot: options.PlotOutput = None,
+    saving: options.RuleOutput,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     probabilities: options.ClassProbabilities,
     parts: PartOptions,
@@ -37,12 +37,12 @@ def calibrate(
     """Fit and test a map from scores to calibrated probabilities."""
     context = check_outputs(
         reporting,
-        output,
+        saving.output,
         reads=Reads.from_options(
             inputs, parts.test, parts.tree_data, rules=[request.shift], reading=reading, labels=columns.labels
         ),
         running=running,
-        plot=plot,
+        plot=figure.plot,
         has_figures=True,
     )
     if running.engine is EngineName.POLARS:
@@ -63,7 +63,7 @@ def calibrate(
     from uqcli.calibrate.run import run, run_all_methods
 
     result = run_all_methods(request) if method is CalibrationChoice.ALL else run(request)
-    deliver(result, reporting, context=context, output=output, plot=plot)
+    deliver(result, reporting, context=context, output=saving.output, plot=figure.plot)
 
 
 def _method(request: CalibrateRequest) -> CalibrationChoice:

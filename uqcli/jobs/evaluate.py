@@ -5,25 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
-from uqcli.base.options import ResamplingOptions
-from uqcli.cli import options
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, column_overrides, data_without_columns
+from uqcli.base.options import Argument, ResamplingOptions
 from uqcli.evaluate.options import EvaluateRequest
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns
 
 
 def evaluate(
     *,
     arguments: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="ARTIFACT.json... INPUT...", help="Saved rules (names in .json) and labelled test sets."
-        ),
+        Argument("ARTIFACT.json... INPUT...", "Saved rules (names in .json) and labelled test sets."),
     ] = None,
     request: EvaluateRequest,
-    plot: options.PlotOutput = None,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     columns: options.ModelColumns,
     labels: options.LabelColumns,
@@ -45,7 +41,7 @@ def evaluate(
         labels=labels.labels,
     )
     only = artifacts[0] if len(artifacts) == 1 else None
-    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, artifact=only)
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=figure.plot, artifact=only)
     from uqcli.boundary.search.typed_constraints import constraint_from
     from uqcli.evaluate.run import run
 
@@ -60,4 +56,4 @@ def evaluate(
         days=days,
         utility=constraint_from(gain=worth.gain, cost=worth.cost) if worth.gain or worth.cost else None,
     )
-    deliver(run(request), reporting, context=context, plot=plot)
+    deliver(run(request), reporting, context=context, plot=figure.plot)

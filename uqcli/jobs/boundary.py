@@ -5,19 +5,17 @@ from __future__ import annotations
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-import typer
-
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import UNCERTAINTY
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue, is_stdout
-from uqcli.base.options import names, option
+from uqcli.base.options import Argument, names, option
 from uqcli.base.records import dataclass
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.cli import options
-from uqcli.cli.command_line import current_line, is_typed, refuse_typed
-from uqcli.cli.deliver import PLACEHOLDER, check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
+from uqcli.jobs import options
+from uqcli.jobs.deliver import PLACEHOLDER, check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import current_line, is_typed, refuse_typed
 
 if TYPE_CHECKING:
     from uqcli.boundary.search.constraint import Constraint
@@ -52,17 +50,14 @@ class ConstraintOptions:
 def boundary(
     *,
     inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT...", help="Labelled files (calibration set), globs, directories, or -."
-        ),
+        list[str] | None, Argument("INPUT...", "Labelled files (calibration set), globs, directories, or -.")
     ] = None,
     constraint: ConstraintOptions,
     columns: options.FitColumns,
     clusters: options.DependenceColumns,
     probabilities: options.ClassProbabilities,
-    output: options.RuleOutput = None,
-    plot: options.PlotOutput = None,
+    saving: options.RuleOutput,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     request: BoundaryRequest,
     reading: options.InputOptions,
@@ -78,15 +73,15 @@ def boundary(
     constraints: tuple[Constraint, ...] = ()
     typed = asdict(constraint)
     max_omission = omission_below(typed)
-    if any(typed.values()) or _needs_constraint(request, output, reporting, probabilities):
+    if any(typed.values()) or _needs_constraint(request, saving.output, reporting, probabilities):
         bounds = constraints_from(**typed)
         constraints = tuple(with_margin(bound, request.margin) for bound in bounds)
     reads = Reads.from_options(
         inputs, request.pilot, rules=[request.grid, request.shift], reading=reading, labels=columns.labels
     )
-    outputs = _outputs(output, constraints)
+    outputs = _outputs(saving.output, constraints)
     table = _frontier_file(request.frontier)
-    context = check_outputs(reporting, outputs, reads=reads, running=running, plot=plot, table=table)
+    context = check_outputs(reporting, outputs, reads=reads, running=running, plot=figure.plot, table=table)
     from uqcli.base.options import RowOutput
     from uqcli.boundary.run import run, run_several
 
@@ -119,7 +114,15 @@ def boundary(
             result = run(request) if len(constraints) == 1 else run_several(request, constraints)
         else:
             result = _targets(request)
-        deliver(result, reporting, context=context, output=output, queue=queue, plot=plot, table=table)
+        deliver(
+            result,
+            reporting,
+            context=context,
+            output=saving.output,
+            queue=queue,
+            plot=figure.plot,
+            table=table,
+        )
 
 
 def _needs_constraint(

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import RowOutput
-from uqcli.cli import options
-from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import Reads, data_without_columns, rows_output
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver_rows
+from uqcli.jobs.inputs import Reads, data_without_columns, rows_output
 from uqcli.uncertainty.options import UncertaintyRequest
 
 

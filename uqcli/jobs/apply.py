@@ -5,20 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from uqcli.apply.options import ApplyRequest
 from uqcli.base.files import OutputQueue
-from uqcli.base.options import RowOutput
-from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.base.options import Argument, RowOutput
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver_rows
+from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.jobs.shell import refuse_typed
 
 
 def apply(
     *,
-    artifact: Annotated[str, typer.Argument(metavar="ARTIFACT", help="A saved rule file, or -.")],
+    artifact: Annotated[str, Argument("ARTIFACT", "A saved rule file, or -.")],
     inputs: options.StreamedInputs = None,
     rows: RowOutput,
     request: ApplyRequest,

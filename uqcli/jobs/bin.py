@@ -5,31 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-import typer
-
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.errors import UsageError
+from uqcli.base.options import Argument
 from uqcli.bin.options import BinRequest
-from uqcli.cli import options
-from uqcli.cli.command_line import refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import refuse_typed
 
 
 def bin_(
     *,
     inputs: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="INPUT...", help="Labelled files, globs, directories, or -; with --merge, saved grids."
-        ),
+        Argument("INPUT...", "Labelled files, globs, directories, or -; with --merge, saved grids."),
     ] = None,
     columns: options.FitColumns,
     request: BinRequest,
     sizes: options.BlockBounds,
-    output: options.RuleOutput = None,
-    plot: options.PlotOutput = None,
+    saving: options.RuleOutput,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     reading: options.InputOptions,
     running: options.RunOptions,
@@ -37,7 +34,7 @@ def bin_(
     """Count rows in a grid of score and uncertainty bins."""
     tables, models = (None, [*(inputs or ()), request.edges]) if request.merge else (inputs, [request.edges])
     reads = Reads.from_options(tables, rules=models, reading=reading, labels=columns.labels)
-    context = check_outputs(reporting, output, reads=reads, running=running, plot=plot)
+    context = check_outputs(reporting, saving.output, reads=reads, running=running, plot=figure.plot)
     from uqcli.bin.run import run
 
     if request.merge and request.edges is not None:
@@ -54,7 +51,7 @@ def bin_(
             options.ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts"
         )
     result = run(replace(request, data=data))
-    deliver(result, reporting, context=context, output=output, plot=plot)
+    deliver(result, reporting, context=context, output=saving.output, plot=figure.plot)
 
 
 def _refuse_shape(request: BinRequest) -> None:

@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Final
 
-import typer
-
 from uqcli.base.choices import SampleGoal
 from uqcli.base.errors import UsageError
 from uqcli.base.files import OutputQueue
-from uqcli.base.options import Intervals, RowOutput
-from uqcli.cli import options
-from uqcli.cli.command_line import fills_only_gaps, is_typed, refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver_rows
-from uqcli.cli.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.base.options import Argument, Intervals, RowOutput
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver_rows
+from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns, refuse_swapped, rows_output
+from uqcli.jobs.shell import fills_only_gaps, is_typed, refuse_typed
 from uqcli.sample.options import SampleRequest
 
 _WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
@@ -22,9 +20,7 @@ _WITH_CERTIFICATE: Final = f"with --for {SampleGoal.CERTIFICATE}"
 
 def sample(
     *,
-    artifact: Annotated[
-        str, typer.Argument(metavar="ARTIFACT", help="A saved boundary; leave it out for a certificate.")
-    ],
+    artifact: Annotated[str, Argument("ARTIFACT", "A saved boundary; leave it out for a certificate.")],
     inputs: options.StreamedInputs = None,
     request: SampleRequest,
     rows: RowOutput,

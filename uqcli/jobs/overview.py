@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
-from uqcli.cli import options
-from uqcli.cli.command_line import current_line, refuse_typed, settled, words_of
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import current_line, refuse_typed, settled, words_of
 from uqcli.overview.options import OverviewRequest
 
 _NOT_OF_OTHERS = frozenset({"--audit", "--uncertainty", "--score", "--label"})
@@ -22,14 +22,14 @@ def overview(
     inputs: options.LabelledInputs = None,
     columns: options.FitColumns,
     request: OverviewRequest,
-    plot: options.PlotOutput = None,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     reading: options.InputOptions,
     running: options.RunOptions,
 ) -> None:
     """Show what a file of scores and labels holds, and what to do next."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
-    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, has_figures=True)
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=figure.plot, has_figures=True)
     scores = names("--score", columns.score)
     data = labelled_data(inputs, columns, reading, running)
     if len(scores) > 1:
@@ -39,7 +39,7 @@ def overview(
         compared = run_scores(replace(request, data=data, named=settled()), scores)
         columns_read = {"score": "score", "label": compared.report.source.columns["label"]}
         compared = replace(compared, report=replace(compared.report, inputs=_arguments(columns_read, {})))
-        deliver(compared, reporting, context=context, plot=plot)
+        deliver(compared, reporting, context=context, plot=figure.plot)
         return
     from uqcli.overview.run import run
 
@@ -54,7 +54,7 @@ def overview(
     )
     content = result.report.content
     report = replace(result.report, arguments=_arguments(result.report.source.columns, content.taken))
-    deliver(replace(result, report=report), reporting, context=context, plot=plot)
+    deliver(replace(result, report=report), reporting, context=context, plot=figure.plot)
 
 
 def _arguments(columns: Mapping[str, str], taken: Mapping[str, Sequence[str]]) -> str:

@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from uqcli.base.choices import ConformalMode
-from uqcli.cli import options
-from uqcli.cli.command_line import is_typed, refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
 from uqcli.conformal.options import ConformalRequest
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import is_typed, refuse_typed
 
 _MODE_OPTIONS: Final = {
     ConformalMode.LABEL_CONDITIONAL: ("alpha_by_class",),
@@ -27,7 +27,7 @@ def conformal(
     columns: options.FitColumns,
     clusters: options.ClusterColumn,
     request: ConformalRequest,
-    output: options.RuleOutput = None,
+    saving: options.RuleOutput,
     reporting: options.ReportOptions,
     reading: options.InputOptions,
     running: options.RunOptions,
@@ -36,7 +36,7 @@ def conformal(
     reads = Reads.from_options(
         inputs, request.target, rules=[request.shift], reading=reading, labels=columns.labels
     )
-    context = check_outputs(reporting, output, reads=reads, running=running)
+    context = check_outputs(reporting, saving.output, reads=reads, running=running)
     from uqcli.conformal.run import parse_alpha, run
 
     parse_alpha(request.alpha)
@@ -47,4 +47,4 @@ def conformal(
             request = replace(request, **unused)
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)
     request = replace(request, data=data.clustered_by(clusters.cluster))
-    deliver(run(request), reporting, context=context, output=output)
+    deliver(run(request), reporting, context=context, output=saving.output)

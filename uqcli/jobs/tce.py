@@ -8,10 +8,10 @@ from itertools import pairwise
 from uqcli.base.choices import Binning
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import ResamplingOptions
-from uqcli.cli import options
-from uqcli.cli.command_line import current_line, refuse_typed
-from uqcli.cli.deliver import check_outputs, deliver
-from uqcli.cli.inputs import Reads, labelled_data
+from uqcli.jobs import options
+from uqcli.jobs.deliver import check_outputs, deliver
+from uqcli.jobs.inputs import Reads, labelled_data
+from uqcli.jobs.shell import current_line, refuse_typed
 from uqcli.tce.options import MeasureOptions, TceRequest
 
 
@@ -24,7 +24,7 @@ def tce(
     probabilities: options.ClassProbabilities,
     measure: MeasureOptions,
     request: TceRequest,
-    plot: options.PlotOutput = None,
+    figure: options.PlotOutput,
     reporting: options.ReportOptions,
     sizes: options.BlockBounds,
     resampling: ResamplingOptions,
@@ -33,7 +33,7 @@ def tce(
 ) -> None:
     """Test whether probabilities are calibrated (TCE, ECE, others)."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
-    context = check_outputs(reporting, None, reads=reads, running=running, plot=plot, has_figures=True)
+    context = check_outputs(reporting, None, reads=reads, running=running, plot=figure.plot, has_figures=True)
     refuse_typed(("uncertainty",), "with tce", "a score or class probabilities only")
     if weights.sampling_weight is not None:
         sized = ("binning",) if measure.binning == Binning.PAVA_BC else ()
@@ -55,7 +55,7 @@ def tce(
     )
     result = run(request)
     report = replace(result.report, calibration_set=_calibration_set())
-    deliver(replace(result, report=report), reporting, context=context, plot=plot)
+    deliver(replace(result, report=report), reporting, context=context, plot=figure.plot)
 
 
 _READING = frozenset(
