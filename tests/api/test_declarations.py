@@ -6,7 +6,6 @@ table names what only one side has; a default that is resolved later may differ.
 
 import inspect
 from dataclasses import MISSING, fields, is_dataclass
-from importlib import import_module
 
 import pytest
 
@@ -22,6 +21,7 @@ from uqcli.evaluate.options import EvaluateRequest
 from uqcli.export.options import ExportRequest
 from uqcli.jobs import options as shared
 from uqcli.jobs.boundary import ConstraintOptions
+from uqcli.jobs.declared import function_of
 from uqcli.sample.options import SampleRequest
 from uqcli.shift.options import ShiftRequest
 from uqcli.tce.options import TceRequest
@@ -119,8 +119,7 @@ def test_keywords_have_the_names_and_defaults_of_the_options(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_option_of_a_command_is_declared_twice(command):
-    module = import_module(f"uqcli.jobs.{command}")
-    function = getattr(module, command, None) or getattr(module, f"{command}_")
+    function = function_of(command)
     groups = [
         hint for hint in inspect.get_annotations(function, eval_str=True).values() if is_dataclass(hint)
     ]

@@ -136,7 +136,8 @@ def test_the_short_help_fits_a_screen_and_says_where_the_rest_is(command, uqcli,
     assert f"uqcli {command} --help shows all {len(options)} options." in short
     listed = re.findall(r"^│ (?:[ *] )?(--[\w-]+)", short, flags=re.MULTILINE)
     assert len(listed) <= MOST_COMMON
-    common = get_command(program((command,))).commands[command].callback.common
+    declaration = get_command(program((command,))).commands[command].callback.declaration
+    common = {option.name for option in declaration.options.values() if option.is_common}
     assert set(listed) == {option.opts[0] for option in options if option.name in common}
     assert all(option.opts[0] in whole for option in options)
     assert uqcli("help", command).out.decode() == uqcli(command, "-h", "--help").out.decode() == whole

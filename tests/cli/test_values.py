@@ -7,11 +7,19 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.cli.values import convert
+from uqcli.jobs.declared import Parameter
+
+
+class Declared(Parameter):
+    """An option with a range."""
+
+    range = -5, 2000
 
 
 def parameter(kind):
     """Return a parameter of a type, as typer has them, and the context of its command."""
-    callback = SimpleNamespace(kinds={"it": (kind, False)}, ranges={"it": (-5, 2000)})
+    declared = Declared(name="it", type=kind, default=None)
+    callback = SimpleNamespace(declaration=SimpleNamespace(parameters=(declared,)))
     context = SimpleNamespace(command=SimpleNamespace(callback=callback), command_path="uqcli x")
     one = SimpleNamespace(name="it", opts=["--it"], required=False, param_type_name="option")
     return one, context

@@ -75,7 +75,8 @@ def _option(option, command):
     value = "" if option.is_flag else f" {_choices(option) or option.metavar}"
     default = option.default
     shown = "" if default in (None, False, "") or option.show_default is False else f"`{default}`"
-    of_papers = command.callback.of_papers.get(option.name)
+    declared = command.callback.declaration.options.get(option.name)
+    of_papers = declared and declared.field.metadata["papers"]
     text = option.help.replace(f"; more: {PAPERS}", "")
     text += f" {PAPERS}: {of_papers}" if of_papers else ""
     return f"| {names}{_escaped(value)} | {shown} | {text} |"

@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
-from importlib import import_module
 from typing import Annotated, Any, Final
 
 import typer
@@ -41,6 +40,7 @@ from uqcli.cli.first_look import explain_inputs
 from uqcli.cli.help import QUESTIONS, meant_choice, meant_command, meant_option, with_examples
 from uqcli.cli.option_groups import with_groups
 from uqcli.cli.process import check_limits, hide_progress, mark_ended
+from uqcli.jobs.declared import function_of
 from uqcli.stores.view import one_view
 
 _HELP_OPTIONS: Final = frozenset({"--help", "-h", "--version", "--show-completion", "--install-completion"})
@@ -116,8 +116,7 @@ def program(names: tuple[str, ...] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(_root)
     for name in names:
-        module = import_module(f"uqcli.jobs.{name}")
-        function = getattr(module, name, None) or getattr(module, f"{name}_")  # bin_ hides no builtin
+        function = function_of(name)
         help_text = with_examples(name, function.__doc__)
         app.command(name, cls=Command, help=help_text, rich_help_panel=QUESTIONS[name])(with_groups(function))
     return app

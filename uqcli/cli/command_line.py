@@ -25,6 +25,7 @@ from uqcli.cli.failed_run import record_options
 from uqcli.cli.help import in_order_of_help, short_help
 from uqcli.cli.printing import CommandLine
 from uqcli.cli.values import convert, see_help
+from uqcli.jobs.declared import Option
 from uqcli.jobs.shell import Setting, Settings, enter, line_of, place_of, shell, texts_of
 
 _TREES: Final = ("features", "partitioner", "max_depth", "split", "tree_data")
@@ -76,10 +77,10 @@ class Command(TyperCommand):
         parameters = self.get_params(ctx)
         if ctx.meta.get(IS_SHORT):
             options = sum(parameter.param_type_name == "option" for parameter in self.params)
-            common = short_help(parameters, getattr(self.callback, "common", ()))
+            common = short_help(parameters, {option.name for option in options_of(self) if option.is_common})
             print_page(ctx, common, epilog=f"{ctx.command_path} --help shows all {options} options.")
         else:
-            print_page(ctx, in_order_of_help(parameters, getattr(self.callback, "of_papers", {})))
+            print_page(ctx, in_order_of_help(parameters, _of_papers(self)))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the command line, with configured values as defaults."""
@@ -113,6 +114,18 @@ class Command(TyperCommand):
         if rest:
             raise UsageError(f"Got unexpected extra argument(s) ({' '.join(rest)})", remedy=see_help(ctx))
         return []
+
+
+def options_of(command: Any) -> tuple[Option, ...]:
+    """Return what a command declares as options."""
+    declared = getattr(command.callback, "declaration", None)
+    return () if declared is None else tuple(declared.options.values())
+
+
+def _of_papers(command: Any) -> dict[str, str]:
+    """Return the help texts of values that reproduce papers, by option."""
+    texts = {option.name: option.field.metadata["papers"] for option in options_of(command)}
+    return {name: text for name, text in texts.items() if text}
 
 
 def _in_usage(argument: Any) -> str:

@@ -34,7 +34,9 @@ from uqcli.base.operating_system import NO_WAIT, user_id
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import printable, similar_names
 from uqcli.cli.help import QUESTIONS
+from uqcli.jobs.declared import Declaration
 from uqcli.jobs.shell import Setting, Settings
+from uqcli.jobs.values import truth
 
 COMMANDS: Final = tuple(QUESTIONS)
 """Command names in the order of the help; each is a function in a module of its name."""
@@ -49,9 +51,6 @@ _MOST_PARTS: Final = 50
 _TOML_TEXT: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'')
 _LONG_KEY: Final = re.compile(rf"(?<![\w-])(?:[\w-]+[ \t]*[.][ \t]*){{{_MOST_PARTS}}}")
 """Key of many dotted parts, for which the parser needs memory and time by the square of their number."""
-
-_TRUE: Final = frozenset({"1", "true", "t", "yes", "y", "on"})
-_FALSE: Final = frozenset({"", "0", "false", "f", "no", "n", "off"})
 
 
 def read_layers(context: typer.Context, typed: Mapping[str, Any]) -> list[Settings]:
@@ -72,12 +71,6 @@ def parse_flag(name: str, value: Any) -> bool:
     if is_set is None:
         raise UsageError(f"{name} is '{value}'", expected="true or false")
     return is_set
-
-
-def truth(value: Any) -> bool | None:
-    """Read a word for true or false; None if it is neither."""
-    text = str(value).strip().lower()
-    return text in _TRUE if text in _TRUE | _FALSE else None
 
 
 def _file_options(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,10 +128,15 @@ def _relative(path: Path) -> str:
     return f"'{os.path.relpath(path)}'"
 
 
+def _declaration(context: typer.Context) -> Declaration:
+    declaration: Declaration = context.command.callback.declaration  # type: ignore[union-attr]
+    return declaration
+
+
 def _refuse_guarded(context: typer.Context, settings: Settings, path: Path) -> None:
     """Refuse options that a file may not set that nobody named."""
     for name in settings:
-        if name not in context.command.callback.unguarded:  # type: ignore[union-attr]
+        if _declaration(context).options[name].field.metadata["guarded"]:
             raise UsageError(
                 f"found configuration '{path}', which sets {_option(name)}",
                 expected="columns, methods and targets",
