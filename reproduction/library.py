@@ -10,7 +10,7 @@ import polars as pl
 import uqcli
 from reproduction.generators.blocks import Columns
 from reproduction.generators.posterior import PosteriorModel
-from uqcli.api.arguments import Column
+from uqcli.jobs.tables import Column
 
 POSTERIOR: Final = PosteriorModel(tau=3.0, nu=1.0, gammas=(0.002, 0.004, 0.01, 0.02, 0.05))
 """A posterior network: 40 to 1,000 rows of evidence, 1 of 3 negatives in training."""

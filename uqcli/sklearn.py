@@ -40,8 +40,8 @@ except ModuleNotFoundError as error:
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from uqcli.api.arguments import Decimal
     from uqcli.base.counts import Bools, Floats, Ints
+    from uqcli.jobs.tables import Decimal
 
     _Scores = tuple[Floats, Floats | None]
     """Scores, shape (n,), or (n, C) for the probabilities of more than two classes; and uncertainties."""

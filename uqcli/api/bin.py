@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import Column, as_one_run, choice, present, score_rows
+from uqcli.api.arguments import as_one_run, choice, present, score_rows
 from uqcli.api.fitted import Fitted
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
@@ -16,6 +16,7 @@ from uqcli.base.records import dataclass
 from uqcli.bin.options import BinRequest
 from uqcli.bin.rule import GridArtifact
 from uqcli.bin.run import run
+from uqcli.jobs.tables import Column
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

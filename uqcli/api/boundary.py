@@ -15,18 +15,12 @@ from uqcli.api.arguments import (
     GROUP,
     WEIGHT,
     Classes,
-    Column,
-    Decimal,
     as_one_run,
-    by_name,
     choice,
     class_rows,
-    decimal_text,
     is_by_class,
-    is_frame,
     present,
     score_rows,
-    table_of,
     unused,
 )
 from uqcli.api.calibrate import Calibrator
@@ -49,6 +43,7 @@ from uqcli.boundary.search.typed_constraints import constraint_from, with_margin
 from uqcli.boundary.search.zones import omission_below, review_limit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PREDICTED, SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, Inputs
+from uqcli.jobs.tables import Column, Decimal, by_name, decimal_text, is_frame, table_of
 from uqcli.rules.saved import given
 from uqcli.sample.options import SampleRequest
 from uqcli.sample.run import prepare

@@ -11,9 +11,7 @@ import numpy as np
 from uqcli.api.arguments import (
     CLUSTER,
     Classes,
-    Column,
     as_one_run,
-    by_name,
     choice,
     class_rows,
     is_by_class,
@@ -36,6 +34,7 @@ from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calibrate.run import make_calibrator, run_all_methods
 from uqcli.calibrate.run_classes import run_classes
 from uqcli.calibrate.scale import Scale
+from uqcli.jobs.tables import Column, by_name
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -7,19 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import (
-    CLUSTER,
-    GROUP,
-    Classes,
-    Column,
-    Decimal,
-    as_one_run,
-    choice,
-    class_rows,
-    decimal_text,
-    in_order,
-    present,
-)
+from uqcli.api.arguments import CLUSTER, GROUP, Classes, as_one_run, choice, class_rows, in_order, present
 from uqcli.api.fitted import Evaluation, Fitted, Watched
 from uqcli.api.shift import Shift, shift_artifact
 from uqcli.base import defaults
@@ -31,6 +19,7 @@ from uqcli.conformal.options import ConformalRequest
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.conformal.run import run
 from uqcli.engines.request import PROBA
+from uqcli.jobs.tables import Column, Decimal, decimal_text
 
 
 @dataclass(frozen=True, kw_only=True, repr=False, eq=False)

@@ -15,17 +15,11 @@ from uqcli.api.arguments import (
     DAY,
     WEIGHT,
     Classes,
-    Column,
-    Decimal,
     add_columns,
-    by_name,
     choice,
     class_rows,
-    decimal_text,
     in_order,
-    is_frame,
     present,
-    table_of,
     unused,
 )
 from uqcli.api.reported import OfRun, Reported
@@ -44,6 +38,7 @@ from uqcli.evaluate.report import ReportByGroup
 from uqcli.evaluate.run import run
 from uqcli.export.options import ExportRequest
 from uqcli.export.run import run as export
+from uqcli.jobs.tables import Column, Decimal, by_name, decimal_text, is_frame, table_of
 from uqcli.reports.document import Metrics, Report
 from uqcli.reports.figures import save_figure
 from uqcli.reports.formats.markdown import to_markdown

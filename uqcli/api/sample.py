@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from uqcli.api.arguments import Column, Decimal, as_one_run, by_name, decimal_text, table_of
+from uqcli.api.arguments import as_one_run
 from uqcli.base import defaults
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats
@@ -17,6 +17,7 @@ from uqcli.base.records import dataclass
 from uqcli.boundary.certificate_rows import PILOT, SAMPLED_ABOVE, SAMPLED_BELOW, TEST
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest
+from uqcli.jobs.tables import Column, Decimal, by_name, decimal_text, table_of
 from uqcli.sample.certificate import prepare_certificate
 from uqcli.sample.options import SampleRequest
 

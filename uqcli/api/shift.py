@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from uqcli.api.arguments import CLUSTER, DAY, Classes, Column, as_one_run, choice, class_rows, present
+from uqcli.api.arguments import CLUSTER, DAY, Classes, as_one_run, choice, class_rows, present
 from uqcli.api.fitted import Fitted, used
 from uqcli.base import defaults
 from uqcli.base.choices import ConfusionForm, ShiftEstimator
@@ -16,6 +16,7 @@ from uqcli.base.errors import UsageError
 from uqcli.base.options import OptionalResampling
 from uqcli.base.records import dataclass
 from uqcli.estimates.estimate import Estimate
+from uqcli.jobs.tables import Column
 from uqcli.rules.codec import load_kind
 from uqcli.rules.saved import given
 from uqcli.shift.options import ShiftRequest

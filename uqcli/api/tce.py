@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from uqcli.api.arguments import (
-    CLUSTER,
-    GROUP,
-    Classes,
-    Column,
-    add_columns,
-    as_one_run,
-    by_name,
-    class_rows,
-    options_of,
-)
+from uqcli.api.arguments import CLUSTER, GROUP, Classes, add_columns, as_one_run, class_rows, options_of
 from uqcli.api.reported import Reported
 from uqcli.audit.report import Segment
 from uqcli.base import defaults
@@ -24,6 +14,7 @@ from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.estimates.calibration_error import Rejected, ScoreBins
 from uqcli.estimates.survey import SAMPLING_WEIGHT
+from uqcli.jobs.tables import Column, by_name
 from uqcli.reports.document import Metrics
 from uqcli.tce.options import MeasureOptions, TceRequest
 from uqcli.tce.report import TceReport

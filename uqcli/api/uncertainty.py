@@ -8,9 +8,10 @@ from typing import cast
 
 import numpy as np
 
-from uqcli.api.arguments import Column, by_name, is_frame, present, table_of
+from uqcli.api.arguments import present
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
+from uqcli.jobs.tables import Column, by_name, is_frame, table_of
 from uqcli.uncertainty.beta import Uncertainties
 from uqcli.uncertainty.run import uncertainties, uncertainty_roles
 

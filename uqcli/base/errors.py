@@ -20,7 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Any, Final
 
 from uqcli.base.operating_system import existing_signals
 from uqcli.base.wording import in_one_line
@@ -60,6 +60,8 @@ class UqcliError(Exception):
     """
 
     exit_code = 1
+    report: Any = None
+    """What was found nevertheless, as Python's functions return it; None if nothing was."""
 
     def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
         self.found, self.expected, self.remedy = map(in_one_line, (found, expected, remedy))

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import BinaryIO, Final, Protocol, TextIO
+from typing import Any, BinaryIO, Final, Protocol, Self, TextIO
 
 from uqcli.base.errors import DataError
 from uqcli.base.operating_system import is_read_only, sync
@@ -26,6 +26,36 @@ _STDIN_NAMES: Final = frozenset({STDIO, "/dev/stdin", "/dev/fd/0", "/proc/self/f
 _STDOUT_NAMES: Final = frozenset({STDIO, "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
 _WRITE_BACK_SECONDS: Final = 0.5
 _closed: set[str] = set()
+
+
+class InMemory(str):
+    """Name of rows or of a rule that a program has in memory; it is that of no file, and equal to no other.
+
+    Attributes
+    ----------
+    content
+        A data frame of polars, or the bytes of a rule file.
+    """
+
+    content: Any
+
+    def __new__(cls, name: str, content: Any) -> Self:
+        """Name what a program has."""
+        named = super().__new__(cls, name)
+        named.content = content
+        return named
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same object."""
+        return self is other
+
+    def __ne__(self, other: object) -> bool:
+        """Whether it is another object."""
+        return self is not other
+
+    def __hash__(self) -> int:
+        """Return a hash of the object, not of the text."""
+        return id(self)
 
 
 def is_stdin(name: str) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from uqcli.base.choices import FileFormat, ReportFormat
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.files import is_stdin
+from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
 from uqcli.engines.request import ReadOptions
@@ -95,8 +95,8 @@ class InputFrame:
 
     @property
     def display_name(self) -> str:
-        """Name for messages."""
-        return self.name
+        """Name for messages: quoted if the program gave one, as to each of several."""
+        return f"'{self.name}'" if isinstance(self.name, InMemory) else self.name
 
     def location(self, position: int) -> str:
         """Describe the location of a row for messages; 0-based, as in data frames."""
@@ -135,7 +135,7 @@ def inferred_format(name: str) -> InferredFormat:
     )
 
 
-def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[InputFile, ...]:
+def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Origin, ...]:
     """Expand INPUT arguments to files, in order.
 
     No input, and standard input named twice, are usage errors. A missing file, a glob or directory without
@@ -153,9 +153,13 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
         )
     if sum(map(is_stdin, arguments)) > 1:
         raise UsageError("standard input is named twice", expected="at most one -")
-    look_up(argument for argument in arguments if not glob.has_magic(argument))
-    files: list[InputFile] = []
+    names = [argument for argument in arguments if not isinstance(argument, InMemory)]
+    look_up(name for name in names if not glob.has_magic(name))
+    files: list[Origin] = []
     for index, argument in enumerate(arguments):
+        if isinstance(argument, InMemory):
+            files.append(InputFrame(frame=argument.content, name=argument, argument=index))
+            continue
         try:
             files += (replace(file, argument=index) for file in _expand(argument, options))
         except (OSError, ValueError) as error:
@@ -164,11 +168,13 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Inpu
     return _distinct(files)
 
 
-def _distinct(files: Sequence[InputFile]) -> tuple[InputFile, ...]:
+def _distinct(files: Sequence[Origin]) -> tuple[Origin, ...]:
     """Return the files without further paths to one of them, unless its folders give its rows other keys."""
     first: dict[Hashable, InputFile] = {}
     repeated = list[tuple[InputFile, InputFile]]()
     for file in files:
+        if isinstance(file, InputFrame):
+            continue
         identity = None if file.content is None else file.content.identity()
         key = file.name if identity is None else identity
         known = first.setdefault((key, frozenset(file.keys.items())), file)

@@ -17,6 +17,7 @@ from uqcli.base.choices import ExportTarget, FileFormat, OnInvalid, SqlDialect
 from uqcli.base.defaults import DECIMAL
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import GateError
+from uqcli.base.files import InMemory
 from uqcli.base.options import RowOutput
 from uqcli.base.running.interruption import temporary_folder
 from uqcli.base.wording import printable
@@ -286,9 +287,10 @@ def _in_duckdb(formula: Formula, program: bytes) -> Program:
 
 def _plain_file(data: DataRequest) -> InputFile | None:
     """Return the file of the rows if it is one, on this machine, that a database reads without options."""
-    if data.frame is not None or len(data.inputs) != 1 or not Path(data.inputs[0]).is_file():
+    if len(data.inputs) != 1 or isinstance(data.inputs[0], InMemory) or not Path(data.inputs[0]).is_file():
         return None
     (file,) = resolve_inputs(data.inputs, data.read)
+    assert isinstance(file, InputFile)
     is_csv = file.format is FileFormat.CSV and data.read.decimal == DECIMAL and not data.read.null_values
     return file if not file.compression and (is_csv or file.format is FileFormat.PARQUET) else None
 

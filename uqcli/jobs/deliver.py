@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import MAX_RULE_BYTES
 from uqcli.base.errors import GateError, UsageError
-from uqcli.base.files import STDIO, OutputQueue, is_stdin, is_stdout
+from uqcli.base.files import STDIO, InMemory, OutputQueue, is_stdin, is_stdout
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
 from uqcli.jobs.delivery import Delivery, Ending, FailedEnding
@@ -152,12 +152,17 @@ def _stated_digest(content: bytes) -> str | None:
     return None
 
 
+def _is_file(name: str) -> bool:
+    """Whether a name is that of a regular file."""
+    return not (isinstance(name, InMemory) or is_stdin(name)) and Path(name).is_file()
+
+
 def _stated_digests(names: Iterable[str]) -> dict[str, str]:
     """Return the digests that rule files state, by file name; only regular files can be read twice."""
     rules: dict[str, str] = {}
     for name in names:
         with suppress(OSError, ValueError):
-            if not is_stdin(name) and Path(name).is_file():
+            if _is_file(name):
                 digest = _stated_digest(read_bytes(name, MAX_RULE_BYTES))
                 rules |= {} if digest is None else {name: digest}
     return rules
@@ -170,7 +175,7 @@ def _digests_of(names: Iterable[str]) -> dict[str, str]:
     digests = {}
     for name in names:
         with suppress(OSError, ValueError):
-            if not is_stdin(name) and Path(name).is_file() and Path(name).stat().st_size <= _MAX_BYTES:
+            if _is_file(name) and Path(name).stat().st_size <= _MAX_BYTES:
                 with Path(name).open("rb") as stream:
                     digests[name] = file_digest(stream, "sha256").hexdigest()
     return digests
@@ -359,6 +364,19 @@ def _as_seen_from(report: str, plot: str) -> str:
     if STDIO in {report, plot} or "://" in report + plot:
         return plot
     return Path(os.path.relpath(plot, Path(report).parent)).as_posix()
+
+
+def write_report(delivery: Delivery, name: str) -> None:
+    """Write the report of a run that is over into one more file."""
+    options = replace(delivery.options, report=[name])
+    _write({}, _report_files(delivery.ending.report, options, delivery.context, None), rows=None)
+
+
+def write_plot(delivery: Delivery, name: str) -> None:
+    """Write the figure of a run that is over."""
+    from uqcli.reports.figures import save_figure
+
+    save_figure(delivery.ending.report, name)
 
 
 _EXAMPLE: Final = re.compile(r"\b(TEST|NEW|CALIBRATION)\.(?:csv|parquet)\b")

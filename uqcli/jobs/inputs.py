@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from uqcli.base.choices import EngineName, FileFormat
 from uqcli.base.errors import UqcliError, UsageError
-from uqcli.base.files import STDIO, OutputQueue, is_stdin
+from uqcli.base.files import STDIO, InMemory, OutputQueue, is_stdin
 from uqcli.base.operating_system import IGNORES_CASE, join
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
@@ -287,6 +287,8 @@ def _refuse_output_as_input(read: Mapping[Hashable, str]) -> None:
 
 def _identity(name: str) -> Hashable | None:
     """Return a file's inode, path or address, equal for all its names; None for character devices."""
+    if isinstance(name, InMemory):
+        return id(name.content)
     if is_stdin(name):
         return _identity_of_stream(0)
     if is_address(name):

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from uqcli.base import files
 from uqcli.base.errors import DataError
-from uqcli.base.files import OutputQueue, filled, settle, writing_errors
+from uqcli.base.files import InMemory, OutputQueue, filled, settle, writing_errors
 from uqcli.base.running.interruption import Temporary
 from uqcli.stores.address import KNOWN_LOCATIONS, Address, is_address, is_foreign, is_web
 
@@ -96,6 +96,9 @@ def read_bytes(name: str, at_most: int = -1) -> bytes:
     DataError
         The address cannot be read.
     """
+    if isinstance(name, InMemory):
+        content: bytes = name.content
+        return content if at_most < 0 else content[:at_most]
     if not is_address(name):
         with Path(name).open("rb") as file:
             return file.read(at_most)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from uqcli.base import defaults
 from uqcli.base.choices import FileFormat
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.files import is_stdin
+from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.engines.columns import resolved_roles, shared_names
 from uqcli.engines.inputs import (
@@ -85,7 +85,7 @@ def opened(
 
     The cluster sees neither a frame in memory nor standard input.
     """
-    if request.frame is not None:
+    if request.frame is not None or any(isinstance(name, InMemory) for name in request.inputs):
         raise UsageError(
             "the cluster cannot see a data frame in memory", expected="files that the cluster can see"
         )
