@@ -11,20 +11,16 @@ from __future__ import annotations
 import inspect
 import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import Context, copy_context
 from functools import cached_property
-from io import StringIO
+from io import BytesIO, StringIO
 from itertools import zip_longest
-from numbers import Number
-from pathlib import Path
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Final
 
 from uqcli.base.errors import GateError, UqcliError, UsageError
 from uqcli.base.files import InMemory
-from uqcli.base.options import RowOutput
 from uqcli.base.running import messages
 from uqcli.base.running.rounding import caution_rounding
 from uqcli.base.wording import similar_names
@@ -167,9 +163,7 @@ class Result:
         Rules by the text of their bound, if several were asked for.
     """
 
-    def __init__(
-        self, delivery: Delivery, run: Context, native: Any, written: bytes | pl.DataFrame | None
-    ) -> None:
+    def __init__(self, delivery: Delivery, run: Context, native: Any, written: BytesIO | None) -> None:
         from uqcli.rules.codec import encode
 
         self._delivery, self._run, self._native, self._written = delivery, run, native, written
@@ -237,11 +231,7 @@ class Result:
     @property
     def table(self) -> pl.DataFrame:
         """The rows that the command writes, as a frame of polars."""
-        import polars as pl
-
-        if not isinstance(self._written, pl.DataFrame):
-            raise UsageError(f"{self._delivery.context.command} gave no rows")
-        return self._written
+        return _table(self._content_of("rows", is_program=False))
 
     @property
     def rows(self) -> Any:
@@ -253,10 +243,16 @@ class Result:
     @property
     def program(self) -> str | bytes:
         """The program that ``export`` writes: text, or the bytes of an ONNX model."""
-        if not isinstance(self._written, bytes):
-            raise UsageError(f"{self._delivery.context.command} gave no program")
-        text = self._delivery.context.line.split()
-        return self._written if "onnx" in text else self._written.decode()
+        content = self._content_of("program", is_program=True).getvalue()
+        return content if content[:1] < b" " else content.decode()  # no text begins so, every model does
+
+    def _content_of(self, kind: str, *, is_program: bool) -> BytesIO:
+        """Return what was written in place of a file; UsageError if nothing of this kind was."""
+        command, written = self._delivery.context.command, self._written
+        if written is None or is_program != (command == "export") or self._delivery.ending.is_stopped:
+            reason = "a check failed" if self._delivery.ending.is_stopped else "it has none, or wrote a file"
+            raise UsageError(f"{command} gave no {kind}: {reason}")
+        return written
 
 
 def _run(command: str, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
@@ -279,13 +275,15 @@ def _run_here(declaration: Declaration, given: Sequence[Any], options: Mapping[s
     line = {name: (flag_of(name), value) for name, value in typed.items()}
     native = next((each for each in reversed(given) if is_frame(each)), None)
     delivered: list[Delivery] = []
-    with one_view(), _place(declaration, values, typed) as place:
+    receiver = _receiver(declaration, typed)
+    if receiver is not None:
+        values["output"] = InMemory("rows.arrow" if declaration.name != "export" else "program", receiver)
+    with one_view():
         enter(
             Shell(
                 typed=frozenset({*typed, *(name for name, value in arguments.items() if value)}),
                 options=frozenset(declaration.options),
                 line=line_of(declaration.name, shown, line, {}),
-                hidden=frozenset(place),
                 receive=delivered.append,
             )
         )
@@ -294,12 +292,12 @@ def _run_here(declaration: Declaration, given: Sequence[Any], options: Mapping[s
         except UqcliError as error:
             if not delivered:
                 raise
-            result = Result(delivered[-1], copy_context(), native, _written(place))
+            result = Result(delivered[-1], copy_context(), native, receiver)
             if not (isinstance(error, GateError) or delivered[-1].result.saved_though_failed):
                 error.report = result
                 raise
             return result
-        return Result(delivered[-1], copy_context(), native, _written(place))
+        return Result(delivered[-1], copy_context(), native, receiver)
 
 
 class _Names:
@@ -381,9 +379,9 @@ def _text(option: Option, value: Any, names: _Names) -> str:
     """Return one value of an option as it would be typed."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, Number):
+    if isinstance(value, Real):
         return decimal_text(option.name, python_number(value))
-    if isinstance(value, Mapping) and all(isinstance(each, str | Number) for each in value.values()):
+    if isinstance(value, Mapping) and all(isinstance(each, str | Real) for each in value.values()):
         return ",".join(f"{key}={_text(option, each, names)}" for key, each in value.items())
     if isinstance(value, list | tuple) and not option.takes_several:
         parts = [_text(option, each, names) for each in value]
@@ -409,38 +407,24 @@ def _choices(parameter: Parameter) -> str:
     return f"one of {', '.join(choices)}" if choices else ""
 
 
-@contextmanager
-def _place(declaration: Declaration, values: dict[str, Any], typed: Mapping[str, Any]) -> Iterator[list[str]]:
-    """Let rows or a program for standard output go to a file, which is read once the run is over."""
+def _receiver(declaration: Declaration, typed: Mapping[str, Any]) -> BytesIO | None:
+    """Return what takes the rows or the program that would go to standard output; None if there are none."""
     kinds = [
         declaration.groups[option.group] for option in declaration.options.values() if option.name == "output"
     ]
     if "output" in typed or not kinds or kinds == [RuleOutput]:
-        yield []
-        return
+        return None
     if "output_format" in typed:
         raise UsageError("output_format without output", expected="a file whose format it is")
-    ending = ".arrow" if kinds == [RowOutput] else ""
-    with tempfile.TemporaryDirectory(prefix="uqcli-") as folder:
-        values["output"] = os.fspath(Path(folder) / f"output{ending}")
-        yield [values["output"]]
+    return BytesIO()
 
 
-def _written(place: Iterable[str]) -> bytes | pl.DataFrame | None:
-    """Read what was written in place of standard output."""
-    for name in map(Path, place):
-        if name.exists():
-            return name.read_bytes() if not name.suffix else _table(name)
-    return None
-
-
-def _table(path: Path) -> pl.DataFrame:
-    """Read rows into memory, since their file goes."""
+def _table(content: BytesIO) -> pl.DataFrame:
+    """Return rows that were written as Arrow, without copying them."""
     import polars as pl
     import pyarrow as pa
 
-    with pa.OSFile(os.fspath(path)) as file:
-        frame = pl.from_arrow(pa.ipc.open_file(file).read_all())
+    frame = pl.from_arrow(pa.ipc.open_file(pa.BufferReader(pa.py_buffer(content.getbuffer()))).read_all())
     assert isinstance(frame, pl.DataFrame)
     return frame
 

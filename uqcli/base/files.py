@@ -34,7 +34,7 @@ class InMemory(str):
     Attributes
     ----------
     content
-        A data frame of polars, or the bytes of a rule file.
+        A data frame of polars, the bytes of a rule file, or the stream that an output is written to.
     """
 
     content: Any

@@ -249,12 +249,13 @@ def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, com
 
 
 def _file_names(*names: str) -> list[str]:
-    return [name for name in names if name not in {"", STDIO, *shell().hidden}]
+    return [name for name in names if name not in ("", STDIO)]
 
 
 def _end(files: Sequence[str], last: str) -> str:
     """Return the last sentences of what is printed: which files were written, and what to do next."""
-    wrote = f"Wrote {', '.join(files)}." if files else ""
+    names = [name for name in files if not isinstance(name, InMemory)]
+    wrote = f"Wrote {', '.join(names)}." if names else ""
     return f"{wrote} {last}".strip()
 
 

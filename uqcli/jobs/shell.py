@@ -50,8 +50,6 @@ class Shell:
         Names of all options of the command.
     line
         The command, its line as reports show it, and the configured options as if they were typed.
-    hidden
-        Outputs that no report names, since the program gets their content.
     receive
         Takes what a run delivers.
     """
@@ -60,7 +58,6 @@ class Shell:
     settings: Settings = field(default_factory=dict)
     options: frozenset[str] = frozenset()
     line: tuple[str, str, str] = ("", "", "")
-    hidden: frozenset[str] = frozenset()
     receive: Callable[[Delivery], object] = id
 
     def own_files(self) -> tuple[str, ...]:

@@ -45,9 +45,11 @@ def by_name(columns: Mapping[Any, Column] | None) -> dict[str, Column]:
 def frame_of(values: Any) -> nw.DataFrame[Any] | None:
     """Wrap a data frame of any library; return None for anything else."""
     try:
-        frame = nw.from_native(values, eager_only=True, pass_through=True)
+        frame: Any = nw.from_native(values, pass_through=True)
     except nw.exceptions.DuplicateError as error:
         raise DataError("two columns of a data frame have one name", remedy="rename one") from error
+    if isinstance(frame, nw.LazyFrame):
+        frame = frame.collect()
     return frame if isinstance(frame, nw.DataFrame) else None
 
 
@@ -130,7 +132,8 @@ def as_given(table: pl.DataFrame, native: Any) -> Any:
         return table
     if isinstance(native, Mapping):
         return {name: table[name].to_numpy() for name in table.columns}
-    given = nw.from_native(native)
+    given = frame_of(native)
+    assert given is not None  # rows were made of it
     if given.implementation.is_polars():
         return table
     returned: Any = nw.from_arrow(table, backend=given.implementation).to_native()

@@ -23,6 +23,8 @@ def check_writable(target: str) -> None:
     DataError
         The target is not writable, if this is known before the run.
     """
+    if isinstance(target, InMemory):
+        return
     if is_foreign(target) and (target.endswith("/") or not Path(target).parent.is_dir()):
         raise DataError(f"cannot write '{target}': no such place", expected=KNOWN_LOCATIONS)
     if not is_address(target):
@@ -54,6 +56,9 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
     DataError
         The target cannot be written.
     """
+    if isinstance(target, InMemory):
+        yield target.content
+        return
     if not is_address(target):
         with files.open_output(target, queue) as stream:
             yield stream
@@ -77,7 +82,7 @@ def open_output(target: str, queue: OutputQueue | None = None) -> Iterator[Binar
 
 def can_queue(target: str) -> bool:
     """Whether the output can be held back until ``commit``: a file or an object, no stream or device."""
-    return is_address(target) or files.can_queue(target)
+    return is_address(target) or (not isinstance(target, InMemory) and files.can_queue(target))
 
 
 def write_bytes(target: str, content: bytes) -> None:
