@@ -1,4 +1,4 @@
-"""A program that uses the library is accepted by mypy and by pyright, in their strict modes."""
+"""Programs that use the library are accepted by mypy and by pyright, in their strict modes."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = Path(__file__).parent.parent / "api" / "typed_program.py"
+PROGRAMS = sorted((Path(__file__).parent.parent / "api").glob("typed_*.py"))
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,9 @@ PROGRAM = Path(__file__).parent.parent / "api" / "typed_program.py"
     ],
     ids=lambda command: command[0],
 )
-def test_a_typed_program_is_accepted(checker, tmp_path):
+def test_typed_programs_are_accepted(checker, tmp_path):
     command = [word.format(folder=tmp_path) for word in checker]
     run = subprocess.run(
-        [sys.executable, "-m", *command, str(PROGRAM)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", *command, *map(str, PROGRAMS)], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -4,71 +4,61 @@ import enum
 import inspect
 import re
 
-import uqcli
-from uqcli.rules.saved import Saved
+from uqcli.base import errors
+from uqcli.calls import Result, Rule, positional
+from uqcli.jobs.declared import COMMANDS, declared, function_of
 
 HEAD = """# Python API
 
-This page lists the public functions and classes. [Use uqcli from Python](../how-to/python.md) has an example.
-An array is a NumPy array, a list, or a column of polars, pandas, pyarrow or another data frame library.
-Letters in brackets are [sources](../explanation/sources.md). `make reference` writes this page from the
-docstrings.
+`from uqcli import commands as uq` has every command as a function: `uq.boundary(rows, precision=0.9)`. [Use
+uqcli from Python](../how-to/python.md) has an example, and the options of each are on the page of
+[commands](commands.md). `make reference` writes this page and the types of the functions from the
+declarations.
+
+- **Rows** are a data frame of polars, pandas, pyarrow or another library, lazy ones too; a mapping of names
+  to arrays; a path or an address; or a list of these. Options that name files of rows, such as `target=`
+  and `pilot=`, take the same.
+- **Rules** are a path, a `Rule`, or the result of the run that made it, also for options such as `shift=`
+  and `calibrator=`.
+- **Options** are keywords: a number or a text, a list where the command line has commas (`score=["a",
+  "b"]`), true or false for those without a value. `uq.NAME?` in a notebook shows them with their help, as
+  `help(uq.NAME)` does.
+- No configuration file and no variable `UQCLI_...` is read, and nothing is printed.
+- `json`, `quiet`, `threads`, `memory` and others about a process or its terminal are not taken.
+
+The functions of 0.4 for arrays, such as `uqcli.find_boundary`, go on working. They say that they are
+deprecated.
+
+## Functions
+
 """
-GROUPS = ("Functions", "Classes", "Choices", "Errors")
+CLASSES = (Result, Rule)
 
 
 def api_page():
-    """Describe all public names."""
-    names = [name for name in uqcli.__all__ if not name.startswith("__")]
-    lines = [HEAD]
-    for group, members in _grouped(names).items():
-        lines += [f"## {group}", ""]
-        for name in members:
-            lines += [*_entry(name, getattr(uqcli, name)), ""]
+    """Describe the functions, what they return, and errors."""
+    lines = [HEAD + "```python"]
+    for name in sorted(COMMANDS):
+        given = ", ".join(each.name for each in positional(declared(function_of(name))))
+        lines.append(f"uq.{name}({given}, **options) -> Result")
+    lines += ["uq.load(path) -> Rule", "```", "", "## Results", ""]
+    for item in CLASSES:
+        lines += [*_entry(item.__name__, item), ""]
+    lines += ["## Errors", ""]
+    for item in vars(errors).values():
+        if inspect.isclass(item) and issubclass(item, errors.UqcliError):
+            lines += [*_entry(item.__name__, item), ""]
     return "\n".join(lines)
-
-
-def _grouped(names):
-    groups = {group: [] for group in GROUPS}
-    for name in names:
-        groups[_group_of(getattr(uqcli, name))].append(name)
-    return groups
-
-
-def _group_of(item):
-    if inspect.isfunction(item):
-        return "Functions"
-    if issubclass(item, enum.Enum):
-        return "Choices"
-    return "Errors" if issubclass(item, uqcli.UqcliError) else "Classes"
 
 
 def _entry(name, item):
     yield f"### `{name}`"
     yield ""
-    if inspect.isclass(item) and issubclass(item, enum.Enum):
-        yield f"{_documented(item)} {', '.join(f'`{choice.value}`' for choice in item)}."
-        return
-    if inspect.isfunction(item):
-        yield from ("```python", _signature(name, item), "```", "")
     yield _documented(item)
-    if inspect.isclass(item) and _group_of(item) == "Classes":
-        for member, value in _members(item):
-            yield from ("", *_member(name, member, value))
-
-
-def _members(item):
-    """List the public methods and properties of a class and of its base classes in uqcli."""
-    members = {}
-    for base in reversed(item.__mro__):
-        if base.__module__.startswith("uqcli") and base is not Saved:
-            members |= {key: value for key, value in vars(base).items() if not key.startswith("_")}
-    kinds = (property, classmethod, staticmethod)
-    return [
-        (key, value)
-        for key, value in members.items()
-        if isinstance(value, kinds) or inspect.isfunction(value)
-    ]
+    if item in CLASSES:
+        for member, value in vars(item).items():
+            if not member.startswith("_") and (isinstance(value, property) or inspect.isfunction(value)):
+                yield from ("", *_member(name, member, value))
 
 
 def _member(owner, name, value):

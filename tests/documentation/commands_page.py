@@ -5,6 +5,7 @@ from collections import Counter
 import typer
 
 from uqcli.base.options import PAPERS
+from uqcli.calls import positional
 from uqcli.cli.app import program
 from uqcli.cli.help import EXAMPLES
 
@@ -15,7 +16,9 @@ HEAD = """# Commands
 
 Each command has the options in its table and the shared options that it names, which are
 [at the end](#shared-options). A file or the environment can set any of them; see
-[configuration](files-and-options.md#configuration). `make reference` writes this page.
+[configuration](files-and-options.md#configuration). After `from uqcli import commands as uq`, each is a
+function of Python, whose keywords are these options without dashes in front and with `_` for others: see
+[Python API](python-api.md). `make reference` writes this page.
 """
 
 
@@ -47,7 +50,9 @@ def _command(name, command, rows, shared):
     arguments = _of_kind(command, "argument")
     usage = " ".join(["uqcli", name, "[OPTIONS]", *(argument.metavar for argument in arguments)])
     summary, _ = command.help.split("\n\nExamples:\n")
+    given = ", ".join(each.name for each in positional(command.callback.declaration))
     lines = [f"## `{usage}`", "", summary, "", "```sh", *EXAMPLES[name], "```", ""]
+    lines += [f"In Python: `uq.{name}({given}, option=value)`.", ""]
     lines += [f"- `{argument.metavar}`: {argument.help}" for argument in arguments]
     own_rows = [row for row in rows if row not in shared]
     if own_rows:

@@ -8,8 +8,10 @@ from tests.documentation.artifacts_page import artifacts_page
 from tests.documentation.commands_page import commands_page
 from tests.documentation.designs_page import designs_page
 from tests.documentation.reports_page import reports_page
+from tests.documentation.stub import stub
 
 ROOT = Path(__file__).parents[2]
+STUB = ROOT / "uqcli" / "commands.pyi"
 README, DOCS = ROOT / "README.md", ROOT / "docs"
 PAGES = {
     "commands": commands_page,
@@ -30,4 +32,5 @@ def path_of(name):
 if __name__ == "__main__":
     for name, page in PAGES.items():
         path_of(name).write_text(page())
+    STUB.write_text(stub())
     sys.stdout.write(f"{', '.join(PAGES)} are up to date\n")

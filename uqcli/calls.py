@@ -1,0 +1,484 @@
+"""Calls of commands from Python: what is given to them, and what they return.
+
+A function is made from the declarations of which the command line is made, and runs the same job.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Context, copy_context
+from functools import cached_property
+from io import BytesIO, StringIO
+from itertools import zip_longest
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+from uqcli.base.errors import GateError, UqcliError, UsageError, as_keywords
+from uqcli.base.files import InMemory
+from uqcli.base.running import messages
+from uqcli.base.running.rounding import caution_rounding
+from uqcli.base.wording import similar_names
+from uqcli.jobs.declared import REQUIRED, Declaration, Option, Parameter, declared, function_of
+from uqcli.jobs.deliver import write_plot, write_report
+from uqcli.jobs.delivery import Delivery
+from uqcli.jobs.options import RuleOutput
+from uqcli.jobs.shell import Shell, enter, flag_of, line_of
+from uqcli.jobs.tables import by_name, decimal_text, is_frame, python_number, table_of
+from uqcli.jobs.values import UnusableValueError, choices_of, value_of
+from uqcli.stores.output import read_bytes, write_bytes
+from uqcli.stores.view import one_view
+
+if TYPE_CHECKING:
+    import numpy as np
+    import polars as pl
+    from numpy.typing import NDArray
+
+Rows: TypeAlias = Any
+"""A data frame of any library, a mapping of arrays, a path, or several of these."""
+
+OF_COMMAND_LINE: Final = {
+    "json": "result.json()",
+    "quiet": "",
+    "debug": "",
+    "show_settings": "",
+    "config": "",
+    "no_config": "",
+    "schema": "uqcli.schema_text(kind)",
+    "threads": "POLARS_MAX_THREADS and NUMBA_NUM_THREADS before the import",
+    "memory": "a limit of the process",
+}
+"""Options about the process or its terminal, and what Python has in their place."""
+
+_PARAMETERS: Final = {"inputs": "rows", "artifact": "rule", "arguments": "rule"}
+"""Parameters of Python by those of the command."""
+
+_ADDED: Final = "uqcli "
+"""Beginning of the names of columns that are computed to be returned alone."""
+
+
+class Rule:
+    """A saved rule in memory: the content of the file that ``save`` writes, and that every command reads."""
+
+    def __init__(self, content: bytes, name: str = "") -> None:
+        self.content = content
+        self.name = name or f"{self.kind}.json"
+
+    def json(self) -> dict[str, Any]:
+        """Return the content of the rule file."""
+        content: dict[str, Any] = json.loads(self.content)
+        return content
+
+    @property
+    def kind(self) -> str:
+        """Kind of the rule: grid, boundary, calibrator, conformal, shift or watch."""
+        return str(self.json()["kind"])
+
+    def __repr__(self) -> str:
+        """Return the first sentence that ``show`` says of the rule."""
+        return f"<{str(_run('show', (self,), {})).splitlines()[0]}>"
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rule file; an old one stays until the new one is complete."""
+        write_bytes(os.fspath(path), self.content)
+
+    def apply(self, rows: Rows, **options: Any) -> Any:
+        """Return the rows with the rule's columns, as ``uqcli apply``; a frame of the caller's kind."""
+        return _run("apply", (self, rows), options).rows
+
+    def decide(self, rows: Rows, **options: Any) -> NDArray[np.bool_]:
+        """Return whether a boundary flags each row; bool, shape (n,)."""
+        return self._added(rows, options, lambda name: name == "decision").to_numpy()[:, 0]
+
+    def predict(self, rows: Rows, **options: Any) -> NDArray[Any]:
+        """Return what the rule gives each row.
+
+        Calibrated probabilities, float64 of shape (n,), or (n, C) with class probabilities; for prediction
+        sets whether each class is in them, bool of shape (n, C).
+        """
+        added = self._added(rows, options, lambda name: name.startswith(("calibrated", "set")))
+        names = [
+            name for name in added.columns if name not in ("calibrated_low", "calibrated_high", "set_size")
+        ]
+        if names == ["set"]:
+            classes, sets = self.json()["classes"], added["set"]
+            return added.select(sets.list.contains(name).alias(name) for name in classes).to_numpy()
+        array: NDArray[Any] = added.select(names).to_numpy()
+        return array[:, 0] if len(names) == 1 else array
+
+    def evaluate(self, rows: Rows, **options: Any) -> Result:
+        """Measure the rule on labelled rows, as ``uqcli evaluate``."""
+        return _run("evaluate", (self, rows), options)
+
+    def watch(self, rows: Rows = None, **options: Any) -> Result:
+        """Test what the rule promises as labels arrive, as ``uqcli watch``."""
+        return _run("watch", (self, rows), options)
+
+    def sample(self, rows: Rows, **options: Any) -> Result:
+        """Draw the rows to label, as ``uqcli sample``."""
+        return _run("sample", (self, rows), options)
+
+    def export(self, to: str, **options: Any) -> str | bytes:
+        """Return the rule as SQL or Python text, or as the bytes of an ONNX model, as ``uqcli export``."""
+        return _run("export", (self,), {"to": to, **options}).program
+
+    def _added(self, rows: Rows, options: dict[str, Any], wanted: Callable[[str], bool]) -> pl.DataFrame:
+        """Return some of the columns that the rule adds, without those of the rows."""
+        made = _run("apply", (self, rows), {"prefix": _ADDED, **options}).table
+        names = [name.removeprefix(_ADDED) for name in made.columns if name.startswith(_ADDED)]
+        chosen = [name for name in names if wanted(name)]
+        if not chosen:
+            raise UsageError(f"a rule of kind {self.kind} adds {', '.join(names)}", expected="another kind")
+        return made.select(f"{_ADDED}{name}" for name in chosen).rename(
+            lambda name: name.removeprefix(_ADDED)
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Rule:
+    """Read a rule file.
+
+    Raises
+    ------
+    DataError, ArtifactError
+        The file is missing or is not a rule file.
+    """
+    from uqcli.rules.codec import load_unedited
+
+    load_unedited(os.fspath(path))
+    return Rule(read_bytes(os.fspath(path)), os.fspath(path))
+
+
+class Result:
+    """What a run has found; as a text its report.
+
+    Attributes
+    ----------
+    rules
+        Rules by the text of their bound, if several were asked for.
+    """
+
+    def __init__(self, delivery: Delivery, run: Context, native: Any, written: BytesIO | None) -> None:
+        from uqcli.rules.codec import encode
+
+        self._delivery, self._run, self._native, self._written = delivery, run, native, written
+        saved = delivery.result
+        self._rule = None if saved.artifact is None else Rule(encode(saved.artifact))
+        self.rules = {text: Rule(encode(model)) for text, model in saved.several.items()}
+
+    @property
+    def rule(self) -> Rule:
+        """The rule; UsageError if the run makes none."""
+        if self._rule is None:
+            raise UsageError(f"{self._delivery.context.command} gave no rule")
+        return self._rule
+
+    @property
+    def failed(self) -> bool:
+        """Whether a check of ``fail_if`` failed, or an alarm was raised."""
+        return self._delivery.ending.failed != [] or self._delivery.result.failure is not None
+
+    @cached_property
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.json())
+        return content
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """Metrics by name, as the command's ``--json`` has them."""
+        metrics: dict[str, Any] = self._content.get("metrics", {})
+        return metrics
+
+    @property
+    def cautions(self) -> list[str]:
+        """Cautions in words, the weightiest first."""
+        cautions: list[str] = self._content["cautions"]
+        return cautions
+
+    def json(self) -> str:
+        """Return what the command prints with ``--json``."""
+        return self._run.copy().run(self._delivery.ending.as_json)
+
+    def __str__(self) -> str:
+        """Return what the command prints."""
+        printed = StringIO()
+        self._run.copy().run(self._delivery.write, printed)
+        return printed.getvalue()
+
+    def __repr__(self) -> str:
+        """Return the first sentence of the report."""
+        return f"<{str(self).splitlines()[0]}>"
+
+    def _repr_html_(self) -> str:
+        """Return the head of the page with its figure, as a notebook shows it."""
+        from uqcli.reports.notebook import head_of
+
+        return self._run.copy().run(head_of, self._delivery.ending.report.document())
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report, as ``--report``; the ending of the name sets the format."""
+        self._run.copy().run(write_report, self._delivery, os.fspath(path))
+
+    def plot(self, path: str | os.PathLike[str]) -> None:
+        """Write the figure, as ``--plot``: .png, .svg or .pdf."""
+        self._run.copy().run(write_plot, self._delivery, os.fspath(path))
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The rows that the command writes, as a frame of polars."""
+        return _table(self._content_of("rows", is_program=False))
+
+    @property
+    def rows(self) -> Any:
+        """The rows that the command writes, as a frame of the caller's kind."""
+        from uqcli.jobs.tables import as_given
+
+        return as_given(self.table, self._native)
+
+    @property
+    def program(self) -> str | bytes:
+        """The program that ``export`` writes: text, or the bytes of an ONNX model."""
+        content = self._content_of("program", is_program=True).getvalue()
+        return content if content[:1] < b" " else content.decode()  # no text begins so, every model does
+
+    def _content_of(self, kind: str, *, is_program: bool) -> BytesIO:
+        """Return what was written in place of a file; UsageError if nothing of this kind was."""
+        command, written = self._delivery.context.command, self._written
+        if written is None or is_program != (command == "export") or self._delivery.ending.is_stopped:
+            reason = "a check failed" if self._delivery.ending.is_stopped else "it has none, or wrote a file"
+            raise UsageError(f"{command} gave no {kind}: {reason}")
+        return written
+
+
+def _run(command: str, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
+    """Run a command in a context of its own, so that what it says is its own."""
+    return copy_context().run(_run_here, declared(function_of(command)), given, options)
+
+
+def _run_here(declaration: Declaration, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
+    messages.clear()
+    caution_rounding()
+    names = _Names()
+    arguments = _arguments(declaration, given, names)
+    typed = {
+        name: _typed(declaration, name, value, names)
+        for name, value in options.items()
+        if value is not None and value is not False
+    }
+    values = {**_defaults(declaration, {*arguments, *typed}), **typed, **arguments}
+    shown = [each if isinstance(each, list) else [each] for each in arguments.values()]
+    line = {name: (flag_of(name), value) for name, value in typed.items()}
+    native = next((each for each in reversed(given) if is_frame(each)), None)
+    delivered: list[Delivery] = []
+    receiver = _receiver(declaration, typed)
+    if receiver is not None:
+        values["output"] = InMemory("rows.arrow" if declaration.name != "export" else "program", receiver)
+    with one_view():
+        enter(
+            Shell(
+                typed=frozenset({*typed, *(name for name, value in arguments.items() if value)}),
+                options=frozenset(declaration.options),
+                line=line_of(declaration.name, shown, line, {}),
+                receive=delivered.append,
+            )
+        )
+        try:
+            declaration.run(values)
+        except UqcliError as error:
+            if not delivered:
+                raise
+            result = Result(delivered[-1], copy_context(), native, receiver)
+            if not (isinstance(error, GateError) or delivered[-1].result.saved_though_failed):
+                error.report = result
+                raise
+            return result
+        return Result(delivered[-1], copy_context(), native, receiver)
+
+
+class _Names:
+    """Names of what a program gives to a run: of files, or of rows and rules in memory."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+
+    def of(self, wanted: str, value: Any) -> list[str]:
+        """Return the names of a path, rows or a rule, or of several; none for None."""
+        if value is None:
+            return []
+        if isinstance(value, str | os.PathLike):
+            return [os.fspath(value)]
+        if isinstance(value, Rule | Result):
+            rule = value if isinstance(value, Rule) else value.rule
+            return [self._new(rule.name, rule.content)]
+        if is_frame(value):
+            return [self._new(wanted, table_of(by_name(value)))]
+        if isinstance(value, list | tuple):
+            return [name for each in value for name in self.of(wanted, each)]
+        raise UsageError(
+            f"{wanted} is of type {type(value).__name__}",
+            expected="a data frame, a mapping of arrays, a path, a rule, or a list of these",
+        )
+
+    def _new(self, wanted: str, content: Any) -> str:
+        stem, ending = os.path.splitext(wanted)  # noqa: PTH122 - a name of any text
+        numbered = (f"{stem} {number}{ending}" for number in range(2, len(self._used) + 3))
+        name = next(name for name in (wanted, *numbered) if name not in self._used)
+        self._used.add(name)
+        return InMemory(name, content)
+
+
+def _arguments(declaration: Declaration, given: Sequence[Any], names: _Names) -> dict[str, Any]:
+    """Return the arguments of a command: names of rules and of inputs."""
+    if declaration.name == "evaluate":
+        return {
+            "arguments": [
+                name
+                for wanted, value in zip(("rule", "rows"), given, strict=True)
+                for name in names.of(wanted, value)
+            ]
+        }
+    arguments: dict[str, Any] = {}
+    for declared_as, value in zip_longest(declaration.arguments, given):
+        found = names.of(_PARAMETERS.get(declared_as.name, declared_as.name), value)
+        if declared_as.takes_several:
+            arguments[declared_as.name] = found
+        elif found:
+            (arguments[declared_as.name],) = found
+    return arguments
+
+
+def _typed(declaration: Declaration, name: str, value: Any, names: _Names) -> Any:
+    """Return the value of an option as the command line has it."""
+    if name in OF_COMMAND_LINE:
+        raise UsageError(f"{name} is an option of the command line", remedy=OF_COMMAND_LINE[name])
+    if name not in declaration.options:
+        meant = similar_names(name, declaration.options, cutoff=0.6) or list(declaration.options)
+        raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(meant)}")
+    option = declaration.options[name]
+    if option.takes_several:
+        several = value if isinstance(value, list | tuple) else [value]
+        return [_text(option, each, names) for each in several]
+    text = _text(option, value, names)
+    try:
+        return option.field.metadata.get("callback", _same)(value_of(option, text))
+    except UnusableValueError as error:
+        expected = error.expected or f"one of {', '.join(choices_of(option))}"
+        raise UsageError(f"{name} is '{error.text}'", expected=expected) from None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _text(option: Option, value: Any, names: _Names) -> str:
+    """Return one value of an option as it would be typed."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Real):
+        return decimal_text(option.name, python_number(value))
+    if isinstance(value, Mapping) and all(isinstance(each, str | Real) for each in value.values()):
+        return ",".join(f"{key}={_text(option, each, names)}" for key, each in value.items())
+    if isinstance(value, list | tuple) and not option.takes_several:
+        parts = [_text(option, each, names) for each in value]
+        if any("," in part for part in parts):
+            raise UsageError(f"{option.name} has a comma in '{','.join(parts)}'", remedy="rename the column")
+        return ",".join(parts)
+    (name,) = names.of(option.name, value)
+    return name
+
+
+def _defaults(declaration: Declaration, given: set[str]) -> dict[str, Any]:
+    """Return the values of what was not given."""
+    values: dict[str, Any] = {}
+    for each in declaration.parameters:
+        if each.default is REQUIRED and each.name not in given:
+            raise UsageError(f"{declaration.name} needs {each.name}", expected=_choices(each))
+        values[each.name] = each.default
+    return values
+
+
+def _choices(parameter: Parameter) -> str:
+    choices = choices_of(parameter)
+    return f"one of {', '.join(choices)}" if choices else ""
+
+
+def _receiver(declaration: Declaration, typed: Mapping[str, Any]) -> BytesIO | None:
+    """Return what takes the rows or the program that would go to standard output; None if there are none."""
+    kinds = [
+        declaration.groups[option.group] for option in declaration.options.values() if option.name == "output"
+    ]
+    if "output" in typed or not kinds or kinds == [RuleOutput]:
+        return None
+    if "output_format" in typed:
+        raise UsageError("output_format without output", expected="a file whose format it is")
+    return BytesIO()
+
+
+def _table(content: BytesIO) -> pl.DataFrame:
+    """Return rows that were written as Arrow, without copying them."""
+    import polars as pl
+    import pyarrow as pa
+
+    frame = pl.from_arrow(pa.ipc.open_file(pa.BufferReader(pa.py_buffer(content.getbuffer()))).read_all())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def function(command: str) -> Callable[..., Result]:
+    """Make the function of a command from its declaration."""
+    declaration = declared(function_of(command))
+    without_names = positional(declaration)
+    signature = inspect.Signature([*without_names, *_keywords(declaration)])
+
+    def run(*given: Any, **options: Any) -> Result:
+        bound = signature.bind_partial(
+            *given, **{name: options.pop(name) for name in [*options] if name in names}
+        )
+        return _run(command, [bound.arguments.get(name) for name in names], options)
+
+    names = [parameter.name for parameter in without_names]
+    run.__name__ = run.__qualname__ = command
+    run.__module__ = "uqcli.commands"
+    run.__doc__ = _documentation(declaration)
+    run.__signature__ = signature  # type: ignore[attr-defined]  # as help and editors read it
+    return run
+
+
+def positional(declaration: Declaration) -> list[inspect.Parameter]:
+    """Return the parameters for what the command takes without a name."""
+    names = [_PARAMETERS.get(each.name, each.name) for each in declaration.arguments]
+    if declaration.name == "evaluate":
+        names = ["rule", "rows"]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    return [inspect.Parameter(name, kind, default=None) for name in names]
+
+
+def _keywords(declaration: Declaration) -> list[inspect.Parameter]:
+    kind = inspect.Parameter.KEYWORD_ONLY
+    return [
+        inspect.Parameter(each.name, kind, default=None if each.default is REQUIRED else each.default)
+        for each in declaration.options.values()
+        if each.name not in OF_COMMAND_LINE
+    ]
+
+
+def _documentation(declaration: Declaration) -> str:
+    """Return the help of a command as a docstring."""
+    lines = [str(declaration.function.__doc__), "", "Parameters", "----------"]
+    lines += [f"{each.name}\n    {_PARAMETER_HELP[each.name]}" for each in positional(declaration)]
+    lines += [
+        f"{name}\n    {option.help}"
+        for name, option in declaration.options.items()
+        if name not in OF_COMMAND_LINE
+    ]
+    lines += ["", "Returns", "-------", "Result", "", "Raises", "------", "UqcliError"]
+    lines += ["    What the command would end with; after a failed search its ``report`` has the report."]
+    return as_keywords("\n".join(lines)).replace(" (repeatable)", " (or a list)")
+
+
+_PARAMETER_HELP: Final = {
+    "rows": "A data frame of any library, a mapping of arrays, a path, or several of these.",
+    "rule": "A saved rule: a path, or the rule of a result.",
+    "other": "A second rule: show what differs.",
+}
