@@ -1,6 +1,7 @@
 """Decision boundaries, calibration and conformal prediction from saved predictions.
 
-The commands as functions on arrays and data frames: ``from uqcli import find_boundary``.
+The commands as functions of data frames: ``from uqcli import commands as uq``. The functions for arrays that
+stand here are those of earlier versions.
 """
 
 from __future__ import annotations
@@ -137,6 +138,28 @@ _NAMES_BY_MODULE = {
 }
 """Names by defining module; each is imported on first use, so that ``import uqcli`` stays fast."""
 
+_INSTEAD = {
+    "Boundary": "Rule",
+    "CalibrationErrors": "Result",
+    "Calibrator": "calibrate",
+    "CertificateSample": "Result",
+    "ConformalSets": "Rule",
+    "Evaluation": "Result",
+    "Fitted": "Rule",
+    "Grid": "Rule",
+    "ShiftWeights": "Rule",
+    "bin_counts": "bin",
+    "calibration_error": "tce",
+    "classwise_calibration_error": "tce",
+    "conformal_sets": "conformal",
+    "find_boundary": "boundary",
+    "load": "load",
+    "sample_for_certificate": "sample",
+    "shift_weights": "shift",
+    "uncertainty_of": "uncertainty",
+}
+"""What of ``uqcli.commands`` stands in place of the functions for arrays, and of what they return."""
+
 _MODULE_OF = {name: module for module, names in _NAMES_BY_MODULE.items() for name in names}
 
 
@@ -145,6 +168,11 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'uqcli' has no attribute {name!r}")
     from importlib import import_module
 
+    if name in _INSTEAD:
+        import warnings
+
+        text = f"uqcli.{name} is deprecated: use uqcli.commands.{_INSTEAD[name]}"
+        warnings.warn(text, DeprecationWarning, stacklevel=2)
     return getattr(import_module(f"uqcli.{_MODULE_OF[name]}"), name)
 
 

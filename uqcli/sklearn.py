@@ -295,7 +295,7 @@ class BoundaryClassifier(_OverScores):
     Parameters
     ----------
     precision, recall, max_selected, max_fpr, min_specificity
-        As in ``uqcli.find_boundary``.
+        As in ``uqcli.commands.boundary``.
     algorithm, uncertainty_bins
         None for the default.
     score_column, uncertainty_column

@@ -1,3 +1,4 @@
+# pyright: strict
 """A program that uses every command as users write it, for type checkers; it is not run."""
 
 from typing import Any

@@ -1,3 +1,4 @@
+# pyright: strict
 """A program as users write it, for type checkers; it is not run."""
 
 from typing import Any

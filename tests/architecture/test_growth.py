@@ -21,7 +21,7 @@ COMPLEX = {"find_boundary"}
 
 LONG = {
     "BoundaryArtifact", "WatchReport", "ColumnarSource",
-    "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
+    "CalibrationRows", "Check", "_Writer", "OverviewReport",
     "ConformalArtifact", "RowChecker", "LocalBatches",
 }  # fmt: skip
 """Classes that are longer; none may be added."""

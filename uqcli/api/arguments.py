@@ -59,11 +59,7 @@ def class_rows(
     weight: Column | None = None,
     more: Mapping[str, Column] | None = None,
 ) -> DataRequest:
-    """Build the data request of class probabilities, or of a single score if there is one column.
-
-    ``classes`` are the names in the order of the columns, or numbers as in ``classes_`` of scikit-learn; None
-    for the names of a frame's columns, or numbers from 0.
-    """
+    """Build the data request of class probabilities, or of a single score if there is one column."""
     classes = None if classes is None else [str(name) for name in classes]
     columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
     if frame_of(probability) is not None:
@@ -117,11 +113,7 @@ def _roles(columns: Mapping[str, Column], numeric_roles: Mapping[str, str]) -> R
 
 
 def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
-    """Put class probabilities into the rule's class order, by name if they have names.
-
-    ``columns`` and ``classes`` are the names of the rule. Raises DataError if a data frame lacks a class, or
-    has others.
-    """
+    """Put class probabilities into the rule's class order, by name if they have names."""
     if frame_of(probability) is None:
         return probability
     column_by_name = by_name(probability)
@@ -163,10 +155,7 @@ ResultT = TypeVar("ResultT")
 
 
 def as_one_run(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
-    """Let a function work as a command does: what it says, such as cautions, belongs to a run of its own.
-
-    It may take numbers of NumPy as keywords; reports and rule files hold those of Python only.
-    """
+    """Let a function work as a command does: what it says, such as cautions, belongs to a run of its own."""
 
     @wraps(function)
     def call(*args: ParametersT.args, **keywords: ParametersT.kwargs) -> ResultT:

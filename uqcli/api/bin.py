@@ -46,13 +46,7 @@ class Grid(Fitted[GridArtifact]):
         return np.array(self.artifact.positives, dtype=np.int64)
 
     def bins_of(self, score: Column, uncertainty: Column | None = None) -> tuple[Ints, Ints]:
-        """Return uncertainty bin and score bin of new data; int64, shape (n,) each.
-
-        Raises
-        ------
-        DataError
-            A value is not finite, or uncertainty is missing.
-        """
+        """Return uncertainty bin and score bin of new data; int64, shape (n,) each."""
         added = self._added(self._input_columns(score, uncertainty))
         return added["uncertainty_bin"], added["score_bin"]
 
@@ -70,30 +64,7 @@ def bin_counts(
     n_min: int | None = None,
     n_max: int | None = None,
 ) -> Grid:
-    """Count rows in a grid of score x uncertainty cells [UB sec. 4].
-
-    Same as ``uqcli bin``.
-
-    Parameters
-    ----------
-    score, uncertainty : finite numbers, shape (n,)
-    label : 0 and 1, or bool, shape (n,)
-    weight : non-negative integers, shape (n,), optional
-    uncertainty_bins, score_bins
-        None for the default: 3 (8 for shared) and 500, or 1 and 10 for a score without uncertainty.
-    n_min, n_max
-        Bounds on the rows per bin of pava-bc.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is out of range.
-
-    Examples
-    --------
-    >>> bin_counts([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], score_bins=2).positives.tolist()
-    [[1, 1]]
-    """
+    """Count rows in a grid of score x uncertainty cells [UB sec. 4]."""
     rule = choice("binning", Binning, binning)
     if uncertainty is None and uncertainty_bins is None:
         uncertainty_bins = 1

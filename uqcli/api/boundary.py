@@ -90,41 +90,11 @@ class Boundary(Fitted[BoundaryArtifact]):
     def decide(
         self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
     ) -> Bools:
-        """Decide which rows of new data are flagged, or which predictions are accepted.
-
-        Parameters
-        ----------
-        score, uncertainty : finite numbers, shape (n,)
-            Uncertainty is required if the boundary uses it. A boundary of predicted classes takes their
-            probabilities, shape (n, C).
-        group : shape (n,)
-            Required if groups have their own thresholds.
-
-        Returns
-        -------
-        bool, shape (n,)
-
-        Raises
-        ------
-        DataError
-            A value is not finite, or uncertainty is missing.
-        """
+        """Decide which rows of new data are flagged, or which predictions are accepted."""
         return self._added(self._rule_columns(score, uncertainty, group))["decision"].astype(np.bool_)
 
     def accepted(self, probability: Classes, uncertainty: Column | None = None) -> list[str | None]:
-        """Return the predicted class of each row of new data, or None where it is not accepted.
-
-        Parameters
-        ----------
-        probability : shape (n, C)
-        uncertainty : finite numbers, shape (n,)
-            Required if the boundary uses it.
-
-        Raises
-        ------
-        UsageError, DataError
-            The boundary is not one of predicted classes, a value is invalid, or uncertainty is missing.
-        """
+        """Return the predicted class of each row of new data, or None where it is not accepted."""
         classes: list[str | None] = [*self.artifact.class_names, None]
         if len(classes) == 1:
             raise UsageError("accepted() of a boundary of scores", expected="one of predicted classes")
@@ -158,23 +128,7 @@ class Boundary(Fitted[BoundaryArtifact]):
     def zones(
         self, score: Column | Classes, uncertainty: Column | None = None, *, group: Column | None = None
     ) -> NDArray[np.str_]:
-        """Return the zone of each row of new data: flag, review or clear.
-
-        Parameters
-        ----------
-        score, uncertainty, group
-            As in ``decide``.
-
-        Returns
-        -------
-        str, shape (n,)
-            Without a review every row is flagged or cleared.
-
-        Raises
-        ------
-        DataError
-            A value is not finite, or uncertainty is missing.
-        """
+        """Return the zone of each row of new data: flag, review or clear."""
         added = self._added(self._rule_columns(score, uncertainty, group))
         flagged = np.where(added["decision"], ZONES.index("flag"), ZONES.index("clear"))
         zones: NDArray[np.str_] = np.array(ZONES)[added.get("zone", flagged)]
@@ -192,31 +146,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         calibrator: Calibrator | None = None,
         seed: int = defaults.SEED,
     ) -> Floats:
-        """Draw the rows of new data to label.
-
-        Same as ``uqcli sample``.
-
-        Parameters
-        ----------
-        score, uncertainty, group
-            As in ``decide``.
-        goal
-            What the labels are for: "precision" or "recall".
-        budget
-            Number of rows to draw; for recall, on average.
-        calibrator
-            Gives the rates for recall from the same columns; None if the scores are rates.
-
-        Returns
-        -------
-        float64, shape (n,)
-            Sampling weights; 0 for rows that are not drawn.
-
-        Raises
-        ------
-        UsageError, DataError
-            An option or a value is out of range, or no row is flagged.
-        """
+        """Draw the rows of new data to label."""
         frame = table_of(self._rule_columns(score, uncertainty, group))
         chosen = choice("goal", SampleGoal, goal)
         if chosen is SampleGoal.CERTIFICATE:
@@ -257,46 +187,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Measure precision, recall and false-positive rate on a test set, and test the target.
-
-        Same as ``uqcli evaluate``.
-
-        Parameters
-        ----------
-        score, uncertainty, group
-            As in ``decide``.
-        label : 0 and 1, or bool, shape (n,)
-            For a boundary of predicted classes, class names or class indices.
-        weight : non-negative integers, shape (n,), optional
-            Multiplicity of each row.
-        sampling_weight : numbers, shape (n,), optional
-            1 / the probability of each row to be among these.
-        by : texts or integers, shape (n,), optional
-            Groups to measure and test separately; see ``Evaluation.groups``.
-        cluster : texts or integers, shape (n,), optional
-            Customer, session or patient of each row; rows of one depend on each other.
-        day : dates, times or texts such as 2026-03-31, shape (n,), optional
-            Day of each row, in place of ``cluster``; rows of one day depend on each other.
-        audit
-            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
-            tested; see ``Evaluation.segments``.
-        gain, cost
-            As in ``find_boundary``, to measure the value of the flagged rows. By default the boundary's own
-            numbers, if it has them.
-        shift
-            Class weights of target data, to measure the precision there also.
-        unlabelled
-            All rows, from which the labelled ones were taken: ``score`` and, if the rule reads them,
-            ``uncertainty`` and ``group``, and beside ``cluster`` or ``day`` theirs, each of shape (m,). Their
-            probabilities narrow the intervals. Not with ``by`` or ``weight``.
-        calibrator
-            Gives the probabilities of ``unlabelled``; None if the scores are probabilities.
-
-        Raises
-        ------
-        UsageError, DataError
-            An option or a value is out of range.
-        """
+        """Measure precision, recall and false-positive rate on a test set, and test the target."""
         if calibrator is not None and unlabelled is None:
             raise UsageError("calibrator without unlabelled", expected="all rows in unlabelled")
         inputs, own = self._rule_columns(score, uncertainty, group), self.artifact.constraint.worth
@@ -367,37 +258,7 @@ class Boundary(Fitted[BoundaryArtifact]):
         delta: Decimal | None = None,
         run_length: int | None = None,
     ) -> Watched:
-        """Test what the boundary promises as labels arrive, whatever the number of looks.
-
-        Same as ``uqcli watch``; an alarm is no error.
-
-        Parameters
-        ----------
-        score, uncertainty, group
-            As in ``decide``.
-        label : 0 and 1, or bool, shape (n,)
-            For a boundary of predicted classes, class names or class indices.
-        weight : non-negative integers, shape (n,), optional
-            Multiplicity of each row.
-        day : dates, texts or numbers, shape (n,), optional
-            Days such as 2026-03-31, or other keys that sort, each counted once.
-        cluster : texts or integers, shape (n,), optional
-            Customer of each row. All rows of a customer's first batch count, those of later batches do not.
-        matured
-            Days after which the labels of a day are complete; of keys that are no dates, the number of newest
-            ones that wait.
-        state
-            Path of a file with the counts of earlier rows; it is locked and replaced.
-        bound
-            Bound to watch in place of the own one.
-        delta, run_length
-            Risk of a false alarm over the lifetime, and mean number of batches until a false change alarm.
-
-        Raises
-        ------
-        UsageError, DataError, ArtifactError
-            An option or a value is out of range, or the state is that of another rule.
-        """
+        """Test what the boundary promises as labels arrive, whatever the number of looks."""
         return self._watched(
             self._rule_columns(score, uncertainty, group),
             label,
@@ -463,78 +324,7 @@ def find_boundary(
     compare: bool = False,
     seed: int = defaults.SEED,
 ) -> Boundary:
-    """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5].
-
-    Same as ``uqcli boundary``. Give one constraint: ``max_omission``, or ``gain`` and ``cost``, or one or
-    several bounds that hold together, of ``precision``, ``recall``, ``max_selected`` (rows, or a share such
-    as ``"5%"``), ``max_fpr`` and ``min_specificity``; or ``precision`` and ``max_omission``, for three zones.
-
-    Parameters
-    ----------
-    score, uncertainty : finite numbers, shape (n,)
-        Without uncertainty there is a single uncertainty bin. With class probabilities as score, shape (n,
-        C), rows are predictions of the most probable class, and each predicted class is a group. Several
-        uncertainties, by name, are compared, and the best one is used.
-    label : 0 and 1, or bool, shape (n,)
-        With class probabilities, class names or class indices.
-    weight : non-negative integers, shape (n,), optional
-        Multiplicity of each row.
-    group : shape (n,), optional
-        Groups that get their own thresholds.
-    cluster : texts or integers, shape (n,), optional
-        Customer, session or patient of each row; rows of one depend on each other.
-    day : dates, times or texts such as 2026-03-31, shape (n,), optional
-        Day of each row, in place of ``cluster``; rows of one day depend on each other.
-    classes
-        Class names in the order of the probabilities; None for the names of a frame's columns, or numbers.
-    precision, recall, max_selected, max_fpr, min_specificity, max_omission, gain, cost
-        Decimal as text, an int, a Fraction with a finite decimal expansion, or a float, read as it prints.
-        Gain and cost can also be amounts of each row, shape (n,), with at most 4 decimals. ``max_omission``
-        is the largest share of positives among the rows that are not flagged, or beside ``precision`` among
-        the rows that are neither flagged nor reviewed; it needs ``certify``.
-    review, miss
-        Maximum number of reviewed rows, or share such as ``"5%"``; or maximum share of positives that are
-        neither flagged nor reviewed. Either needs ``precision``.
-    bound
-        Rows in which the constraint holds: of all groups together (overall), or of each.
-    min_group
-        Minimum rows of a group, by weight; smaller groups have the thresholds of all rows.
-    shift
-        Class weights of target data in which the constraint must hold.
-    algorithm
-        By default the best by smoothed rates, or a single threshold if a comparison favours it.
-    uncertainty_bins
-        By default the best number for the smoothed algorithm, else 3.
-    margin
-        Margin of the precision over its bound, in standard errors.
-    certify
-        Largest risk, over calibration sets, that new data break a bound; smooth only, and not with
-        ``max_selected``.
-    pilot
-        Columns of older labelled rows, or a data frame, by the names of the keywords: score, label, and
-        uncertainty, weight, group, cluster or day if these are given. They choose the boundaries, so that all
-        other rows test them.
-    sampled_above, sampled_below
-        The score above which, or for ``max_omission`` below which, ``sample_for_certificate`` drew these rows
-        after ``pilot``; None for rows of all scores.
-    compare
-        Whether to test by cross-validation that the uncertainty improves on a single threshold.
-    seed
-        Seed of the splits of a certificate and a comparison.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is out of range.
-    InfeasibleError
-        No boundary meets the constraint.
-
-    Examples
-    --------
-    >>> found = find_boundary([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], precision="0.6", score_bins="all")
-    >>> found.thresholds, found.fit.recall
-    ((0.39999999105930334,), 1.0)
-    """
+    """Find the best decision boundary on score x uncertainty under a constraint [UB sec. 5]."""
     bounds = {
         "precision": precision,
         "recall": recall,

@@ -68,50 +68,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         undersampled: float = 1.0,
         **fitted: Any,
     ) -> Calibrator:
-        """Fit a calibration map to labelled scores, as ``uqcli calibrate``; measure it with ``evaluate``.
-
-        Parameters
-        ----------
-        score : shape (n,), or (n, C) for the probabilities of C classes
-            Probabilities, or real scores such as logits with ``logit``.
-        label : shape (n,)
-            0 and 1; with class probabilities, class names or class indices.
-        classes
-            Class names in the order of the columns; None for the names of a frame's columns, or numbers.
-        options
-            Method and its options as one object, instead of ``logit``, ``undersampled`` and ``fitted``.
-        uncertainty : shape (n,)
-            Required by methods mist and surface.
-        features, partition
-            For method heterogeneous: features of the trees, or a column whose texts are the partition.
-            Numbers (NaN is missing) or texts (None is missing).
-        categorical
-            Features whose numbers name categories.
-        weight : non-negative integers, shape (n,), optional
-            Multiplicity of each row.
-        cluster : texts or integers, shape (n,), optional
-            Customer of each row, whose rows stay in one half or fold.
-        shift
-            Class weights of target data, applied to the probabilities after the map.
-        undersampled
-            Undersampling factor of the model's training: negatives were kept with probability 1/undersampled.
-        **fitted
-            Attributes of ``CalibrationOptions``: method, n_bins, uncertainty_bins, leaf_method, min_leaf,
-            partitioner, max_depth, split, confidence, seed. ``method="auto"``, the default, takes the
-            simplest map of the score that fits. ``method="all"`` tries every applicable method and keeps the
-            one with the lowest cross-validated log loss. ``notes`` name the method.
-
-        Raises
-        ------
-        DataError, UsageError, MissingExtraError
-            A column or an option is invalid.
-
-        Examples
-        --------
-        >>> fitted = Calibrator.fit([0.1, 0.4, 0.6, 0.9], [0, 1, 0, 1], method="platt")
-        >>> fitted.predict([0.5]).round(3).tolist()
-        [0.5]
-        """
+        """Fit a calibration map to labelled scores, as ``uqcli calibrate``; measure it with ``evaluate``."""
         if options is not None and (fitted or logit or undersampled != 1):
             raise UsageError("options and its attributes cannot be combined", remedy="leave one of them out")
         method = choice("method", CalibrationChoice, fitted.pop("method", defaults.CALIBRATION_METHOD))
@@ -162,25 +119,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
     ) -> Floats:
-        """Return calibrated probabilities of new data.
-
-        Parameters
-        ----------
-        score : shape (n,), or (n, C) for a calibrator of class probabilities
-        uncertainty : shape (n,)
-            Required if the map uses it.
-        features
-            Every feature that the map uses, by name.
-
-        Returns
-        -------
-        float64, shape (n,) or (n, C)
-
-        Raises
-        ------
-        DataError
-            A value is invalid, or a required column is missing.
-        """
+        """Return calibrated probabilities of new data."""
         return self._probabilities("calibrated", score, uncertainty, features)
 
     def interval(
@@ -190,22 +129,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         uncertainty: Column | None = None,
         features: Mapping[str, Column] | None = None,
     ) -> tuple[Floats, Floats]:
-        """Return the lower and the upper probability of new data, with method venn-abers.
-
-        Parameters
-        ----------
-        score, uncertainty, features
-            As in ``predict``.
-
-        Returns
-        -------
-        float64, shape (n,) or (n, C) each
-
-        Raises
-        ------
-        UsageError
-            The map has no intervals.
-        """
+        """Return the lower and the upper probability of new data, with method venn-abers."""
         if not self.artifact.calibration.has_interval:
             raise UsageError(f"an interval of method {self.artifact.method}", expected="method venn-abers")
         low, high = (
@@ -254,31 +178,7 @@ class Calibrator(Fitted[CalibratorArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Measure calibration and ranking before and after the map on a test set.
-
-        Same as ``uqcli evaluate``.
-
-        Parameters
-        ----------
-        score, uncertainty, features
-            As in ``predict``.
-        label : 0 and 1, or bool, shape (n,)
-        weight : non-negative integers, shape (n,), optional
-        by : texts or integers, shape (n,), optional
-            Groups to measure separately; see ``Evaluation.groups``.
-        cluster : texts or integers, shape (n,), optional
-            Customer, session or patient of each row; rows of one depend on each other.
-        audit
-            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
-            tested; see ``Evaluation.segments``.
-        bootstrap
-            Bootstrap resamples for the intervals; 0 for none.
-
-        Raises
-        ------
-        UsageError, DataError
-            An option or a value is out of range.
-        """
+        """Measure calibration and ranking before and after the map on a test set."""
         columns = self._columns_read(score, uncertainty, features)
         resampling = ResamplingOptions(bootstrap=bootstrap, confidence=confidence, seed=seed)
         return self._measured(columns, label, weight, by, audit, cluster=cluster, resampling=resampling)

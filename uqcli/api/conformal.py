@@ -44,25 +44,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         return self.artifact.guarantee()
 
     def sets(self, probability: Classes, *, group: Column | None = None, no_empty: bool = False) -> Bools:
-        """Compute the prediction set of each row.
-
-        Parameters
-        ----------
-        probability : shape (n, C), or (n,) for the probability of label 1
-        group : shape (n,)
-            Required if groups have their own thresholds.
-        no_empty
-            Whether empty sets get the most probable class; this never lowers coverage.
-
-        Returns
-        -------
-        bool, shape (n, C)
-
-        Raises
-        ------
-        DataError
-            A value is invalid, or a column is missing.
-        """
+        """Compute the prediction set of each row."""
         columns = self._input_columns(probability, group)
         return self._added(columns, no_empty=no_empty)["set"].astype(np.bool_)
 
@@ -81,32 +63,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         confidence: float = defaults.CONFIDENCE,
         seed: int = defaults.SEED,
     ) -> Evaluation:
-        """Measure coverage and size of the prediction sets on a test set, and test the guarantee.
-
-        Same as ``uqcli evaluate``.
-
-        Parameters
-        ----------
-        probability, group
-            As in ``sets``.
-        label : shape (n,)
-            Class names or class indices.
-        weight : non-negative integers, shape (n,), optional
-        by : texts or integers, shape (n,), optional
-            Groups to measure and test separately; see ``Evaluation.groups``.
-        cluster : texts or integers, shape (n,), optional
-            Customer, session or patient of each row; rows of one depend on each other.
-        audit
-            Columns by name, each of shape (n,): every value, and every pair of values of two columns, is
-            tested; see ``Evaluation.segments``.
-        shift
-            Class weights of target data, to measure the coverage there also.
-
-        Raises
-        ------
-        UsageError, DataError
-            An option or a value is out of range.
-        """
+        """Measure coverage and size of the prediction sets on a test set, and test the guarantee."""
         return self._measured(
             self._input_columns(probability, group),
             label,
@@ -134,36 +91,7 @@ class ConformalSets(Fitted[ConformalArtifact]):
         delta: Decimal | None = None,
         run_length: int | None = None,
     ) -> Watched:
-        """Test what the sets promise as labels arrive, whatever the number of looks.
-
-        Same as ``uqcli watch``; an alarm is no error.
-
-        Parameters
-        ----------
-        probability, group
-            As in ``sets``.
-        label : class names, or class indices, shape (n,)
-        weight : non-negative integers, shape (n,), optional
-            Multiplicity of each row.
-        day : dates, texts or numbers, shape (n,), optional
-            Days such as 2026-03-31, or other keys that sort, each counted once.
-        cluster : texts or integers, shape (n,), optional
-            Customer of each row. All rows of a customer's first batch count, those of later batches do not.
-        matured
-            Days after which the labels of a day are complete; of keys that are no dates, the number of newest
-            ones that wait.
-        state
-            Path of a file with the counts of earlier rows; it is locked and replaced.
-        bound
-            Bound to watch in place of the own one.
-        delta, run_length
-            Risk of a false alarm over the lifetime, and mean number of batches until a false change alarm.
-
-        Raises
-        ------
-        UsageError, DataError, ArtifactError
-            An option or a value is out of range, or the state is that of another rule.
-        """
+        """Test what the sets promise as labels arrive, whatever the number of looks."""
         return self._watched(
             self._input_columns(probability, group),
             label,
@@ -215,38 +143,7 @@ def conformal_sets(
     randomize: bool = True,
     seed: int = defaults.SEED,
 ) -> ConformalSets:
-    """Find thresholds of prediction sets that contain the true class with probability 1 - alpha [LS sec. 3].
-
-    Same as ``uqcli conformal``.
-
-    Parameters
-    ----------
-    probability : shape (n, C), or (n,) for the probability of label 1
-        Calibration set that the model has not seen: an array, or a data frame with one column per class.
-    label : shape (n,)
-        Class names or class indices.
-    alpha
-        Decimal in (0, 1) as text, a Fraction, or a float, read as it prints.
-    group : shape (n,)
-        Groups with their own thresholds, in mode marginal.
-    cluster : shape (n,)
-        Customer of each row; the guarantee is then for a row drawn at random from a new one.
-    shift, target
-        For mode label-shift: class weights, or unlabelled target data to estimate them from.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is out of range.
-    InfeasibleError
-        The class weights are not identified.
-
-    Examples
-    --------
-    >>> found = conformal_sets([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], alpha="0.4", method="lac")
-    >>> found.sets([0.05, 0.95]).tolist()
-    [[True, False], [False, True]]
-    """
+    """Find thresholds of prediction sets that have the true class with probability 1 - alpha [LS sec. 3]."""
     more = present(**{GROUP: group, CLUSTER: cluster})
     result = run(
         ConformalRequest(

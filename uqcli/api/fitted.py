@@ -98,45 +98,16 @@ class Fitted(OfRun, Generic[ModelT]):
         return self._json(self.report)
 
     def save(self, path: str) -> None:
-        """Write the rule file (JSON); an old file stays until the new one is complete.
-
-        Raises
-        ------
-        DataError
-            The path is not writable.
-        """
+        """Write the rule file (JSON); an old file stays until the new one is complete."""
         write_bytes(str(path), encode(self.artifact))
 
     @classmethod
     def load(cls, path: str) -> Self:
-        """Read a rule file written by ``save`` or a command.
-
-        Raises
-        ------
-        DataError, ArtifactError
-            The file is missing, or the rule is of another kind.
-        """
+        """Read a rule file written by ``save`` or a command."""
         return cls(artifact=load_kind(str(path), cls._saved_as))
 
     def export(self, to: str, *, dialect: str = "duckdb", table: str | None = None) -> str | bytes:
-        """Write the rule as SQL or Python text, or as an ONNX model, as ``uqcli export``.
-
-        Parameters
-        ----------
-        to
-            "sql", "python" or "onnx".
-        dialect
-            Dialect of the SQL.
-        table
-            Table that a query reads; None for expressions alone.
-
-        Raises
-        ------
-        UsageError
-            The rule is no computation on a single row, or an option is unknown.
-        MissingExtraError
-            A package that writes the program is missing.
-        """
+        """Write the rule as SQL or Python text, or as an ONNX model, as ``uqcli export``."""
         target = choice("to", ExportTarget, to)
         request = ExportRequest(
             artifact=str(self.artifact.kind),
@@ -149,18 +120,7 @@ class Fitted(OfRun, Generic[ModelT]):
         return program if target is ExportTarget.ONNX else program.decode()
 
     def plot(self, path: str) -> None:
-        """Write the figure of the fit, as ``--plot``.
-
-        Parameters
-        ----------
-        path
-            File with the suffix .png, .svg or .pdf.
-
-        Raises
-        ------
-        UsageError, DataError, MissingExtraError
-            There is no figure, the path is not writable, or matplotlib is not installed.
-        """
+        """Write the figure of the fit, as ``--plot``."""
         save_figure(self.report, path)
 
     def describe(self) -> str:
@@ -337,11 +297,7 @@ class Evaluation(Reported):
 
     @property
     def groups(self) -> tuple[EvaluatedGroup, ...]:
-        """Results of each group, in the order of the names; empty without ``by``.
-
-        Each has ``name``, ``rows``, ``metrics`` and ``p_value``. The p-value is of the test whether the group
-        misses the target, corrected for all groups; None if the group is not tested.
-        """
+        """Results of each group, in the order of the names; empty without ``by``."""
         return tuple(self.report.groups)
 
     @property
@@ -361,13 +317,7 @@ _CLASSES: Final = {
 
 
 def load(path: str) -> Fitted[Any]:
-    """Load a rule file written by ``save`` or a command, as an object of its kind.
-
-    Raises
-    ------
-    DataError, ArtifactError
-        The file is missing or is not a rule file.
-    """
+    """Load a rule file written by ``save`` or a command, as an object of its kind."""
     artifact = load_unedited(str(path))
     module, name = _CLASSES.get(artifact.kind, ("fitted", "Fitted"))
     fitted: Fitted[Any] = getattr(import_module(f"uqcli.api.{module}"), name)(artifact=artifact)

@@ -51,20 +51,7 @@ class CertificateSample:
         return self.weight > 0
 
     def labelled(self, score: Column, label: Column) -> dict[str, Column]:
-        """Return the columns of the drawn rows, as ``pilot`` takes them.
-
-        Parameters
-        ----------
-        score : finite numbers, shape (n,)
-            Of all rows.
-        label : 0 and 1, or bool, shape (number of drawn rows,)
-            Of the drawn rows, in their order.
-
-        Raises
-        ------
-        DataError
-            There is not one label for each drawn row.
-        """
+        """Return the columns of the drawn rows, as ``pilot`` takes them."""
         drawn, edge = np.flatnonzero(self.drawn), self.below if self.above is None else self.above
         if len(label) != len(drawn):
             raise DataError(f"{len(label)} labels of {len(drawn)} drawn rows", expected="one for each")
@@ -87,37 +74,7 @@ def sample_for_certificate(
     pilot: Mapping[str, Column] | None = None,
     seed: int = defaults.SEED,
 ) -> CertificateSample:
-    """Draw the rows to label for a certificate: a pilot, or with one the rest.
-
-    Same as ``uqcli sample --for certificate``. Call it again with the labelled pilot, and give
-    ``find_boundary`` both, with the ``above``, or ``below``, of the second call.
-
-    Parameters
-    ----------
-    score : finite numbers, shape (n,)
-        The same in both calls, in the same order.
-    precision, max_omission
-        To certify, one of them: a decimal as text, an int, a Fraction with a finite decimal expansion, or a
-        float. ``max_omission`` is the largest share of positives among the rows that are not flagged.
-    budget
-        Number of labels in all, the pilot's among them.
-    pilot
-        The first call's ``labelled(score, label)``, or the columns score and label of older rows.
-    seed
-        Seed of the draws, the same in both calls.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is out of range, or the pilot is not of these rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> first = sample_for_certificate(np.arange(1000) / 1000, precision="0.5", budget=30)
-    >>> int(first.drawn.sum()), first.above, first.is_pilot
-    (10, 0.6999999582767488, True)
-    """
+    """Draw the rows to label for a certificate: a pilot, or with one the rest."""
     report, data, added = prepare_certificate(
         SampleRequest(
             data=DataRequest(inputs=(), frame=table_of({SCORE: score})),

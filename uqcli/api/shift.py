@@ -92,43 +92,7 @@ def shift_weights(
     cluster: Column | None = None,
     target_cluster: Column | None = None,
 ) -> ShiftWeights:
-    """Estimate class weights q/p from unlabelled target data [LS sec. 4].
-
-    Same as ``uqcli shift``.
-
-    Parameters
-    ----------
-    probability : shape (n, C), or (n,) for the probability of label 1
-        Class probabilities of labelled rows: an array, or a data frame with one column per class.
-    label : shape (n,)
-        Class names or class indices.
-    target : shape (m, C) or (m,)
-        Class probabilities of unlabelled target data; not needed for estimator known.
-    classes
-        Class names in the order of the columns.
-    prior
-        Class priors in the target data, for estimator known.
-    bootstrap
-        Bootstrap resamples for the intervals; None enables them for data of moderate size.
-    day, cluster : shape (n,)
-        Day, or cluster such as a customer, of each labelled row, if rows of one depend on each other; they
-        matter to the test whether the target is a mixture of the classes.
-    target_day, target_cluster : shape (m,)
-        The same of the target rows.
-
-    Raises
-    ------
-    UsageError, DataError
-        An option or a value is out of range.
-    InfeasibleError
-        The weights are not identified.
-
-    Examples
-    --------
-    >>> found = shift_weights([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1], [0.1, 0.9, 0.8, 0.7], bootstrap=0)
-    >>> found.weights.tolist()
-    [0.5, 1.5]
-    """
+    """Estimate class weights q/p from unlabelled target data [LS sec. 4]."""
     more = present(**{DAY: day, CLUSTER: cluster})
     target_more = present(**{DAY: target_day, CLUSTER: target_cluster})
     if target is not None and set(more) != set(target_more):

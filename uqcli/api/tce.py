@@ -50,24 +50,12 @@ class CalibrationErrors(Reported):
 
     @property
     def bins(self) -> ScoreBins:
-        """Counts, positive rates and mean scores of the bins.
-
-        Raises
-        ------
-        UsageError
-            There are many classes, each with its own bins.
-        """
+        """Counts, positive rates and mean scores of the bins."""
         return self._single.bins
 
     @property
     def rejected(self) -> Rejected:
-        """Rejected rows of each bin; see ``bins``.
-
-        Raises
-        ------
-        UsageError
-            There are many classes, or rows have sampling weights and are not tested.
-        """
+        """Rejected rows of each bin; see ``bins``."""
         rejected = self._single.rejected
         if rejected is None:
             raise UsageError("rejected rows with sampling weights", expected="rows that count alike")
@@ -98,47 +86,7 @@ def calibration_error(
     seed: int = defaults.SEED,
     **measured: Any,
 ) -> CalibrationErrors:
-    """Measure the test-based calibration error, ECE and related errors [TCE sec. 3].
-
-    Same as ``uqcli tce``.
-
-    Parameters
-    ----------
-    score : shape (n,), or (n, C) for the probabilities of C classes
-        Probabilities of label 1; or an array or a data frame with one column per class.
-    label : shape (n,)
-        0 and 1; or class names or class indices.
-    weight : non-negative integers, shape (n,), optional
-        Multiplicity of each row.
-    options
-        Errors and their options as one object, instead of ``measured``.
-    classes
-        Class names in the order of the columns.
-    group : shape (n,)
-        Groups that are also measured separately.
-    cluster : shape (n,)
-        Customer of each row; rows of one depend on each other.
-    sampling_weight : numbers, shape (n,), optional
-        1 / the probability of each row to be among these; nothing is tested then.
-    audit
-        Columns by name, each of shape (n,): every value, and every pair of values of two columns, is tested;
-        see ``CalibrationErrors.segments``.
-    bootstrap
-        Draws for null distributions and intervals; 0 for none.
-    **measured
-        Attributes of ``MeasureOptions``: binning, n_min, n_max, bin_sizes, n_bins, alpha, test.
-
-    Raises
-    ------
-    DataError, UsageError
-        A column has an invalid shape or value, or an option is out of range.
-
-    Examples
-    --------
-    >>> found = calibration_error([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])
-    >>> found.metrics["tce"], round(found.metrics["ece"], 3)
-    (0.0, 0.15)
-    """
+    """Measure the test-based calibration error, ECE and related errors [TCE sec. 3]."""
     if options is not None and measured:
         raise UsageError("options and its attributes cannot be combined", remedy="leave one of them out")
     more = by_name(audit)
@@ -166,12 +114,5 @@ def classwise_calibration_error(
     weight: Column | None = None,
     options: MeasureOptions | None = None,
 ) -> CalibrationErrors:
-    """Measure the errors of many classes, one-vs-rest, and their mean; see ``calibration_error``.
-
-    Parameters
-    ----------
-    probability : shape (n, C)
-    label : shape (n,)
-    weight : shape (n,), optional
-    """
+    """Measure the errors of many classes, one-vs-rest, and their mean; see ``calibration_error``."""
     return calibration_error(probability, label, weight=weight, options=options)

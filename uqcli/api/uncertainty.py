@@ -22,27 +22,7 @@ def uncertainty_of(
     alpha0: Column | None = None,
     members: Sequence[Column] | Mapping[str, Column] | np.ndarray | None = None,
 ) -> Uncertainties:
-    """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3].
-
-    Same as ``uqcli uncertainty``.
-
-    Parameters
-    ----------
-    alpha1, alpha0 : positive numbers, shape (n,)
-        Beta parameters of the positive and of the negative class.
-    members : at least two columns of probabilities, shape (n,) each, or an array of shape (n, members)
-        Ensemble members, instead of Beta parameters; also as a data frame.
-
-    Raises
-    ------
-    UsageError, DataError
-        Not exactly one of the two is given, or a value is out of range.
-
-    Examples
-    --------
-    >>> uncertainty_of(alpha1=[3.0], alpha0=[1.0]).score.tolist()
-    [0.75]
-    """
+    """Compute score and uncertainties from Beta parameters or from ensemble members [UB sec. 3]."""
     columns = present(alpha1=alpha1, alpha0=alpha0)
     if isinstance(members, np.ndarray) and members.ndim == 2:
         members = list(members.T)
