@@ -151,28 +151,27 @@ def load(path: str | os.PathLike[str]) -> Rule:
 
 
 class Result:
-    """What a run has found; as a text its report.
-
-    Attributes
-    ----------
-    rules
-        Rules by the text of their bound, if several were asked for.
-    """
+    """What a run has found; as a text its report."""
 
     def __init__(self, delivery: Delivery, run: Context, native: Any, written: BytesIO | None) -> None:
-        from uqcli.rules.codec import encode
-
         self._delivery, self._run, self._native, self._written = delivery, run, native, written
-        saved = delivery.result
-        self._rule = None if saved.artifact is None else Rule(encode(saved.artifact))
-        self.rules = {text: Rule(encode(model)) for text, model in saved.several.items()}
 
-    @property
+    @cached_property
     def rule(self) -> Rule:
         """The rule; UsageError if the run makes none."""
-        if self._rule is None:
+        from uqcli.rules.codec import encode
+
+        artifact = self._delivery.result.artifact
+        if artifact is None:
             raise UsageError(f"{self._delivery.context.command} gave no rule")
-        return self._rule
+        return Rule(encode(artifact))
+
+    @cached_property
+    def rules(self) -> dict[str, Rule]:
+        """Rules by the text of their bound, if several were asked for."""
+        from uqcli.rules.codec import encode
+
+        return {text: Rule(encode(model)) for text, model in self._delivery.result.several.items()}
 
     @property
     def failed(self) -> bool:

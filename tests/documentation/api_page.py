@@ -3,6 +3,7 @@
 import enum
 import inspect
 import re
+from functools import cached_property
 
 from uqcli.base import errors
 from uqcli.calls import Result, Rule, positional
@@ -57,14 +58,16 @@ def _entry(name, item):
     yield _documented(item)
     if item in CLASSES:
         for member, value in vars(item).items():
-            if not member.startswith("_") and (isinstance(value, property) or inspect.isfunction(value)):
+            if not member.startswith("_") and (
+                isinstance(value, property | cached_property) or inspect.isfunction(value)
+            ):
                 yield from ("", *_member(name, member, value))
 
 
 def _member(owner, name, value):
-    if isinstance(value, property):
+    if isinstance(value, property | cached_property):
         yield f"#### `{owner}.{name}`"
-        documented = value.fget
+        documented = value.fget if isinstance(value, property) else value.func
     else:
         documented = getattr(value, "__func__", value)
         yield f"#### `{owner}.{name}()`"

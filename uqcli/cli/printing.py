@@ -40,10 +40,6 @@ class CommandLine(Shell):
             show_progress(output)
         mark_started()
 
-    def is_shown(self, options: ReportOptions) -> bool:
-        """Whether the report is printed as text."""
-        return not (options.json or options.quiet)
-
     def end(self) -> None:
         """Stop showing progress."""
         hide_progress()
@@ -55,12 +51,17 @@ class CommandLine(Shell):
         with _printing(delivery.ending):
             if delivery.options.json:
                 stream.write(delivery.ending.as_json())
-            else:
+            elif _is_shown(delivery.options):
                 delivery.write(stream)
             stream.flush()
         mark_written()
-        if sys.stderr.isatty() and not (self.is_shown(delivery.options) and stream.isatty()):
+        if sys.stderr.isatty() and not (_is_shown(delivery.options) and stream.isatty()):
             sys.stderr.write("".join(f"caution: {sentence}\n" for sentence in delivery.warnings))
+
+
+def _is_shown(options: ReportOptions) -> bool:
+    """Whether the report is printed as text."""
+    return not (options.json or options.quiet)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -208,26 +209,31 @@ def deliver(
         context, saved, is_fitted=bool(result.artifact or result.several), stopped=stopped
     )
     files = [] if stopped else _file_names(*saved, context.rows_to, table or "")
-    is_shown = shell().is_shown(options)
-    document = ending.report.document() if options.report or is_shown else None
-    step = "" if document is None else _next_step(document, result, context, files, stopped=stopped)
-    context = replace(
-        context, checks=ending.checks, failure=ending.error, heading=options.title or "", step=step
+    context = replace(context, checks=ending.checks, failure=ending.error, heading=options.title or "")
+
+    @cache
+    def composed() -> tuple[Document, str]:
+        document = ending.report.document()
+        return document, _next_step(document, result, context, files, stopped=stopped)
+
+    delivery = Delivery(
+        result=result,
+        ending=ending,
+        options=options,
+        context=context,
+        output=output,
+        warnings=warnings,
+        compose=composed,
     )
-    reports = _report_files(ending.report, options, context, plot)
+    reports = _report_files(delivery, options.report or [], plot)
     _write({} if stopped else saved, reports, rows=None if stopped else queue)
-    files += _file_names(*(name for name, _ in reports))
-    last = (_older_file(output) if stopped else "") or step
+    written = [name for name in files if not isinstance(name, InMemory)]
+    written += _file_names(*(name for name, _ in reports))
     shell().deliver(
-        Delivery(
-            result=result,
-            ending=ending,
-            options=options,
-            context=context,
-            output=output,
-            document=document if is_shown else None,
-            last=_end(files, last),
-            warnings=warnings,
+        replace(
+            delivery,
+            wrote=f"Wrote {', '.join(written)}." if written else "",
+            older=_older_file(output) if stopped else "",
         )
     )
     if result.failure is not None:
@@ -250,13 +256,6 @@ def _ending_of(result: Result[Report, Saved | None], options: ReportOptions, com
 
 def _file_names(*names: str) -> list[str]:
     return [name for name in names if name not in ("", STDIO)]
-
-
-def _end(files: Sequence[str], last: str) -> str:
-    """Return the last sentences of what is printed: which files were written, and what to do next."""
-    names = [name for name in files if not isinstance(name, InMemory)]
-    wrote = f"Wrote {', '.join(names)}." if names else ""
-    return f"{wrote} {last}".strip()
 
 
 def _older_file(output: str | None) -> str:
@@ -343,15 +342,15 @@ def _with_outputs(
     return replace(context, digests={**context.digests, **written}, rules=rules, state=state)
 
 
-def _report_files(
-    report: Report, options: ReportOptions, context: RunContext, plot: str | None
-) -> list[tuple[str, bytes]]:
+def _report_files(delivery: Delivery, names: Sequence[str], plot: str | None) -> list[tuple[str, bytes]]:
     """Render the requested reports and figure; return their names and contents."""
     from uqcli.reports.formats import format_of
 
-    files = []
-    for name in options.report or []:
-        beside = replace(context, report=name, plot="" if plot is None else _as_seen_from(name, plot))
+    report, files = delivery.ending.report, []
+    for name in names:
+        _, step = delivery.compose()
+        place = "" if plot is None else _as_seen_from(name, plot)
+        beside = replace(delivery.context, report=name, plot=place, step=step)
         files.append((name, format_of(name).render(report, beside).encode("utf-8", "backslashreplace")))
     if plot is not None:
         from uqcli.reports.figures import rendered
@@ -369,8 +368,7 @@ def _as_seen_from(report: str, plot: str) -> str:
 
 def write_report(delivery: Delivery, name: str) -> None:
     """Write the report of a run that is over into one more file."""
-    options = replace(delivery.options, report=[name])
-    _write({}, _report_files(delivery.ending.report, options, delivery.context, None), rows=None)
+    _write({}, _report_files(delivery, [name], None), rows=None)
 
 
 def write_plot(delivery: Delivery, name: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TextIO
 
@@ -76,8 +76,8 @@ class FailedEnding(Ending):
 class Delivery:
     """What a run delivers: its reports and rules are written, and it is to be shown.
 
-    ``document`` is None if only files were wanted. ``last`` is the last sentence, on what was written and
-    what to do next. ``warnings`` are cautions for a terminal that does not show the document.
+    ``compose`` returns the document, and what to do next. ``wrote`` and ``older`` say which files were
+    written, and which one was left. ``warnings`` are cautions for a terminal that does not show the document.
     """
 
     result: Result[Report, Saved | None]
@@ -85,17 +85,19 @@ class Delivery:
     options: ReportOptions
     context: RunContext
     output: str | None
-    document: Document | None
-    last: str
     warnings: Sequence[str]
+    compose: Callable[[], tuple[Document, str]]
+    wrote: str = ""
+    older: str = ""
 
     def write(self, stream: TextIO) -> None:
-        """Print the document, if there is one."""
+        """Print the document."""
         from uqcli.reports.terminal import to_terminal
 
-        if self.document is not None:
-            shown, titled = self.ending.shown(self.document)
-            to_terminal(shown, stream, end=self.last, verbose=self.options.verbose, titled=titled)
+        document, step = self.compose()
+        shown, titled = self.ending.shown(document)
+        last = f"{self.wrote} {self.older or step}".strip()
+        to_terminal(shown, stream, end=last, verbose=self.options.verbose, titled=titled)
 
 
 def _without(document: Document, error: Failure) -> Document:

@@ -73,10 +73,6 @@ class Shell:
     def begin(self, output: str | None, options: ReportOptions) -> None:
         """Show that the run works, once its outputs are possible."""
 
-    def is_shown(self, options: ReportOptions) -> bool:  # noqa: ARG002
-        """Whether the document of the report is wanted, beside reports in files."""
-        return True
-
     def end(self) -> None:
         """Stop showing that the run works."""
 
