@@ -12,15 +12,28 @@ from uqcli.base.defaults import VERSION
 from uqcli.base.running.rounding import round_alike
 
 if TYPE_CHECKING:
-    from uqcli.api.bin import Grid, bin_counts
-    from uqcli.api.boundary import Boundary, find_boundary
-    from uqcli.api.calibrate import Calibrator
-    from uqcli.api.conformal import ConformalSets, conformal_sets
-    from uqcli.api.fitted import Evaluation, Fitted, load
-    from uqcli.api.sample import CertificateSample, sample_for_certificate
-    from uqcli.api.shift import ShiftWeights, shift_weights
-    from uqcli.api.tce import CalibrationErrors, calibration_error, classwise_calibration_error
-    from uqcli.api.uncertainty import uncertainty_of
+    from uqcli.api.fitted import (
+        Boundary,
+        Calibrator,
+        ConformalSets,
+        Evaluation,
+        Fitted,
+        Grid,
+        ShiftWeights,
+        load,
+    )
+    from uqcli.api.functions import (
+        CalibrationErrors,
+        CertificateSample,
+        bin_counts,
+        calibration_error,
+        classwise_calibration_error,
+        conformal_sets,
+        find_boundary,
+        sample_for_certificate,
+        shift_weights,
+        uncertainty_of,
+    )
     from uqcli.base.choices import (
         Algorithm,
         Binning,
@@ -99,15 +112,14 @@ __all__ = [
 ]
 
 _NAMES_BY_MODULE = {
-    "api.bin": ("Grid", "bin_counts"),
-    "api.boundary": ("Boundary", "find_boundary"),
-    "api.calibrate": ("Calibrator",),
-    "api.conformal": ("ConformalSets", "conformal_sets"),
-    "api.fitted": ("Evaluation", "Fitted", "load"),
-    "api.sample": ("CertificateSample", "sample_for_certificate"),
-    "api.shift": ("ShiftWeights", "shift_weights"),
-    "api.tce": ("CalibrationErrors", "calibration_error", "classwise_calibration_error"),
-    "api.uncertainty": ("uncertainty_of",),
+    "api.fitted": (
+        *("Boundary", "Calibrator", "ConformalSets", "Evaluation", "Fitted", "Grid", "ShiftWeights", "load"),
+    ),
+    "api.functions": (
+        *("CalibrationErrors", "CertificateSample", "bin_counts", "calibration_error", "uncertainty_of"),
+        *("classwise_calibration_error", "conformal_sets", "find_boundary", "sample_for_certificate"),
+        "shift_weights",
+    ),
     "rules.schemas": ("schema_text",),
     "base.choices": (
         "Algorithm",

@@ -8,13 +8,13 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import Context, copy_context
-from functools import cached_property
+from functools import cache, cached_property, partial
 from io import BytesIO, StringIO
 from itertools import zip_longest
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 from uqcli.base.errors import GateError, UqcliError, UsageError, as_keywords
 from uqcli.base.files import InMemory
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     import numpy as np
     import polars as pl
     from numpy.typing import NDArray
+
+T = TypeVar("T")
 
 Rows: TypeAlias = Any
 """A data frame of any library, a mapping of arrays, a path, or several of these."""
@@ -78,7 +80,7 @@ class Rule:
 
     def __repr__(self) -> str:
         """Return the first sentence that ``show`` says of the rule."""
-        return f"<{str(_run('show', (self,), {})).splitlines()[0]}>"
+        return f"<{str(call('show', (self,), {})).splitlines()[0]}>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rule file; an old one stays until the new one is complete."""
@@ -86,7 +88,7 @@ class Rule:
 
     def apply(self, rows: Rows, **options: Any) -> Any:
         """Return the rows with the rule's columns, as ``uqcli apply``; a frame of the caller's kind."""
-        return _run("apply", (self, rows), options).rows
+        return call("apply", (self, rows), options).rows
 
     def decide(self, rows: Rows, **options: Any) -> NDArray[np.bool_]:
         """Return whether a boundary flags each row; bool, shape (n,)."""
@@ -110,23 +112,23 @@ class Rule:
 
     def evaluate(self, rows: Rows, **options: Any) -> Result:
         """Measure the rule on labelled rows, as ``uqcli evaluate``."""
-        return _run("evaluate", (self, rows), options)
+        return call("evaluate", (self, rows), options)
 
     def watch(self, rows: Rows = None, **options: Any) -> Result:
         """Test what the rule promises as labels arrive, as ``uqcli watch``."""
-        return _run("watch", (self, rows), options)
+        return call("watch", (self, rows), options)
 
     def sample(self, rows: Rows, **options: Any) -> Result:
         """Draw the rows to label, as ``uqcli sample``."""
-        return _run("sample", (self, rows), options)
+        return call("sample", (self, rows), options)
 
     def export(self, to: str, **options: Any) -> str | bytes:
         """Return the rule as SQL or Python text, or as the bytes of an ONNX model, as ``uqcli export``."""
-        return _run("export", (self,), {"to": to, **options}).program
+        return call("export", (self,), {"to": to, **options}).program
 
     def _added(self, rows: Rows, options: dict[str, Any], wanted: Callable[[str], bool]) -> pl.DataFrame:
         """Return some of the columns that the rule adds, without those of the rows."""
-        made = _run("apply", (self, rows), {"prefix": _ADDED, **options}).table
+        made = call("apply", (self, rows), {"prefix": _ADDED, **options}).table
         names = [name.removeprefix(_ADDED) for name in made.columns if name.startswith(_ADDED)]
         chosen = [name for name in names if wanted(name)]
         if not chosen:
@@ -155,6 +157,20 @@ class Result:
 
     def __init__(self, delivery: Delivery, run: Context, native: Any, written: BytesIO | None) -> None:
         self._delivery, self._run, self._native, self._written = delivery, run, native, written
+
+    @property
+    def run_report(self) -> Any:
+        """The report as an object."""
+        return self._delivery.result.report
+
+    @property
+    def artifact(self) -> Any:
+        """The rule as an object; None if there is none."""
+        return self._delivery.result.artifact
+
+    def made(self, make: Callable[[], T]) -> T:
+        """Make something that keeps what the run has said."""
+        return self._run.copy().run(make)
 
     @cached_property
     def rule(self) -> Rule:
@@ -250,14 +266,28 @@ class Result:
         return written
 
 
-def _run(command: str, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
-    """Run a command in a context of its own, so that what it says is its own."""
-    return copy_context().run(_run_here, declared(function_of(command)), given, options)
+def call(command: str, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
+    """Run a command; ``given`` are its arguments in order."""
+    return in_one_run(partial(_run, _declared(command), given, options))
 
 
-def _run_here(declaration: Declaration, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
-    messages.clear()
-    caution_rounding()
+def in_one_run(function: Callable[[], T]) -> T:
+    """Call a function in a context of its own, so that what it says, such as cautions, is its own."""
+
+    def run() -> T:
+        messages.clear()
+        caution_rounding()
+        return function()
+
+    return copy_context().run(run)
+
+
+@cache
+def _declared(command: str) -> Declaration:
+    return declared(function_of(command))
+
+
+def _run(declaration: Declaration, given: Sequence[Any], options: Mapping[str, Any]) -> Result:
     names = _Names()
     arguments = _arguments(declaration, given, names)
     typed = {
@@ -305,6 +335,8 @@ class _Names:
         """Return the names of a path, rows or a rule, or of several; none for None."""
         if value is None:
             return []
+        if isinstance(value, InMemory):
+            return [value]
         if isinstance(value, str | os.PathLike):
             return [os.fspath(value)]
         if isinstance(value, Rule | Result):
@@ -352,8 +384,7 @@ def _typed(declaration: Declaration, name: str, value: Any, names: _Names) -> An
     if name in OF_COMMAND_LINE:
         raise UsageError(f"{name} is an option of the command line", remedy=OF_COMMAND_LINE[name])
     if name not in declaration.options:
-        meant = similar_names(name, declaration.options, cutoff=0.6) or list(declaration.options)
-        raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(meant)}")
+        raise wrong_option(name, declaration.options)
     option = declaration.options[name]
     if option.takes_several:
         several = value if isinstance(value, list | tuple) else [value]
@@ -364,6 +395,12 @@ def _typed(declaration: Declaration, name: str, value: Any, names: _Names) -> An
     except UnusableValueError as error:
         expected = error.expected or f"one of {', '.join(choices_of(option))}"
         raise UsageError(f"{name} is '{error.text}'", expected=expected) from None
+
+
+def wrong_option(name: str, known: Collection[str]) -> UsageError:
+    """Return the error of an option that there is not."""
+    meant = similar_names(name, known, cutoff=0.6) or list(known)
+    return UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(meant)}")
 
 
 def _same(value: Any) -> Any:
@@ -426,7 +463,7 @@ def _table(content: BytesIO) -> pl.DataFrame:
 
 def function(command: str) -> Callable[..., Result]:
     """Make the function of a command from its declaration."""
-    declaration = declared(function_of(command))
+    declaration = _declared(command)
     without_names = positional(declaration)
     signature = inspect.Signature([*without_names, *_keywords(declaration)])
 
@@ -434,7 +471,7 @@ def function(command: str) -> Callable[..., Result]:
         bound = signature.bind_partial(
             *given, **{name: options.pop(name) for name in [*options] if name in names}
         )
-        return _run(command, [bound.arguments.get(name) for name in names], options)
+        return call(command, [bound.arguments.get(name) for name in names], options)
 
     names = [parameter.name for parameter in without_names]
     run.__name__ = run.__qualname__ = command

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from uqcli.api.boundary import Boundary, find_boundary
-from uqcli.api.calibrate import Calibrator
+from uqcli.api.fitted import Boundary, Calibrator
+from uqcli.api.functions import find_boundary
 from uqcli.base.errors import DataError, MissingExtraError, UsageError
 from uqcli.calibrate.run_classes import CLASS_FITS
 

@@ -184,11 +184,11 @@ def test_unknown_options_are_named():
     for call, message in (
         (
             lambda: find_boundary(SCORE, LABEL, precision="0.5", algorithm="best"),
-            "algorithm 'best'; expected one",
+            "algorithm is 'best'; expected one",
         ),
         (lambda: Calibrator.fit(SCORE, LABEL, method="plat"), "method 'plat'; expected one of platt"),
         (lambda: Calibrator.fit(SCORE, LABEL, n_bin=3), "unknown option 'n_bin'; expected one of n_bins"),
-        (lambda: uqcli.calibration_error(SCORE, LABEL, binning="equi-weight"), "binning 'equi-weight'"),
+        (lambda: uqcli.calibration_error(SCORE, LABEL, binning="equi-weight"), "binning is 'equi-weight'"),
         (
             lambda: uqcli.bin_counts(SCORE, LABEL, binning="pava-bc", n_min=3, n_max=2),
             "n_max 2 is below n_min 3",

@@ -16,6 +16,7 @@ from uqcli.base.running.rounding import caution_rounding
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.cli.app import run
 from uqcli.conformal.options import ConformalRequest
+from uqcli.jobs.declared import declared, function_of
 from uqcli.sample.options import SampleRequest
 from uqcli.shift.options import ShiftRequest
 from uqcli.tce.options import TceRequest
@@ -59,6 +60,15 @@ def made(rows, classes):
 REQUESTS = (BoundaryRequest, ConformalRequest, SampleRequest, ShiftRequest, TceRequest, WatchRequest)
 
 
+COMMAND_OF = {
+    "find_boundary": "boundary",
+    "conformal_sets": "conformal",
+    "calibration_error": "tce",
+    "shift_weights": "shift",
+}
+"""Commands whose options the functions pass on."""
+
+
 def whole_numbers():
     """Return the names of options that are whole numbers of a range."""
     fields = [field for request in REQUESTS for field in request.__dataclass_fields__.values()]
@@ -70,10 +80,13 @@ def test_python_refuses_the_numbers_that_the_command_line_refuses(made):
     _, functions = made
     checked = set()
     for name, function in functions.items():
-        declared = uqcli
+        function_of_python = uqcli
         for part in name.split("."):
-            declared = getattr(declared, part)
-        for keyword in whole_numbers() & {*inspect.signature(declared).parameters}:
+            function_of_python = getattr(function_of_python, part)
+        keywords = {*inspect.signature(function_of_python).parameters}
+        if name in COMMAND_OF:
+            keywords |= {*declared(function_of(COMMAND_OF[name])).options}
+        for keyword in whole_numbers() & keywords:
             checked.add(keyword)
             for wrong in (-1, 1.5, True, "3", np.float64(2)):
                 with pytest.raises(uqcli.UsageError, match=f"^{keyword} .*whole number"):

@@ -16,9 +16,6 @@ MOST_OPTIONAL = 377
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
-COMPLEX = {"find_boundary"}
-"""Functions with more branches than that; none may be added."""
-
 LONG = {
     "BoundaryArtifact", "WatchReport", "ColumnarSource",
     "CalibrationRows", "Check", "_Writer", "OverviewReport",
@@ -86,7 +83,7 @@ def test_none_is_asked_for_less_often():
 def test_no_function_or_class_grows_beyond_those_that_did():
     nodes = [node for tree in TREES.values() for node in ast.walk(tree)]
     functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
-    assert {function.name for function in functions if branches(function) > MOST_COMPLEX} == COMPLEX
+    assert not [function.name for function in functions if branches(function) > MOST_COMPLEX]
     classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
     long = {each.name for each in classes if each.end_lineno - each.lineno >= MOST_LINES}
     assert long == LONG

@@ -9,7 +9,7 @@ import pytest
 from uqcli.base.choices import EngineName
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.engines.protocol import Keys
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 
 ROWS = 2000
 FOUND = Keys(dates=("day", "when", "bought"), others=("customerId", "Merchant"))
@@ -49,7 +49,7 @@ def test_dates_come_first_then_customers(frame, tmp_path, ending):
 
 def test_a_frame_may_have_columns_that_are_no_keys(frame):
     frame = frame.with_columns(account=pl.Series([[1]] * ROWS), client=pl.Series([None] * ROWS))
-    assert dependent_columns(DataRequest(inputs=(), frame=frame, roles=ROLES)) == FOUND
+    assert dependent_columns(DataRequest(inputs=in_memory(frame), roles=ROLES)) == FOUND
 
 
 def test_a_column_must_be_in_every_input(frame, tmp_path):

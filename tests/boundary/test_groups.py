@@ -28,7 +28,7 @@ from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.smoothing import nested_boundaries
 from uqcli.boundary.search.thresholds import boundary_at
 from uqcli.engines.protocol import Partition
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 
 GROUPS = st.lists(cell_rows(max_rows=2, max_cells=4, max_count=5), min_size=1, max_size=3)
 
@@ -162,7 +162,7 @@ def test_the_cells_of_a_group_are_those_of_its_rows_alone():
     frame = pl.DataFrame({"g": group, "score": score, "uncertainty": uncertainty, "label": label})
     roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
     request = BoundaryRequest(
-        data=DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("g"),
+        data=DataRequest(inputs=in_memory(frame), roles=roles).grouped_by("g"),
         constraint=precision_constraint(Fraction(3, 4)),
         by="g",
     )

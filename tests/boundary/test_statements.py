@@ -21,7 +21,7 @@ from uqcli.boundary.run import run
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.search.zones import review_limit
 from uqcli.boundary.statements import LAYOUT, PLACES, Fact
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 
 NEEDS = {
     Fact.UNCERTIFIED: {
@@ -97,7 +97,7 @@ def data():
         }
     )
     roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
-    return DataRequest(inputs=(), frame=frame, roles=roles)
+    return DataRequest(inputs=in_memory(frame), roles=roles)
 
 
 REQUESTS = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import uqcli.calibrate
-from uqcli.api.arguments import class_rows, score_rows
+from tests.requests import class_rows, score_rows
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions

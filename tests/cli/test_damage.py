@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.cli.conftest import fit, sample_frame
-from uqcli.api.boundary import find_boundary
-from uqcli.api.calibrate import Calibrator
+from uqcli.api.fitted import Calibrator
+from uqcli.api.functions import find_boundary
 from uqcli.base.choices import CalibrationMethod, Partitioner
 from uqcli.base.defaults import MAX_SEED
 from uqcli.base.draws import Purpose, uniforms

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from uqcli.api.boundary import find_boundary
+from uqcli.api.functions import find_boundary
 from uqcli.base import defaults
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import check_size, decimal, size

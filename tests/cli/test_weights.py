@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-import uqcli as library
+from uqcli import commands as uq
 
 CAUTION = "a weight of n must stand for n independent rows"
 
@@ -48,18 +48,11 @@ def test_evaluate_also_gives_a_caution_except_for_counts_of_rows(uqcli, amounts,
         assert (report.code, report.json["cautions"]) == (0, [])
 
 
-def test_python_warns(frame):
-    weight = frame.with_row_index("w")["w"] % 90 + 1
-    with pytest.warns(UserWarning, match="a weight of n must stand for n independent rows"):
-        library.find_boundary(
-            frame["score"], frame["label"], uncertainty=frame["uncertainty"], weight=weight, precision="0.6"
-        )
-
-
-def test_python_warns_in_its_own_words(frame):
-    """Of an option that the fit had, and the evaluation has not, by the name of its keyword."""
-    columns = {"uncertainty": frame["uncertainty"]}
-    customer = frame.with_row_index("w")["w"] // 4
-    rule = library.find_boundary(frame["score"], frame["label"], **columns, cluster=customer, precision="0.6")
-    with pytest.warns(UserWarning, match="the rule was fitted with cluster cluster, a column"):
-        rule.evaluate(frame["score"], frame["label"], **columns)
+def test_python_has_the_cautions(frame):
+    weighted = frame.with_columns(w=frame.with_row_index("w")["w"] % 90 + 1)
+    found = uq.boundary(weighted, weight="w", precision=0.6)
+    assert any("a weight of n must stand for n independent rows" in text for text in found.cautions)
+    customers = frame.with_columns(customer=frame.with_row_index("w")["w"] // 4)
+    rule = uq.boundary(customers, cluster="customer", precision=0.6).rule
+    tested = uq.evaluate(rule, frame)
+    assert any("was fitted with --cluster customer, a column" in text for text in tested.cautions)

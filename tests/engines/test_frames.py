@@ -16,7 +16,7 @@ from uqcli.base.errors import DataError
 from uqcli.base.options import RowOutput
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import AddedColumns, Partition, StreamRequest
-from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles
+from uqcli.engines.request import ClassColumns, DataRequest, FeatureRequest, Roles, in_memory
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
 INTEGERS = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64)
@@ -109,8 +109,8 @@ def flat(answer):
 def as_file(request, folder):
     """Make the same request for a Parquet file of the frame."""
     path = folder / "rows.parquet"
-    request.frame.write_parquet(path)
-    return replace(request, inputs=(str(path),), frame=None)
+    request.inputs[0].content.write_parquet(path)
+    return replace(request, inputs=(str(path),))
 
 
 def table_query(engine):
@@ -163,7 +163,7 @@ def same_answer(request, folder, query):
 def test_a_column_of_any_type_is_read_as_from_a_file(any_engine, tmp_path, role):
     answered = 0
     for column in COLUMNS.values():
-        request = DataRequest(inputs=(), frame=frame_with(x=column), roles=CASES[role])
+        request = DataRequest(inputs=in_memory(frame_with(x=column)), roles=CASES[role])
         query = any_engine.rows if role != "pattern" else batch_query(any_engine)
         for positive in (None, "1") if role == "label" else (None,):
             answer = same_answer(replace(request, positive_value=positive), tmp_path, query)
@@ -182,7 +182,7 @@ def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp
     )
     for column in tested_columns.values():
         request = DataRequest(
-            inputs=(), frame=frame_with(x=column), roles=CASES[role], on_invalid=OnInvalid.DROP
+            inputs=in_memory(frame_with(x=column)), roles=CASES[role], on_invalid=OnInvalid.DROP
         )
         assert answer_or_message(request, query) == answer_or_message(as_file(request, tmp_path), query)
 
@@ -200,12 +200,12 @@ def test_tables_of_a_column_of_any_type_are_those_of_a_file(engine, variant, tmp
     ids=str,
 )
 def test_errors_about_columns_are_those_of_a_file(any_engine, tmp_path, roles):
-    request = DataRequest(inputs=(), frame=frame_with(), roles=roles)
+    request = DataRequest(inputs=in_memory(frame_with()), roles=roles)
     assert "the data frame" in same_answer(request, tmp_path, any_engine.rows)
 
 
 def test_an_empty_frame_is_refused(engine, tmp_path):
-    request = DataRequest(inputs=(), frame=frame_with().clear(), roles=ROLES)
+    request = DataRequest(inputs=in_memory(frame_with().clear()), roles=ROLES)
     assert "no rows to work on" in same_answer(request, tmp_path, engine.rows)
     assert "no rows to work on" in same_answer(request, tmp_path, table_query(engine))
 
@@ -213,7 +213,7 @@ def test_an_empty_frame_is_refused(engine, tmp_path):
 def test_columns_are_found_by_their_names_only(any_engine):
     frame = frame_with().rename({"score": "^.*$", "uncertainty": "*"})
     roles = replace(ROLES, numbers={"score": "^.*$", "uncertainty": "*"})
-    rows = any_engine.rows(DataRequest(inputs=(), frame=frame, roles=roles)).rows
+    rows = any_engine.rows(DataRequest(inputs=in_memory(frame), roles=roles)).rows
     assert rows.numbers["uncertainty"].tolist() == frame["*"].to_list()
 
 
@@ -224,7 +224,7 @@ def test_columns_are_found_by_their_names_only(any_engine):
 )
 @pytest.mark.parametrize("role", CASES)
 def test_a_type_that_no_file_can_contain_is_refused(any_engine, column, role):
-    request = DataRequest(inputs=(), frame=frame_with(x=column), roles=CASES[role])
+    request = DataRequest(inputs=in_memory(frame_with(x=column)), roles=CASES[role])
     with pytest.raises(DataError, match=f"column 'x' of the data frame holds {column.dtype}"):
         any_engine.rows(request)
 
@@ -232,13 +232,13 @@ def test_a_type_that_no_file_can_contain_is_refused(any_engine, column, role):
 def test_rows_of_a_frame_are_numbered_from_zero(any_engine):
     frame = frame_with(score=[0.5, 0.25, 0.5, None, 0.75, 1.0, 0.0])
     with pytest.raises(DataError, match=r"first in row index 3 of the data frame"):
-        any_engine.rows(DataRequest(inputs=(), frame=frame, roles=ROLES))
+        any_engine.rows(DataRequest(inputs=in_memory(frame), roles=ROLES))
 
 
 def test_a_frame_is_not_modified(engine):
     frame = frame_with()
     before = frame.to_dict(as_series=False)  # no view of the same memory
-    table = engine.table(DataRequest(inputs=(), frame=frame, roles=replace(ROLES, weight="weight")))
+    table = engine.table(DataRequest(inputs=in_memory(frame), roles=replace(ROLES, weight="weight")))
     for edges in ([2.0], [1.0, 3.0], []):
         table.pooled(Partition(edges=np.array(edges)))
     table.rows()
@@ -247,10 +247,10 @@ def test_a_frame_is_not_modified(engine):
 
 def test_requests_are_equal_only_for_the_same_frame():
     frame = frame_with()
-    request = DataRequest(inputs=(), frame=frame, roles=ROLES)
+    request = DataRequest(inputs=in_memory(frame), roles=ROLES)
     assert request == replace(request)
-    assert request != replace(request, frame=frame.clone())
-    assert request != replace(request, frame=None)
+    assert request != replace(request, inputs=in_memory(frame))
+    assert request != replace(request, inputs=())
     assert request != replace(request, on_invalid=OnInvalid.DROP)
 
 
@@ -267,7 +267,7 @@ def test_a_streamed_frame_is_written_as_its_file_would_be(any_engine, tmp_path, 
         compute=lambda rows: {"high": rows.score > 0.4, "twice": 2 * rows.score},
     )
     roles = Roles(numbers={"score": "score"})
-    request = DataRequest(inputs=(), frame=frame, roles=roles, on_invalid=on_invalid)
+    request = DataRequest(inputs=in_memory(frame), roles=roles, on_invalid=on_invalid)
     written, summaries = [], []
     for data in (request, as_file(request, tmp_path)):
         output = tmp_path / f"out.{ending}"

@@ -31,7 +31,7 @@ from uqcli.engines.local.check.batches import LocalBatches
 from uqcli.engines.local.count import cached
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import ALL_ROWS, Partition
-from uqcli.engines.request import INPUT, PROBA, DataRequest
+from uqcli.engines.request import INPUT, PROBA, DataRequest, in_memory
 
 
 def table_of(engine, records, folder, cuts=()):
@@ -44,7 +44,7 @@ def of_group(records, name, key="region"):
 
 def alone(records, roles=ROLES):
     """Open a table of some rows in a data frame of their own."""
-    request = DataRequest(inputs=(), frame=frame(records), roles=roles)
+    request = DataRequest(inputs=in_memory(frame(records)), roles=roles)
     return open_engine(EngineName.POLARS).table(request)
 
 

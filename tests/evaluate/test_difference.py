@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 import uqcli
 from tests.oracles.difference import differences, repeated
 from tests.properties.strategies import data_sets
-from uqcli.api.arguments import table_of
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, in_memory
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.run import run
+from uqcli.jobs.tables import table_of
 from uqcli.rules.columns import ColumnOverrides
 
 TEMPLATE = uqcli.find_boundary(
@@ -48,7 +48,7 @@ def evaluate(boundaries, rows, weighted=True):
         "w": weight,
     }
     request = EvaluateRequest(
-        data=DataRequest(inputs=(), frame=table_of(columns)),
+        data=DataRequest(inputs=in_memory(table_of(columns))),
         artifacts=tuple("ABC"[: len(boundaries)]),
         rules=tuple(boundaries),
         columns=ColumnOverrides(weight="w") if weighted else ColumnOverrides(),

@@ -12,7 +12,7 @@ import uqcli
 import uqcli.evaluate
 from uqcli.base.choices import OnInvalid
 from uqcli.boundary.search.typed_constraints import constraint_from
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, in_memory
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.parts.one import OneRule
 from uqcli.evaluate.parts.several import SeveralRules
@@ -99,7 +99,7 @@ def report_of(data, rules, *, lacks=False, calibrator=None, **options):
     if calibrator:
         options["calibrator"] = uqcli.Calibrator.fit(columns["score"], columns["label"]).artifact
     request = EvaluateRequest(
-        data=DataRequest(inputs=(), frame=frame, on_invalid=OnInvalid.DROP if lacks else OnInvalid.ERROR),
+        data=DataRequest(inputs=in_memory(frame), on_invalid=OnInvalid.DROP if lacks else OnInvalid.ERROR),
         artifacts=tuple("ABC"[: len(rules)]),
         rules=tuple(rule.artifact for rule in fitted),
         columns=ColumnOverrides(score="score", uncertainty="uncertainty", label="label"),

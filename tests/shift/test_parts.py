@@ -6,7 +6,7 @@ import pytest
 
 from uqcli.base.choices import ShiftEstimator
 from uqcli.base.options import ResamplingOptions
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.reports.parts import Composition
 from uqcli.shift.options import ShiftRequest
 from uqcli.shift.report import LAYOUT, Fact
@@ -39,11 +39,11 @@ def rows(random, size, prior):
 def test_any_part_can_be_taken_out_but_the_files_and_what_became_of_the_weights(estimator, prior):
     random = np.random.default_rng(5)
     data = DataRequest(
-        inputs=(), frame=rows(random, 800, 0.3), roles=Roles(numbers={"score": "score"}, label="label")
+        inputs=in_memory(rows(random, 800, 0.3)), roles=Roles(numbers={"score": "score"}, label="label")
     )
     request = ShiftRequest(
         data=data,
-        target=rows(random, 800, prior),
+        target=in_memory(rows(random, 800, prior)),
         estimator=estimator,
         resampling=ResamplingOptions(bootstrap=60),
     )

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.requests import class_rows, score_rows
 from tests.statistical.levels import repetitions
-from uqcli.api.arguments import class_rows, score_rows
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest

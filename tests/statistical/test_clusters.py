@@ -23,7 +23,7 @@ from uqcli.calibrate.fit import cross_validated
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.comparison.run import compare
 from uqcli.conformal.coverage import clustered_p_value, coverage_p_value, independent_share, rank_of
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.dependence import dependence_path
 from uqcli.estimates.paired import ClusteredPairs, PairedCounts
 from uqcli.estimates.proportion import clopper_pearson
@@ -314,7 +314,7 @@ def frame_of(random, cluster, score, label, uncertainty):
         }
     )
     roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
-    return DataRequest(inputs=(), frame=frame.sample(fraction=1, shuffle=True, seed=1), roles=roles)
+    return DataRequest(inputs=in_memory(frame.sample(fraction=1, shuffle=True, seed=1)), roles=roles)
 
 
 def customers_alerting():

@@ -9,7 +9,7 @@ from tests.statistical.levels import keep, lowest, repetitions
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.run import run
 from uqcli.boundary.search.typed_constraints import constraint_from
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.dependence import unit_sums
 
 REPETITIONS = repetitions(100)
@@ -62,7 +62,7 @@ def test_expected_ranges_cover_other_days(days, rows, effect, move, design_effec
         score, label = draw(random, day, effect, move)
         frame = pl.DataFrame({"score": score, "label": label.astype(int), "day": day})
         request = BoundaryRequest(
-            data=DataRequest(inputs=(), frame=frame, roles=ROLES).clustered_by("day"),
+            data=DataRequest(inputs=in_memory(frame), roles=ROLES).clustered_by("day"),
             constraint=constraint_from(**bound),
             uncertainty_bins=1,
             seed=seed,

@@ -17,7 +17,7 @@ from uqcli.base.counts import Feature
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import WeightSums, units
 from uqcli.boundary.search.typed_constraints import constraint_from
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
 from uqcli.evaluate.decisions import DecisionTally, Units
@@ -226,7 +226,7 @@ def test_rates_of_clusters_with_some_labels_are_covered(correlation, known, popu
         has_label = random.random(len(score)) < KNOWN[known](score)
         columns = {"score": score, "label": pl.Series(label).cast(pl.Int8), "customer": cluster}
         frame = pl.DataFrame(columns).with_columns(label=pl.when(pl.Series(has_label)).then("label"))
-        data = DataRequest(inputs=(), frame=frame, roles=roles, on_invalid=OnInvalid.DROP)
+        data = DataRequest(inputs=in_memory(frame), roles=roles, on_invalid=OnInvalid.DROP)
         (part,) = labelled_parts(data, [rule], Units(None, "customer"))
         design = part.of_all(0.95, int((~has_label).sum()), "clusters")
         if not design.reason(flags(0)):

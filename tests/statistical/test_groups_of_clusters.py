@@ -13,7 +13,7 @@ from uqcli.boundary.groups import find_by_group
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.boundary.statements import Slot
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.dependence import dependence_path
 from uqcli.watch.evidence import log_e_values
 
@@ -42,7 +42,7 @@ def rules(cluster, score, group, label, column, **options):
         }
     )
     roles = Roles(numbers={"score": "score"}, label="label")
-    data = DataRequest(inputs=(), frame=frame, roles=roles).grouped_by("region").clustered_by(column)
+    data = DataRequest(inputs=in_memory(frame), roles=roles).grouped_by("region").clustered_by(column)
     bins = {"uncertainty_bins": 1, "score_bins": 100}
     return find_by_group(BoundaryRequest(data=data, by="region", **bins, **options))
 

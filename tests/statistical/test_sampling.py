@@ -18,7 +18,7 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import bin_of
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import inverse
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.design import flags
 from uqcli.estimates.proportion import clopper_pearson
 from uqcli.evaluate.decisions import DecisionTally, Units
@@ -64,8 +64,7 @@ def some_labels(score, label, known):
     """Return a request for rows of which some have a label."""
     frame = pl.DataFrame({"score": score, "label": np.where(known, label, np.nan)})
     return DataRequest(
-        inputs=(),
-        frame=frame.with_columns(pl.col("label").fill_nan(None)),
+        inputs=in_memory(frame.with_columns(pl.col("label").fill_nan(None))),
         roles=Roles(numbers={"score": "score"}, label="label"),
         on_invalid=OnInvalid.DROP,
     )

@@ -11,7 +11,7 @@ from uqcli.boundary.calibration_set import CalibrationRows
 from uqcli.boundary.clusters import ClusteredGrid
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.search.typed_constraints import constraint_from
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 
 REPETITIONS = repetitions(100)
 MONEY = constraint_from(gain="gain", cost="15")
@@ -50,7 +50,7 @@ def test_intervals_of_the_value_gained_cover(clusters, sizes, correlation, sprea
             }
         )
         roles = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label")
-        data = DataRequest(inputs=(), frame=frame, roles=roles).with_amounts(MONEY.amounts)
+        data = DataRequest(inputs=in_memory(frame), roles=roles).with_amounts(MONEY.amounts)
         request = BoundaryRequest(data=data.clustered_by("customer"), constraint=MONEY, seed=seed)
         rows = CalibrationRows.from_request(request, MONEY, uncertain=True)
         single, cells = rows.clustered_rows, rows.compared_cells

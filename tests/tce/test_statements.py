@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import uqcli.tce.parts
-from uqcli.api.arguments import class_rows, score_rows
+from tests.requests import class_rows, score_rows
 from uqcli.base.options import ResamplingOptions
 from uqcli.tce.options import TceRequest
 from uqcli.tce.report import LAYOUT, Fact

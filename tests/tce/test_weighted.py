@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from uqcli.api.tce import calibration_error
+from uqcli.api.functions import calibration_error
 from uqcli.base.choices import ScoreBinning
 
 ROW = st.tuples(

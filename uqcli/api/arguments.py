@@ -1,24 +1,18 @@
-"""Convert the arguments of Python: arrays and frames to one table, texts to choices, numbers to decimals."""
+"""Arrays as the rows of a command, with the options that name their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextvars import copy_context
-from dataclasses import fields, replace
-from enum import StrEnum
-from functools import wraps
-from typing import Any, Final, ParamSpec, TypeAlias, TypeVar, get_type_hints
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import polars as pl
 
-from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
+from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.running import messages
-from uqcli.base.running.rounding import caution_rounding
-from uqcli.base.wording import similar_names
-from uqcli.engines.request import ClassColumns, DataRequest, Roles
-from uqcli.jobs.tables import Column, by_name, frame_of, python_number, series_of, table_of
+from uqcli.calls import Result, call
+from uqcli.jobs.declared import declared, function_of
+from uqcli.jobs.tables import Column, Decimal, by_name, frame_of, python_number, series_of, table_of
 
 Classes: TypeAlias = Any
 """Class probabilities: an array of shape (n, C), or a data frame with one column per class."""
@@ -36,58 +30,78 @@ def present(**columns: Column | None) -> dict[str, Column]:
     return {name: values for name, values in columns.items() if values is not None}
 
 
-def score_rows(
-    score: Column,
-    label: Column | None = None,
-    *,
-    uncertainty: Column | None = None,
-    weight: Column | None = None,
-    more: Mapping[str, Column] | None = None,
-) -> DataRequest:
-    """Build the data request of one score; ``more`` are features and groups by name."""
-    columns = present(**{SCORE: score, UNCERTAINTY: uncertainty, LABEL: label, WEIGHT: weight})
-    numbers: dict[str, str] = {role: role for role in (SCORE, UNCERTAINTY) if role in columns}
-    frame = table_of(_with_more_columns(columns, more))
-    return DataRequest(inputs=(), frame=frame, roles=_roles(columns, numbers))
+def run(
+    command: str, given: Sequence[Any], options: Mapping[str, Any], without: Collection[str] = ()
+) -> Result:
+    """Run a command on arrays; numbers are no texts here, and what is the default is as good as not given."""
+    known = declared(function_of(command)).options
+    asked = {name: python_number(value) for name, value in options.items()}
+    for name in asked.keys() & known.keys():
+        check = known[name].field.metadata["check"]
+        if check is not None:
+            check(name, options[name])
+        if (
+            name in without
+            or asked[name] is known[name].default
+            or (type(asked[name]), asked[name]) == (type(known[name].default), known[name].default)
+        ):
+            del asked[name]
+    return call(command, given, asked)
 
 
-def class_rows(
-    probability: Classes,
+def rows_of(
+    score: Classes,
     label: Column | None = None,
     *,
-    classes: Sequence[str] | None = None,
-    weight: Column | None = None,
-    more: Mapping[str, Column] | None = None,
-) -> DataRequest:
-    """Build the data request of class probabilities, or of a single score if there is one column."""
-    classes = None if classes is None else [str(name) for name in classes]
-    columns = _with_more_columns(present(**{LABEL: label, WEIGHT: weight}), more)
+    classes: Sequence[Any] | None = None,
+    more: Mapping[Any, Column] | None = None,
+    **named: Column | None,
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return the rows of a score or of class probabilities, and the options that name their columns.
+
+    ``named`` are columns by option. ``classes`` are the names in the order of the columns, or numbers; None
+    for the names of a frame's columns, or numbers from 0.
+    """
+    others = present(**named)
+    columns = {**by_name(more), **present(**{LABEL: label}), **others}
+    for name in by_name(more).keys() & {LABEL, *others}:
+        raise DataError(f"'{name}' names two columns", remedy="rename the feature, group or class")
+    options = {name: name for name in others}
+    if not is_by_class(score):
+        if classes is not None:
+            raise UsageError("classes with one score", expected="a column for each class")
+        return _together({SCORE: score}, columns), options
+    arrays, names = _class_columns(score, None if classes is None else [str(name) for name in classes])
+    return _together(arrays, columns), {**options, "proba": ",".join(arrays), "classes": ",".join(names)}
+
+
+def _together(first: Mapping[str, Column], others: Mapping[str, Column]) -> pl.DataFrame:
+    for name in first.keys() & others.keys():
+        if first[name] is not others[name]:
+            raise DataError(f"'{name}' names two columns", remedy="rename the feature, group or class")
+    return table_of({**first, **others})
+
+
+def _class_columns(
+    probability: Classes, classes: Sequence[str] | None
+) -> tuple[dict[str, Column], Sequence[str]]:
+    """Return the columns of class probabilities by name, and the names of the classes."""
     if frame_of(probability) is not None:
-        class_arrays = by_name(probability)
+        arrays = by_name(probability)
     else:
         array = np.ma.asanyarray(probability) if np.ma.is_masked(probability) else np.asarray(probability)
-        if array.ndim < 2:
-            if classes is not None:
-                raise UsageError("classes with one score", expected="a column for each class")
-            return score_rows(probability, label, weight=weight, more=more)
-        if array.ndim > 2:
+        if array.ndim != 2:
             raise DataError(f"probability has shape {array.shape}", expected="shape (n, C)")
-        names = classes or [str(column_index) for column_index in range(array.shape[1])]
-        class_arrays = {
-            f"{PREFIX}{name}": array[:, index] for index, name in enumerate(names[: array.shape[1]])
-        }
-    for name in (*class_arrays, *(classes or ())):
+        numbered = classes or [str(index) for index in range(array.shape[1])]
+        arrays = {f"{PREFIX}{name}": array[:, index] for index, name in enumerate(numbered[: array.shape[1]])}
+    for name in (*arrays, *(classes or ())):
         if "," in name or "*" in name or name != name.strip():
             raise DataError(
                 f"the class '{name}' has a comma, a star or a blank at an end", remedy="rename it"
             )
-    if classes is not None and len(classes) != len(class_arrays):
-        raise UsageError(f"{len(classes)} classes for {len(class_arrays)} columns", expected="one for each")
-    frame = table_of(_with_more_columns(columns, class_arrays))
-    names = classes if classes is not None else [name.removeprefix(PREFIX) for name in class_arrays]
-    class_columns = ClassColumns(columns=",".join(class_arrays), names=tuple(names))
-    roles = replace(_roles(columns, {}), class_columns=class_columns)
-    return DataRequest(inputs=(), frame=frame, roles=roles)
+    if classes is not None and len(classes) != len(arrays):
+        raise UsageError(f"{len(classes)} classes for {len(arrays)} columns", expected="one for each")
+    return arrays, classes or [name.removeprefix(PREFIX) for name in arrays]
 
 
 def is_by_class(values: Column | Classes) -> bool:
@@ -98,31 +112,22 @@ def is_by_class(values: Column | Classes) -> bool:
     return len(shape) > 1 and shape[1] > 1
 
 
-def _with_more_columns(columns: dict[str, Column], more: Mapping[Any, Column] | None) -> dict[str, Column]:
-    """Add further columns; a name may not refer to two different ones."""
-    added = by_name(more)
-    for name in columns.keys() & added.keys():
-        if columns[name] is not added[name]:
-            raise DataError(f"'{name}' names two columns", remedy="rename the feature, group or class")
-    return {**added, **columns}
+def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> dict[str, Column]:
+    """Return class probabilities by the rule's columns, in its class order; those of a frame by name.
 
-
-def _roles(columns: Mapping[str, Column], numeric_roles: Mapping[str, str]) -> Roles:
-    label, weight = (role if role in columns else None for role in (LABEL, WEIGHT))
-    return Roles(numbers=numeric_roles, label=label, weight=weight)
-
-
-def in_order(probability: Classes, columns: Sequence[str], classes: Sequence[str]) -> Classes:
-    """Put class probabilities into the rule's class order, by name if they have names."""
+    Raises DataError if a data frame lacks a class, or has others.
+    """
     if frame_of(probability) is None:
-        return probability
-    column_by_name = by_name(probability)
-    plain = {name.removeprefix(PREFIX): column for name, column in column_by_name.items()}
-    for by_label, names in ((column_by_name, columns), (column_by_name, classes), (plain, classes)):
+        arrays, _ = _class_columns(probability, classes)
+        return dict(zip(columns, arrays.values(), strict=True))
+    found = by_name(probability)
+    plain = {name.removeprefix(PREFIX): column for name, column in found.items()}
+    for by_label, names in ((found, columns), (found, classes), (plain, classes)):
         if by_label.keys() == set(names):
-            return pl.DataFrame([series_of(name, by_label[name]) for name in names])
+            ordered = [series_of(name, by_label[name]) for name in names]
+            return dict(zip(columns, ordered, strict=True))
     raise DataError(
-        f"columns {', '.join(column_by_name)} of a data frame", expected=f"{', '.join(classes)}, in any order"
+        f"columns {', '.join(found)} of a data frame", expected=f"{', '.join(classes)}, in any order"
     )
 
 
@@ -136,60 +141,18 @@ def unused(name: str, used: Collection[str]) -> str:
     return next(candidate for candidate in (name, *numbered) if candidate not in used)
 
 
-def add_columns(columns: dict[str, Any], further: Iterable[tuple[str, Column | None]]) -> list[str | None]:
-    """Add columns under names that no other one has; return the names, None for columns not given."""
-    names: list[str | None] = []
+def add_columns(columns: dict[str, Any], further: Iterable[tuple[str, Column | None]]) -> dict[str, str]:
+    """Add columns under names that no other one has; return the names by those wanted."""
+    names = {}
     for wanted, values in further:
-        name = None if values is None else unused(wanted, columns)
-        if name is not None:
-            columns[name] = values
-        names.append(name)
+        if values is not None:
+            names[wanted] = unused(wanted, columns)
+            columns[names[wanted]] = values
     return names
 
 
-ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
-OptionsT = TypeVar("OptionsT")
-
-ParametersT = ParamSpec("ParametersT")
-ResultT = TypeVar("ResultT")
-
-
-def as_one_run(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
-    """Let a function work as a command does: what it says, such as cautions, belongs to a run of its own."""
-
-    @wraps(function)
-    def call(*args: ParametersT.args, **keywords: ParametersT.kwargs) -> ResultT:
-        def run() -> ResultT:
-            messages.clear()
-            caution_rounding()
-            return function(*args, **{name: python_number(value) for name, value in keywords.items()})
-
-        return copy_context().run(run)
-
-    return call
-
-
-def choice(name: str, kind: type[ChoiceT], value: str) -> ChoiceT:
-    """Convert a text to a choice."""
-    try:
-        return kind(value)
-    except ValueError:
-        raise UsageError(f"{name} '{value}'", expected=f"one of {', '.join(kind)}") from None
-
-
-def options_of(kind: type[OptionsT], options: Mapping[str, Any]) -> OptionsT:
-    """Build options from keywords, converting texts to choices; refuse unknown ones."""
-    types = get_type_hints(kind)
-    hints = {field.name: types[field.name] for field in fields(kind)}  # type: ignore[arg-type]  # a data class
-    for name in options:
-        if name not in hints:
-            meant = similar_names(name, hints, cutoff=0.6) or list(hints)
-            raise UsageError(f"unknown option '{name}'", expected=f"one of {', '.join(meant)}")
-    return kind(
-        **{
-            name: choice(name, hints[name], value)
-            if isinstance(hints[name], type) and issubclass(hints[name], StrEnum)
-            else value
-            for name, value in options.items()
-        }
-    )
+def amounts(columns: dict[str, Any], **values: Decimal | Column | None) -> dict[str, Any]:
+    """Return gain and cost as options: numbers, or names of columns, which are added."""
+    numbers = {role: value for role, value in values.items() if isinstance(value, Decimal)}
+    arrays = [(role, value) for role, value in values.items() if role not in numbers]
+    return numbers | add_columns(columns, arrays)

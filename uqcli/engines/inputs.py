@@ -96,7 +96,7 @@ class InputFrame:
     @property
     def display_name(self) -> str:
         """Name for messages: quoted if the program gave one, as to each of several."""
-        return f"'{self.name}'" if isinstance(self.name, InMemory) else self.name
+        return str(self.name) if self.name.startswith("the ") else f"'{self.name}'"
 
     def location(self, position: int) -> str:
         """Describe the location of a row for messages; 0-based, as in data frames."""

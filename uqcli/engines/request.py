@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid
 from uqcli.base.errors import DataError, UsageError
+from uqcli.base.files import InMemory
 from uqcli.base.records import dataclass
 from uqcli.base.wording import first_of, printable
 
 if TYPE_CHECKING:
     import polars as pl
 
-Inputs: TypeAlias = "tuple[str, ...] | pl.DataFrame"
-"""INPUT arguments in order, or a data frame."""
+Inputs: TypeAlias = tuple[str, ...]
+"""INPUT arguments in order."""
+
+
+def in_memory(frame: pl.DataFrame) -> Inputs:
+    """Return a data frame as the inputs of a request."""
+    return (InMemory("the data frame", frame),)
+
 
 TURNED: Final = "-uncertainty"
 """Role under which rule files name a column whose negative is the uncertainty.
@@ -408,13 +415,12 @@ class LabelsFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
+class DataRequest:
     """Request for rows of the INPUT arguments in order, read as one table.
 
     The positive label has a text, or None for 0/1 and true/false; a rule's own, ``fitted_positive``, may be
-    absent from a batch. ``spark`` is the address of the cluster for
-    the Spark engine; None for ``SPARK_REMOTE``, or a local server. A data frame is read instead of the
-    inputs, like a Parquet file. Labels may be in a file of their own; rows without a label are then left out.
+    absent from a batch. ``spark`` is the address of the cluster for the Spark engine; None for
+    ``SPARK_REMOTE``. Labels may be in a file of their own; rows without a label are then left out.
     ``takes_weights`` is whether ``--sampling-weight`` can be added to the options of the run.
     """
 
@@ -426,14 +432,8 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
     fitted_positive: bool = False
     engine: EngineName = defaults.ENGINE
     spark: str | None = None
-    frame: pl.DataFrame | None = field(default=None, compare=False)
     labels: LabelsFile | None = None
     takes_weights: bool = False
-
-    @property
-    def key(self) -> tuple[str, ...] | int:
-        """Key of the inputs, whatever is read of them."""
-        return self.inputs if self.frame is None else id(self.frame)
 
     @property
     def joined(self) -> LabelsFile | None:
@@ -495,17 +495,7 @@ class DataRequest:  # noqa: PLW1641 (mappings in it cannot be hashed)
 
     def on(self, inputs: Inputs) -> DataRequest:
         """Return a copy for other inputs."""
-        if isinstance(inputs, tuple):
-            return replace(self, inputs=inputs, frame=None)
-        return replace(self, inputs=(), frame=inputs)
-
-    def __eq__(self, other: object) -> bool:
-        """Whether requests are equal; data frames only if identical."""
-        if not isinstance(other, DataRequest):
-            return NotImplemented
-        names = [field.name for field in fields(self) if field.compare]
-        same = all(getattr(self, name) == getattr(other, name) for name in names)
-        return same and self.frame is other.frame
+        return replace(self, inputs=inputs)
 
 
 def dependence(*, days: bool) -> str:

@@ -31,7 +31,7 @@ def evaluate(
 ) -> None:
     """Measure saved rules on a labelled test set."""
     names = arguments or []
-    artifacts = tuple(name for name in names if name.lower().endswith(options.RULE_ENDING))
+    artifacts = tuple(name for name in names if options.is_rule(name))
     inputs = tuple(name for name in names if name not in artifacts)
     reads = Reads.from_options(
         inputs,

@@ -178,6 +178,11 @@ RULE_ENDING: Final = ".json"
 """Ending of rule files, by which ``evaluate`` knows them."""
 
 
+def is_rule(name: str) -> bool:
+    """Whether a name is that of a rule: by its ending, or its content if a program has it."""
+    return isinstance(getattr(name, "content", None), bytes) or name.lower().endswith(RULE_ENDING)
+
+
 def rule_name(output: str | None) -> str | None:
     """Refuse the ending of rows, pages or figures for a rule (a callback of ``--output``)."""
     from uqcli.engines.inputs import ending_of_another_format

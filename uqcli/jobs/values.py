@@ -47,7 +47,7 @@ def truth(value: Any) -> bool | None:
 
 
 def _text(_: Parameter, value: Any) -> str:
-    return str(value)
+    return value if isinstance(value, str) else str(value)  # what is in memory stays what it is
 
 
 def _choice(parameter: Parameter, value: Any) -> Any:

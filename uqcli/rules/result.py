@@ -79,7 +79,7 @@ def stream(
     summary = open_engine(data.engine).stream(
         StreamRequest(data=data, added=added, output=output, only=only, ranges=ranges)
     )
-    leave_out(data.key, summary.left_out)
+    leave_out(data.inputs, summary.left_out)
     if summary.left_out.is_doubtful:
         caution("rows-left-out", summary.left_out.caution())
     return summary

@@ -76,4 +76,4 @@ class WatchRequest:
     @property
     def has_rows(self) -> bool:
         """Whether there are new rows; else the state alone is read, or changed."""
-        return bool(self.data.inputs) or self.data.frame is not None
+        return bool(self.data.inputs)

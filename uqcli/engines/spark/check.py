@@ -133,7 +133,7 @@ def checked(session: SparkSession, request: DataRequest) -> CheckedFrame:
         unlabelled=result.summary.unlabelled,
         reasons=check.reasons(answers),
     )
-    leave_out(request.key, left_out)
+    leave_out(request.inputs, left_out)
     if left_out.is_doubtful:
         caution("rows-left-out", left_out.caution())
     if result.summary.unlabelled:

@@ -85,7 +85,7 @@ def opened(
 
     The cluster sees neither a frame in memory nor standard input.
     """
-    if request.frame is not None or any(isinstance(name, InMemory) for name in request.inputs):
+    if any(isinstance(name, InMemory) for name in request.inputs):
         raise UsageError(
             "the cluster cannot see a data frame in memory", expected="files that the cluster can see"
         )

@@ -5,7 +5,6 @@ Labels are joined to the rows of the inputs by the text of an id.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
@@ -21,14 +20,13 @@ from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints, distinct_numbers, row_starts, run_starts
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.draws import text_keys
-from uqcli.base.errors import as_keywords
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.concurrency import Turns, parallel_map
 from uqcli.base.running.messages import caution, leave_out, rows_read, suspect
 from uqcli.engines import refusals
 from uqcli.engines.columns import identifying_columns, require_id, require_no_label, resolved_roles
-from uqcli.engines.inputs import InputFrame, Origin, resolve_inputs
+from uqcli.engines.inputs import Origin, resolve_inputs
 from uqcli.engines.local.arrow import common_type, is_readable
 from uqcli.engines.local.check.key_numbers import KeyColumn, KeyNumbers
 from uqcli.engines.local.check.rows import CheckedRows, RowChecker
@@ -357,10 +355,10 @@ class LocalBatches:
     def _caution_of(self, checker: RowChecker) -> None:
         """Count the rows that were left out, and caution of these and of what the labels show."""
         left_out = checker.left_out
-        leave_out(self._request.key, left_out)
+        leave_out(self._request.inputs, left_out)
         if left_out.is_doubtful:
             self._warn("rows-left-out", left_out.caution())
-        if self._unlabelled and self._request.frame is None:
+        if self._unlabelled:
             caution("unlabelled-rows", refusals.unlabelled(self._unlabelled))
         column, positive_value = self.roles.label or "", self._request.positive_value or ""
         if checker.lacks_positive:
@@ -369,10 +367,8 @@ class LocalBatches:
             self._warn("label-placeholder", refusals.placeholder(column, checker.placeholder, positive_value))
 
     def _warn(self, key: str, sentence: str, add: Callable[[str, str], None] = caution) -> None:
-        """Add a caution to the report, or a Python warning if the rows are a data frame."""
-        if sentence and self._request.frame is not None:
-            warnings.warn(as_keywords(sentence), stacklevel=2)
-        elif sentence:
+        """Add a caution to the report, if there is one."""
+        if sentence:
             add(key, sentence)
 
     def remaining(self, start: int, work: Callable[[CheckedRows], R]) -> Iterator[R]:
@@ -573,8 +569,6 @@ def _marked(request: DataRequest) -> Iterator[None]:
 
 def origins_of(request: DataRequest) -> tuple[Origin, ...]:
     """Resolve the inputs of a request."""
-    if request.frame is not None:
-        return (InputFrame(frame=request.frame),)
     return resolve_inputs(request.inputs, request.read)
 
 
