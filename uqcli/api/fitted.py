@@ -22,6 +22,7 @@ from uqcli.api.arguments import (
     run,
     unused,
 )
+from uqcli.api.calibration import fit_calibrator
 from uqcli.audit.report import Segment
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, SampleGoal
@@ -494,10 +495,8 @@ class Calibrator(Fitted[CalibratorArtifact]):
     @classmethod
     def fit(cls, score: Column | Classes, label: Column, **options: Any) -> Calibrator:
         """Fit a calibration map to labelled scores, as ``uqcli calibrate``; measure it with ``evaluate``."""
-        from uqcli.api.functions import fit_calibrator
-
         numbers = {name: python_number(value) for name, value in options.items()}
-        return in_one_run(partial(fit_calibrator, score, label, **numbers))
+        return in_one_run(lambda: cls(**fit_calibrator(score, label, **numbers)))
 
     def predict(self, score: Column | Classes, *, uncertainty: Any = None, features: Any = None) -> Floats:
         """Return calibrated probabilities of new data; shape (n,) or (n, C)."""

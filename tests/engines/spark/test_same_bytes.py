@@ -13,7 +13,7 @@ from tests import sail
 from uqcli.base.errors import UsageError
 from uqcli.cli.app import run
 from uqcli.engines.protocol import ALL_ROWS
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.engines.spark import engine as spark_engine
 from uqcli.engines.spark import pooling, session
 from uqcli.engines.spark.engine import SparkEngine
@@ -396,7 +396,7 @@ def test_too_many_values_are_refused_before_they_are_collected(folder, capfd, mo
 
 def test_frames_are_refused():
     request = DataRequest(
-        inputs=(), roles=Roles(numbers={"score": "score"}), frame=pl.DataFrame({"score": [1.0]})
+        inputs=in_memory(pl.DataFrame({"score": [1.0]})), roles=Roles(numbers={"score": "score"})
     )
     with pytest.raises(UsageError, match="data frame in memory"):
         SparkEngine().table(request).pooled(ALL_ROWS)
