@@ -14,7 +14,7 @@ def head_of(document: Document) -> str:
     card = document.card or HeadCard(title=document.title)
     verdict = "" if card.verdict is None else f"<p><em>{escaped(card.verdict.text)}</em></p>"
     numbers = "".join(
-        f"<tr><th>{escaped(number.label)}</th><td>{escaped(number.value)}</td>"
+        f'<tr><th style="text-align:left">{escaped(number.label)}</th><td>{escaped(number.value)}</td>'
         f"<td>{escaped(number.interval)}</td></tr>"
         for number in card.numbers
     )
