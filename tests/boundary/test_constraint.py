@@ -8,7 +8,8 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.boundary.certificate import promises_of
-from uqcli.boundary.rule import SavedConstraint, answer
+from uqcli.boundary.rule_file import SavedConstraint
+from uqcli.boundary.rule_words import answer
 from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind, PromisedRate
 from uqcli.boundary.search.goals import KeepRecall
 from uqcli.boundary.search.typed_constraints import parse_constraint

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.boundary.expected import Expected, agreed
-from uqcli.boundary.rule import answer
+from uqcli.boundary.rule_words import answer
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.proportion import clopper_pearson

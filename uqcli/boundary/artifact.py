@@ -15,7 +15,8 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.outcome import Found
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, between_rows, widest
-from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import ZONES, Fit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.rules.columns import ColumnOverrides

@@ -49,7 +49,7 @@ from uqcli.boundary.reference import (
     reference_of,
     with_between,
 )
-from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.rule_file import BoundaryParameters
 from uqcli.boundary.search.algorithms import (
     ALGORITHMS,
     Optimum,

@@ -22,7 +22,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
-from uqcli.boundary.rule import EXPECTED_RANGE
+from uqcli.boundary.rule_words import EXPECTED_RANGE
 from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.boundary.search.thresholds import FittedBoundary, decide
 from uqcli.engines.protocol import Places, Table

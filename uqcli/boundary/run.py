@@ -66,7 +66,8 @@ from uqcli.boundary.parts.registry import (
 )
 from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.report import BoundaryReport, FoundReport
-from uqcli.boundary.rule import BoundaryArtifact, BoundaryParameters
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import in_source

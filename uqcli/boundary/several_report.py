@@ -13,7 +13,7 @@ from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.outcome import Outcome
 from uqcli.boundary.report import BoundaryReport, FoundReport
 from uqcli.boundary.results import fit_cells
-from uqcli.boundary.rule import precision_cell, rule, rule_in_short, verdict_on_calibration_set
+from uqcli.boundary.rule_words import precision_cell, rule, rule_in_short, verdict_on_calibration_set
 from uqcli.boundary.statements import Fact, Slot
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.reports.document import Document, Figure, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order

@@ -9,7 +9,7 @@ from typing import Final
 
 from uqcli.base.records import dataclass
 from uqcli.boundary.certificate_rule import Region
-from uqcli.boundary.rule import FLAGGED_ROWS, RowWords, verdict_on_calibration_set
+from uqcli.boundary.rule_words import FLAGGED_ROWS, RowWords, verdict_on_calibration_set
 from uqcli.boundary.search.thresholds import Thresholds
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Verdict

@@ -11,7 +11,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_POSITIVES, count, percent, rows_of
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.report import FoundReport
-from uqcli.boundary.rule import ranges_by
+from uqcli.boundary.rule_words import ranges_by
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.several_report import agreeing, said_once
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval

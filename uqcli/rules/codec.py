@@ -230,6 +230,12 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
         ) from error
     except _ContradictionError as error:
         raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
+    except _UnreadKeyError as error:
+        raise ArtifactError(
+            f"'{name}' has the key '{error}', of a feature that this uqcli lacks",
+            expected="keys of features that it has",
+            remedy="use a uqcli with all features, or make the rule without this one",
+        ) from error
     except (UqcliError, MemoryError):
         raise
     except Exception as error:  # whatever the content does to the code that reads it, it is no valid rule
@@ -243,9 +249,15 @@ class _ContradictionError(ValueError):
     """Parts of a rule contradict each other."""
 
 
+class _UnreadKeyError(ValueError):
+    """A rule has the key of a feature that is not in the program."""
+
+
 def _checked(content: bytes, kind: ArtifactKind) -> Saved:
-    """Decode and validate: by the schema, then for contradictions that a schema cannot express."""
+    """Decode and validate: by the schema, then for what a schema cannot express."""
     artifact = msgspec.json.decode(content, type=model_of(kind))
+    if unread := artifact.unread_keys():
+        raise _UnreadKeyError(unread[0])
     contradiction = artifact.contradiction()
     if contradiction:
         raise _ContradictionError(contradiction)

@@ -10,7 +10,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.boundary.results import fit_cells, fit_metrics
-from uqcli.boundary.rule import answer, recalibration_in_words, rule, threshold_table
+from uqcli.boundary.rule_words import answer, recalibration_in_words, rule, threshold_table
 from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary

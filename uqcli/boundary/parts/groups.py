@@ -13,14 +13,12 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.rule import (
+from uqcli.boundary.rule_file import NEW_FORMAT, GroupFit, SavedGroup
+from uqcli.boundary.rule_words import (
     ACCEPTED_PREDICTIONS,
     GROUP_HEADER,
-    NEW_FORMAT,
     PREDICTED_CLASS,
     ROWS_ARE_PREDICTIONS,
-    GroupFit,
-    SavedGroup,
     group_line,
     group_thresholds,
 )

@@ -1,0 +1,23 @@
+"""What the flagged calibration rows are worth, by a gain and a cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from uqcli.boundary.rule_part import Description, RulePart
+
+
+class Worth(RulePart):
+    """Value of the flagged calibration rows, and the share of all positives' gain that they have."""
+
+    def describe(self, said: Description) -> Description:
+        value, caught = self.rule.fit.value, self.rule.fit.value_caught
+        if value is msgspec.UNSET or caught is msgspec.UNSET:
+            return said
+        return replace(said, metrics={**said.metrics, "value": value, "value_caught": caught})
+
+
+PART: Final = Worth
