@@ -74,8 +74,7 @@ def answer(
     """
     selected, rows = flagged or (fit.selected, fit.rows)
     if region:
-        does, positives, taken = "Flags", fit.true_positives, selected
-        side, unknown = "more", ""
+        does, positives, taken, side, unknown = "Flags", fit.true_positives, selected, "more", ""
         if region.is_below:
             does, positives, taken = "Drops", fit.positives - positives, rows - selected
             side, unknown = "less", "what the rule flags, nor "
@@ -89,32 +88,23 @@ def answer(
     precision, recall = percent(fit.precision), percent(fit.recall)
     if 0 < fit.selected < FEWEST_FLAGGED and fit.recall is not None:
         right = right_of(fit.true_positives, fit.selected, independent=independent)
-        return f"{flags}: {right}; {recall} of all {words.positives} are {words.found}{_reviewed(fit)}."
+        sent = f", and {count(fit.zones[0])} rows are sent to review" if fit.zones else ""
+        return f"{flags}: {right}; {recall} of all {words.positives} are {words.found}{sent}."
     if fit.zones:
         reviewed, caught = fit.zones
         return (
-            f"{flags} and sends {count(reviewed)} ({percent(reviewed / rows)}) to review; {precision} "
-            "of the flagged "
-            f"rows are positive, and {percent(caught / fit.positives)} of all positives are flagged or "
-            "reviewed."
+            f"{flags} and sends {count(reviewed)} ({percent(reviewed / rows)}) to review; {precision} of the "
+            f"flagged rows are positive, and {percent(caught / fit.positives)} of all positives are flagged "
+            "or reviewed."
         )
     if fit.precision is None or fit.recall is None:
         return f"{flags}."
     if rows > fit.rows:
-        return (
-            f"{flags}; among labelled rows, {precision} of the {words.flagged} ones are "
-            f"{words.positive}, and "
-            f"{recall} of the {words.positives} are {words.found}."
-        )
-    return (
-        f"{flags}; {precision} of them are {words.positive}, and {recall} of all {words.positives} "
-        f"are {words.found}."
-    )
-
-
-def _reviewed(fit: Confusion[int] | Fit) -> str:
-    """Tell for few flagged rows how many are reviewed; empty without a review."""
-    return f", and {count(fit.zones[0])} rows are sent to review" if fit.zones else ""
+        found = f"{recall} of the {words.positives} are {words.found}"
+        ones = f"{precision} of the {words.flagged} ones are {words.positive}"
+        return f"{flags}; among labelled rows, {ones}, and {found}."
+    found = f"{recall} of all {words.positives} are {words.found}"
+    return f"{flags}; {precision} of them are {words.positive}, and {found}."
 
 
 def boundary_card(
@@ -134,26 +124,19 @@ def boundary_card(
     report; empty for what the rule does with the calibration rows.
     """
     selected, of_rows = flagged or (fit.selected, fit.rows)
-    in_part = of_rows > fit.rows
-    where = "on new rows, expected" if expected[0] else "on the calibration set"
-    if in_part:
-        where = "on rows like the labelled ones"
     is_few = 0 < fit.selected < FEWEST_FLAGGED
-    if is_few:
-        where = "on the calibration set"
+    where = "on new rows, expected" if expected[0] and not is_few else "on the calibration set"
+    if of_rows > fit.rows and not is_few:
+        where = "on rows like the labelled ones"
     precision, recall = (
         (not is_few and estimate) or Estimate(value=rate)
         for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
     )
-    alert_rate = selected / of_rows
+    share, shown = percent(selected / of_rows), f"{count(selected)} of {rows_of(of_rows)}"
     numbers = [
         key_rate(f"precision {where}", precision, EXPECTED_RANGE),
         key_rate(f"{words.positives} {words.found} {where}", recall, EXPECTED_RANGE),
-        KeyNumber(
-            label=words.flagged,
-            value=percent(alert_rate),
-            interval=f"{count(selected)} of {rows_of(of_rows)}",
-        ),
+        KeyNumber(label=words.flagged, value=share, interval=shown),
     ]
     if is_few:
         right = f"{count(fit.true_positives)} of {count(fit.selected)}"
@@ -162,16 +145,12 @@ def boundary_card(
         del numbers[0 if region.is_below else 1 : 2]
     if fit.zones:
         reviewed, caught = fit.zones
-        share_reviewed, share_caught = percent(reviewed / fit.rows), percent(caught / fit.positives)
+        share, shown = percent(reviewed / fit.rows), f"{count(reviewed)} of {rows_of(fit.rows)}"
+        alone = f"{percent(fit.true_positives / fit.positives)} by flags alone"
+        on_set, caught_share = "positives caught on the calibration set", percent(caught / fit.positives)
         numbers[1:] = [
-            KeyNumber(
-                label="positives caught on the calibration set",
-                value=share_caught,
-                interval=f"{percent(fit.true_positives / fit.positives)} by flags alone",
-            ),
-            KeyNumber(
-                label="reviewed", value=share_reviewed, interval=f"{count(reviewed)} of {rows_of(fit.rows)}"
-            ),
+            KeyNumber(label=on_set, value=caught_share, interval=alone),
+            KeyNumber(label="reviewed", value=share, interval=shown),
         ]
     return HeadCard(
         title=title or answer(fit, words, flagged, region),
@@ -194,16 +173,14 @@ def threshold_table(
     raised: bool = False,
 ) -> Table:
     """Tabulate the thresholds of each uncertainty bin; with ``hr``, thresholds on raised scores."""
-    columns = [("flag when", thresholds)]
+    columns = {"flag when": thresholds}
     if review_thresholds:
-        columns.append(("else review when", review_thresholds))
-    header = tuple(name for name, _ in columns)
-    rules = list(
-        zip(*([rule(value, raised=raised) for value in values] for _, values in columns), strict=True)
-    )
+        columns["else review when"] = review_thresholds
+    cells = ([rule(value, raised=raised) for value in values] for values in columns.values())
+    header, rules = tuple(columns), list(zip(*cells, strict=True))
     if len(thresholds) == 1:
         return Table(title="", header=header, rows=rules, left=len(header))
-    rows = [(name, *cells) for name, cells in zip(ranges(uncertainty_edges), rules, strict=True)]
+    rows = [(name, *line) for name, line in zip(ranges(uncertainty_edges), rules, strict=True)]
     return Table(title="", header=("uncertainty", *header), rows=rows, left=1 + len(header))
 
 
@@ -285,10 +262,6 @@ def recalibration_in_words(coefficient: float, low: float, high: float) -> str:
 
 def rule(threshold: float | None, *, raised: bool = False) -> str:
     """State which scores are flagged; ``raised`` means scores that the uncertainty raises (hr)."""
-    if threshold is None:
-        return "never"
-    return (
-        "always"
-        if threshold == LOWEST
-        else f"{'raised ' if raised else ''}score >= {exact_number(threshold)}"
-    )
+    if threshold is None or threshold == LOWEST:
+        return "never" if threshold is None else "always"
+    return f"{'raised ' if raised else ''}score >= {exact_number(threshold)}"

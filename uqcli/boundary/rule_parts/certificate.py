@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from uqcli.base.wording import count
 from uqcli.boundary.certificate_rule import (
@@ -61,6 +60,3 @@ class Certificate(RulePart):
             return f"calibration set ({count(tested)} {certificate.units} tested)"
         chose = f"{count(pilot.rows)} others" if pilot else count(self.rule.fit.rows - tested)
         return f"calibration set ({chose} chose, {count(tested)} tested)"
-
-
-PART: Final = Certificate

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 from uqcli.base.wording import percent_in_range
 from uqcli.boundary.rule_part import Description, RulePart
@@ -25,6 +24,3 @@ class Expected(RulePart):
         rates = [percent_in_range(rate.value, rate.low, rate.high) for rate in (recall, precision)]
         cells = (*rates, "") if fit.selected >= FEWEST_FLAGGED else ()
         return replace(said, expected=(precision, recall), expected_cells=cells)
-
-
-PART: Final = Expected

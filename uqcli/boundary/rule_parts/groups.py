@@ -12,7 +12,7 @@ from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.wording import printable
-from uqcli.boundary.rule_file import NEW_FORMAT, OTHER_GROUPS, SavedBoundary, contradictory_thresholds
+from uqcli.boundary.rule_file import NEW_FORMAT, OTHER_GROUPS, contradictory_thresholds
 from uqcli.boundary.rule_part import Decider, Description, reached
 from uqcli.boundary.rule_words import (
     ACCEPTED_PREDICTIONS,
@@ -55,13 +55,15 @@ class GroupRules(Decider):
         return printable(self.rule.by or "", 30)
 
     @property
-    def is_of_key(self) -> bool:
-        """Whether the file names the key of its groups, and of no others."""
-        return bool(self.rule.by)
+    def title(self) -> str:
+        """What the rules are, and of which groups."""
+        rule = self.rule
+        return f"Boundaries ({rule.algorithm}) of {len(rule.group_rules)} groups of {self.name}"
 
     def contradiction(self) -> str:
         rule = self.rule
-        if not (rule.group_rules and isinstance(rule.parameters.bound, GroupBound) and self.is_of_key):
+        has_bound, has_key = rule.parameters.bound in list(GroupBound), rule.by or rule.class_names
+        if not (rule.group_rules and has_bound and has_key):
             return "its groups are not those of its parameters"
         if rule.format_version != NEW_FORMAT or rule.has_zones or rule.is_raised:
             return "its groups contradict its other fields"
@@ -101,11 +103,10 @@ class GroupRules(Decider):
 
     def describe(self, said: Description) -> Description:
         rule, groups = self.rule, self.rule.group_rules
-        title = f"Boundaries ({rule.algorithm}) of {len(groups)} groups of {self.name}"
         each = " in each" if rule.parameters.bound is GroupBound.EACH else ""
         are_all = sum(saved.fit.rows for saved in groups.values()) >= rule.fit.rows
         where = said.expected_where if are_all else "expected in these groups"
-        return replace(said, title=title, data=f"{said.data}{each}", expected_where=where)
+        return replace(said, title=self.title, data=f"{said.data}{each}", expected_where=where)
 
     def tables(self, results: Table) -> list[Table]:
         groups, header = self.rule.group_rules, (self.name, *GROUP_HEADER)
@@ -121,10 +122,6 @@ class ClassRules(GroupRules):
     @property
     def name(self) -> str:
         return PREDICTED_CLASS
-
-    @property
-    def is_of_key(self) -> bool:
-        return True
 
     def contradiction(self) -> str:
         if self.rule.by or not set(self.rule.group_rules) <= set(self.rule.class_names):
@@ -189,9 +186,4 @@ class ClassRules(GroupRules):
         )
 
     def describe(self, said: Description) -> Description:
-        return replace(super().describe(said), words=ACCEPTED_PREDICTIONS)
-
-
-def PART(*, rule: SavedBoundary) -> GroupRules:  # noqa: N802
-    """Make the part of groups of a column or of predicted classes."""
-    return ClassRules(rule=rule) if rule.class_names else GroupRules(rule=rule)
+        return replace(said, title=self.title, words=ACCEPTED_PREDICTIONS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
-from typing import Final
 
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.rows import Rows
@@ -31,6 +30,3 @@ class NestedRules(Decider):
             return super().place_of(rows)
         edges, nested = self.rule.uncertainty_edges, present(self.rule.nested)
         return places(rows.score, rows.uncertainty, edges, nested), rows.score
-
-
-PART: Final = NestedRules

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final
 
 from uqcli.base.counts import Floats
 from uqcli.base.errors import DataError
@@ -47,6 +46,3 @@ class RaisedScores(Decider):
         return replace(
             said, on_scores=(recalibration_in_words(self._by.coefficient, self._by.low, self._by.high),)
         )
-
-
-PART: Final = RaisedScores

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from uqcli.boundary.rule_part import RulePart
 from uqcli.rules.saved import given
 
@@ -17,6 +15,3 @@ class Reference(RulePart):
         if reference and reference.contradicts(bins, rows, uncertain=rule.needs_uncertainty):
             return "its reference is not about its calibration rows"
         return ""
-
-
-PART: Final = Reference

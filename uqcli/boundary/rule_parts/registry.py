@@ -13,25 +13,29 @@ from uqcli.boundary.rule_file import SavedBoundary
 from uqcli.boundary.rule_part import Decider, RulePart
 
 PARTS: Final[Mapping[str, Sequence[str]]] = {
-    "nested": ("nested",),
-    "raised_scores": ("recalibration",),
-    "worth": ("fit.value", "fit.value_caught"),
-    "review": ("review_thresholds", "parameters.review", "fit.reviewed", "fit.caught"),
-    "target": ("target", "margin"),
-    "reference": ("reference", "dependence", "parameters.cluster", "parameters.day"),
-    "expected": ("expected", "fit.all_rows", "fit.all_selected"),
-    "groups": ("groups", "parameters.by", "parameters.bound", "parameters.min_group", "classes"),
-    "certificate": ("certificate", "groups.certificate"),
+    "nested.NestedRules": ("nested",),
+    "raised_scores.RaisedScores": ("recalibration",),
+    "worth.Worth": ("fit.value", "fit.value_caught"),
+    "review.Review": ("review_thresholds", "parameters.review", "fit.reviewed", "fit.caught"),
+    "target.Target": ("target", "margin"),
+    "reference.Reference": ("reference", "dependence", "parameters.cluster", "parameters.day"),
+    "expected.Expected": ("expected", "fit.all_rows", "fit.all_selected"),
+    "groups.GroupRules": ("groups", "parameters.by", "parameters.bound", "parameters.min_group"),
+    "groups.ClassRules": ("classes",),
+    "certificate.Certificate": ("certificate", "groups.certificate"),
 }
-"""Keys of the file by the module of their part; of deciders and of what is said, the last one counts."""
+"""Keys of the file by part; of deciders and of what is said, the last one counts."""
 
 
 def parts_of(rule: SavedBoundary) -> list[RulePart]:
     """Return the thresholds of a rule, and the parts of which its file has keys."""
-    present = rule.optional_keys()
-    names = [name for name, keys in PARTS.items() if not present.isdisjoint(keys)]
-    modules = [import_module(f"uqcli.boundary.rule_parts.{name}") for name in names]
-    return [Decider(rule=rule), *(module.PART(rule=rule) for module in modules)]
+    parts: list[RulePart] = [Decider(rule=rule)]
+    keys = rule.optional_keys()
+    for place, owned in PARTS.items():
+        if not keys.isdisjoint(owned):
+            module, name = place.split(".")
+            parts.append(getattr(import_module(f"uqcli.boundary.rule_parts.{module}"), name)(rule=rule))
+    return parts
 
 
 def unowned_keys(rule: SavedBoundary) -> set[str]:

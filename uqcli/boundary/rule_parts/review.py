@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Final
 
 import numpy as np
 
@@ -83,6 +82,3 @@ class Review(Decider):
         rule = self.rule
         thresholds = threshold_table(rule.uncertainty_edges, rule.thresholds, self._lowest)
         return [results, zones_table(rule.fit), thresholds]
-
-
-PART: Final = Review

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 import msgspec
 
@@ -27,6 +26,3 @@ class Target(RulePart):
             said = replace(said, data=" on target data", expected_where="expected on target data")
             said = replace(said, on_scores=(*said.on_scores, sentence))
         return said
-
-
-PART: Final = Target

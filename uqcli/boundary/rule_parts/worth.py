@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Final
 
 import msgspec
 
@@ -18,6 +17,3 @@ class Worth(RulePart):
         if value is msgspec.UNSET or caught is msgspec.UNSET:
             return said
         return replace(said, metrics={**said.metrics, "value": value, "value_caught": caught})
-
-
-PART: Final = Worth
