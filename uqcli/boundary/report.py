@@ -158,13 +158,5 @@ class FoundReport(BoundaryReport):
     def card(self) -> HeadCard:
         """Head of the page."""
         phrases = self.outcome.story.phrases
-        card = boundary_card(
-            self.fit,
-            phrases.expected,
-            phrases.verdict,
-            phrases.rows,
-            flagged=phrases.flagged,
-            title=self._title(),
-            region=phrases.region,
-        )
+        card = boundary_card(self.fit, phrases, self._title())
         return replace(card, numbers=[*self.outcome.said(Slot.NUMBER), *card.numbers])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -98,24 +99,25 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
 
     def document(self) -> Document:
         """See Saved."""
-        fit, source, said = self.fit, self.source, self._said
+        fit, source, said, region = self.fit, self.source, self._said, self.region
         certified = f", certified at a risk of {100 * said.risk:g} %" if said.risk else ""
-        precision = "-" if said.metrics["precision"] is None else precision_cell(fit)
-        line = (said.where, percent(said.metrics["recall"]), precision, count(fit.selected))
+        precision, recall = precision_cell(fit), percent(fit.recall)
+        if region:
+            precision, recall = "-" if region.is_below else precision, "-"
+        line = (said.where, recall, precision, count(fit.selected))
         expected = [(said.expected_where, *said.expected_cells)] if said.expected_cells else []
         header = (ranges_by(source) if expected else "", "recall", "precision", "flagged")
         results = Table(title="", header=header, rows=[line, *expected])
         made = f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped."
         lead, note = (said.on_scores, ()) if self.is_raised else ((), said.on_scores)
-        verdict = Verdict(text=self.unsealed, tone="bad") if self.unsealed else said.verdict
+        if self.unsealed:
+            said = replace(said, verdict=Verdict(text=self.unsealed, tone="bad"))
         return Document(
             title=f"{said.title} for {self._target(certified)}",
             lead=lead,
             tables=self._decider.tables(results),
             notes=[*note, *said.certificate, f"Columns: {source.columns_in_words()}.", made],
-            card=boundary_card(
-                fit, said.expected, verdict, said.words, flagged=fit.flagged, region=said.region
-            ),
+            card=boundary_card(fit, said),
         )
 
     def in_a_sentence(self) -> str:

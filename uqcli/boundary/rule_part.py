@@ -6,7 +6,7 @@ A part is made from the file, and reads its keys there. Parts do not know each o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 import numpy as np
@@ -15,7 +15,6 @@ from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.boundary.certificate_rule import Region
 from uqcli.boundary.rule_file import (
     NEW_FORMAT,
     ZONES,
@@ -23,30 +22,26 @@ from uqcli.boundary.rule_file import (
     SavedConstraint,
     contradictory_thresholds,
 )
-from uqcli.boundary.rule_words import FLAGGED_ROWS, RowWords, threshold_table, verdict_on_calibration_set
+from uqcli.boundary.rule_words import Holes, threshold_table
 from uqcli.boundary.search.thresholds import decide
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
-from uqcli.estimates.estimate import Estimate
-from uqcli.reports.document import Table, Verdict
+from uqcli.reports.document import Metrics, Table
 from uqcli.rules.expressions import Column, Comparison, Constant, Expression, Formula, Output, Steps
 
 
 @dataclass(frozen=True, kw_only=True)
-class Description:
+class Description(Holes):
     """Metrics of a rule, and holes of the sentences on it; parts fill them in turn.
 
     ``where`` names the rows of its results, and ``expected_where`` those to which the expected recall and
     precision apply. ``data`` and ``margin`` follow its bounds, then ``limit``, which is certified with them,
-    and ``limit_beside``, which is not. ``risk`` is that of a certificate; 0 without one. Without a
-    ``region``, the calibration rows are like new rows.
+    and ``limit_beside``, which is not. ``risk`` is that of a certificate; 0 without one.
     """
 
     title: str
-    metrics: Mapping[str, float | int | None]
-    words: RowWords = FLAGGED_ROWS
+    metrics: Metrics
     where: str = "calibration set"
-    expected: tuple[Estimate | None, Estimate | None] = (None, None)
     expected_cells: tuple[str, ...] = ()
     expected_where: str = "expected on new data"
     data: str = ""
@@ -56,8 +51,6 @@ class Description:
     on_scores: tuple[str, ...] = ()
     risk: float = 0.0
     certificate: tuple[str, ...] = ()
-    verdict: Verdict
-    region: Region | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -100,7 +93,7 @@ class Decider(RulePart):
         """Describe the thresholds, before other parts do."""
         fit, title = self.rule.fit, f"Boundary ({self.rule.algorithm})"
         metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}
-        return Description(title=title, metrics=metrics, verdict=verdict_on_calibration_set())
+        return Description(title=title, metrics=metrics, flagged=fit.flagged)
 
     def tables(self, results: Table) -> list[Table]:
         """Return its tables, with that of the results."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Final
 
 from uqcli.base.defaults import LOWEST
@@ -24,11 +25,6 @@ LABELLED_ROWS: Final = "labelled calibration rows"
 ROWS_ARE_PREDICTIONS: Final = "Rows are predictions: a flagged one is accepted, a positive one is right."
 PREDICTED_CLASS: Final = "predicted class"
 """Name of the groups of rules of classes."""
-
-
-def verdict_on_calibration_set() -> Verdict:
-    """Return the verdict on a boundary that has not been tested on other rows."""
-    return Verdict(text="not tested on new rows yet")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,24 +52,30 @@ ACCEPTED_PREDICTIONS: Final = RowWords(
 )
 
 
-def answer(
-    fit: Confusion[int] | Fit,
-    words: RowWords = FLAGGED_ROWS,
-    flagged: tuple[int, int] | None = None,
-    region: Region | None = None,
-    *,
-    independent: bool = True,
-) -> str:
+@dataclass(frozen=True, kw_only=True)
+class Holes:
+    """Holes of the sentences on a boundary, which the parts of its report and of its rule fill.
+
+    ``flagged`` are the flagged rows, and the rows of which they are a share, with and without a label.
+    ``region`` has the scores from which the calibration rows were drawn, None if they are like new rows.
+    ``expected`` are precision and recall on new rows; none if not estimated.
+    """
+
+    rows: RowWords = FLAGGED_ROWS
+    flagged: tuple[int, int] = (0, 0)
+    region: Region | None = None
+    expected: tuple[Estimate, ...] = ()
+    verdict: Verdict = field(default_factory=lambda: Verdict(text="not tested on new rows yet"))
+
+
+def answer(fit: Confusion[int] | Fit, said: Holes, *, independent: bool = True) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
     Of fewer than ``FEWEST_FLAGGED`` flagged rows it tells how many are right, with the range if rows are
     independent.
-
-    ``flagged`` are the flagged rows, and the rows, with those that have no label; None if all have one. The
-    region has the scores from which the rows were drawn; None if they are like new rows.
     """
-    selected, rows = flagged or (fit.selected, fit.rows)
-    if region:
+    (selected, rows), words = said.flagged, said.rows
+    if region := said.region:
         does, positives, taken, side, unknown = "Flags", fit.true_positives, selected, "more", ""
         if region.is_below:
             does, positives, taken = "Drops", fit.positives - positives, rows - selected
@@ -107,31 +109,18 @@ def answer(
     return f"{flags}; {precision} of them are {words.positive}, and {found}."
 
 
-def boundary_card(
-    fit: Confusion[int] | Fit,
-    expected: tuple[Estimate | None, Estimate | None],
-    verdict: Verdict,
-    words: RowWords = FLAGGED_ROWS,
-    *,
-    flagged: tuple[int, int] | None = None,
-    title: str = "",
-    region: Region | None = None,
-) -> HeadCard:
+def boundary_card(fit: Confusion[int] | Fit, said: Holes, title: str = "") -> HeadCard:
     """Build the head of a page on a boundary.
 
-    Precision and recall expected on new rows are None if not estimated. ``flagged`` are the flagged rows, and
-    the rows, with those that have no label; None if all have one. The title is the first sentence of the
-    report; empty for what the rule does with the calibration rows.
+    The title is the first sentence of the report; empty for what the rule does with the calibration rows.
     """
-    selected, of_rows = flagged or (fit.selected, fit.rows)
+    (selected, of_rows), words = said.flagged, said.rows
     is_few = 0 < fit.selected < FEWEST_FLAGGED
-    where = "on new rows, expected" if expected[0] and not is_few else "on the calibration set"
+    expected = () if is_few else said.expected
+    where = "on new rows, expected" if expected else "on the calibration set"
     if of_rows > fit.rows and not is_few:
         where = "on rows like the labelled ones"
-    precision, recall = (
-        (not is_few and estimate) or Estimate(value=rate)
-        for estimate, rate in zip(expected, (fit.precision, fit.recall), strict=True)
-    )
+    precision, recall = expected or (Estimate(value=fit.precision), Estimate(value=fit.recall))
     share, shown = percent(selected / of_rows), f"{count(selected)} of {rows_of(of_rows)}"
     numbers = [
         key_rate(f"precision {where}", precision, EXPECTED_RANGE),
@@ -141,7 +130,7 @@ def boundary_card(
     if is_few:
         right = f"{count(fit.true_positives)} of {count(fit.selected)}"
         numbers[0] = KeyNumber(label=f"right {where}", value=right, interval="too few to expect a precision")
-    if region:  # the recall is that of the region alone, and below a score the precision, too
+    if region := said.region:  # the recall is that of the region alone, and below a score the precision, too
         del numbers[0 if region.is_below else 1 : 2]
     if fit.zones:
         reviewed, caught = fit.zones
@@ -153,8 +142,8 @@ def boundary_card(
             KeyNumber(label="reviewed", value=share, interval=shown),
         ]
     return HeadCard(
-        title=title or answer(fit, words, flagged, region),
-        verdict=verdict,
+        title=title or answer(fit, said),
+        verdict=said.verdict,
         numbers=numbers,
         subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
     )

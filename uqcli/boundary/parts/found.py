@@ -47,10 +47,7 @@ class FoundRule(BoundaryPart):
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         boundary, fit = self.boundary, self.boundary.fit
-        yield (
-            "answer",
-            answer(fit, phrases.rows, phrases.flagged, phrases.region, independent=not phrases.between),
-        )
+        yield "answer", answer(fit, phrases, independent=not phrases.between)
         if beside := self.constraint.beside_answer(fit):
             yield "beside-answer", beside
         for bound in self.constraint.bounds:

@@ -73,7 +73,7 @@ class GroupRules(BoundaryPart):
             phrases = replace(phrases, rows=ACCEPTED_PREDICTIONS)
         if self.rest.rows:  # what is expected of the groups is not that of all rows
             where = "new rows of the groups with a rule of their own"
-            phrases = replace(phrases, where=where, expected=(None, None))
+            phrases = replace(phrases, where=where, expected=())
         return phrases
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:

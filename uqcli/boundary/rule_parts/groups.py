@@ -186,4 +186,4 @@ class ClassRules(GroupRules):
         )
 
     def describe(self, said: Description) -> Description:
-        return replace(said, title=self.title, words=ACCEPTED_PREDICTIONS)
+        return replace(said, title=self.title, rows=ACCEPTED_PREDICTIONS)
