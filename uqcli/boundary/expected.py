@@ -173,12 +173,11 @@ def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
     """Move the range of a rate of ``trials`` rows to another centre, on the logit scale."""
     nearest = 0.5 / max(trials, 1)
     rate = estimate.value
-    if rate is None or estimate.low is None or estimate.high is None:
+    if rate is None or not estimate.ends:
         return replace(estimate, value=centre)
     shift = _logit(centre, nearest) - _logit(rate, nearest)
     low, high = (
-        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift))
-        for end in (estimate.low, estimate.high)
+        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift)) for end in estimate.ends
     )
     return replace(estimate, value=centre, low=min(low, centre), high=max(high, centre))
 
@@ -335,7 +334,8 @@ def _widest(own: Estimate, estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _width(estimate: Estimate) -> float:
-    return 0.0 if estimate.low is None or estimate.high is None else estimate.high - estimate.low
+    low, high = estimate.ends or (0.0, 0.0)
+    return high - low
 
 
 def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:
