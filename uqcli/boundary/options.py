@@ -167,6 +167,11 @@ class BoundaryRequest:
         """What dependent rows are within."""
         return f"{dependence(days=self.data.roles.days)}s"
 
+    @property
+    def tested_units(self) -> str:
+        """What a certificate tests: rows, or clusters or days of dependent ones."""
+        return "rows" if self.data.roles.cluster is None else self.units
+
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
         """Return the options to save with the result, found on the given grid."""
         import msgspec

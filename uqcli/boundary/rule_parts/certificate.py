@@ -44,7 +44,7 @@ class Certificate(RulePart):
             promise = certificates_in_words(certificates, rule.risk, groups)
             said = replace(said, certificate=(promise, *words))
         if certificates:
-            verdict = certified_verdict(certificates, rule.risk, groups or None)
+            verdict = certified_verdict(certificates, rule.risk, groups)
             said = replace(said, risk=rule.risk, verdict=verdict)
         if rule.region:
             unknown = ("precision", "recall") if rule.region.is_below else ("recall",)
