@@ -9,10 +9,10 @@ import uqcli
 
 ROOT = Path(uqcli.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-MOST_NONE = 36.9
+MOST_NONE = 32.6
 """Comparisons with None in 1,000 lines of code."""
 
-MOST_OPTIONAL = 368
+MOST_OPTIONAL = 360
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
@@ -20,9 +20,8 @@ COMPLEX = {"find_boundary"}
 """Functions with more branches than that; none may be added."""
 
 LONG = {
-    "BoundaryArtifact", "WatchReport", "ColumnarSource",
-    "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
-    "ConformalArtifact", "RowChecker", "LocalBatches",
+    "WatchReport", "ColumnarSource", "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
+    "RowChecker", "LocalBatches",
 }  # fmt: skip
 """Classes that are longer; none may be added."""
 

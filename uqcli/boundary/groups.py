@@ -51,7 +51,7 @@ from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
-from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
+from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.saved import refuse_unsavable
@@ -392,8 +392,8 @@ def _counts_under(table: Table, by: str, groups: Collection[str], boundary: Fitt
     for index, name in enumerate(table.groups(by)):
         if name in groups:
             bins = slice(index * len(boundary.thresholds), (index + 1) * len(boundary.thresholds))
-            for part, threshold in zip(parts[bins], boundary.thresholds, strict=True):
-                flagged = part.value >= (np.inf if threshold is None else threshold)
+            for part, threshold in zip(parts[bins], as_numbers(boundary.thresholds), strict=True):
+                flagged = part.value >= threshold
                 counts += Confusion(
                     rows=part.rows,
                     positives=int(part.positives.sum()),

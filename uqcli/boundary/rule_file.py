@@ -147,14 +147,16 @@ class Fit(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def flagged(self) -> tuple[int, int]:
         """Flagged rows, and rows, with and without a label."""
-        selected, rows = given(self.all_selected), given(self.all_rows)
-        return (self.selected, self.rows) if selected is None or rows is None else (selected, rows)
+        if self.all_selected is msgspec.UNSET or self.all_rows is msgspec.UNSET:
+            return self.selected, self.rows
+        return self.all_selected, self.all_rows
 
     @property
     def zones(self) -> tuple[int, int] | None:
         """Reviewed rows, and positives that are flagged or reviewed; None without a review."""
-        reviewed, caught = given(self.reviewed), given(self.caught)
-        return None if reviewed is None or caught is None else (reviewed, caught)
+        if self.reviewed is msgspec.UNSET or self.caught is msgspec.UNSET:
+            return None
+        return self.reviewed, self.caught
 
     @property
     def adds_up(self) -> bool:

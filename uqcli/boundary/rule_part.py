@@ -5,7 +5,6 @@ A part is made from the file, and reads its keys there. Parts do not know each o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import msgspec
@@ -23,7 +22,7 @@ from uqcli.boundary.rule_file import (
     contradictory_thresholds,
 )
 from uqcli.boundary.rule_words import Holes, threshold_table
-from uqcli.boundary.search.thresholds import decide
+from uqcli.boundary.search.thresholds import as_numbers, decide
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import DataRequest, FeatureRequest, Roles
 from uqcli.reports.document import Metrics, Table
@@ -171,11 +170,8 @@ def reached(
     edges: Sequence[float],
     thresholds: Sequence[float | None],
 ) -> Expression:
-    """Return whether a score reaches the threshold of its uncertainty bin, as an expression.
-
-    No score reaches a missing threshold, which is infinity.
-    """
-    values = tuple(Constant(math.inf if threshold is None else threshold) for threshold in thresholds)
+    """Return whether a score reaches the threshold of its uncertainty bin, as an expression."""
+    values = tuple(map(Constant, as_numbers(thresholds)))
     if len(values) == 1 or uncertainty is None:
         return Comparison(">=", score, values[0])
     return Comparison(">=", score, Steps(uncertainty, tuple(edges), values))

@@ -192,7 +192,7 @@ def _line(report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
     if not isinstance(report, FoundReport):
         return bound, "infeasible"
     fit = report.fit
-    zones = [] if fit.zones is None else [count(fit.zones[0]), percent(fit.zones[1] / fit.positives)]
+    zones = [count(fit.zones[0]), percent(fit.zones[1] / fit.positives)] if fit.zones else []
     return (bound, *fit_cells(fit), *expected_cells(expected), *zones)
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from uqcli.base.counts import Floats, Ints
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule_part import Decider
-from uqcli.boundary.search.thresholds import places
+from uqcli.boundary.search.thresholds import as_numbers, places
 from uqcli.rules.saved import present
 
 
@@ -19,8 +19,11 @@ class NestedRules(Decider):
         nested = present(self.rule.nested)
         if any(len(thresholds) != len(self.rule.thresholds) for thresholds in nested):
             return "its nested rules do not have its uncertainty bins"
-        strictest = [[math.inf if value is None else value for value in rule] for rule in nested]
-        pairs = ((high, low) for rules in pairwise(strictest) for high, low in zip(*rules, strict=True))
+        pairs = (
+            (high, low)
+            for rules in pairwise(map(as_numbers, nested))
+            for high, low in zip(*rules, strict=True)
+        )
         if any(math.isnan(low) or low > high for high, low in pairs):
             return "its nested rules are not nested"
         return ""

@@ -14,7 +14,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.rule_file import NEW_FORMAT, ZONES
 from uqcli.boundary.rule_part import Decider, Description, reached
 from uqcli.boundary.rule_words import threshold_table, zone_rates, zones_table
-from uqcli.boundary.search.thresholds import decide
+from uqcli.boundary.search.thresholds import as_numbers, decide
 from uqcli.engines.protocol import AddedColumns
 from uqcli.engines.request import Roles
 from uqcli.reports.document import Table
@@ -40,12 +40,11 @@ class Review(Decider):
             return str(error)
         if len(self._lowest) != len(rule.thresholds):
             return f"{len(self._lowest)} review thresholds for {len(rule.thresholds)} thresholds"
-        pairs = list(zip(self._lowest, rule.thresholds, strict=True))
-        if rule.is_raised or not all(math.isfinite(low) for low, _ in pairs if low is not None):
+        if rule.is_raised or not all(math.isfinite(low) for low in self._lowest if low is not None):
             return "its review thresholds are not finite, or on raised scores"
-        if any(low is not None and high is not None and low > high for low, high in pairs):
-            return "a review threshold is above its threshold"
-        return ""
+        pairs = zip(as_numbers(self._lowest), as_numbers(rule.thresholds), strict=True)
+        above = any(high < low < math.inf for low, high in pairs)
+        return "a review threshold is above its threshold" if above else ""
 
     def zones(self, rows: Rows) -> Ints:
         caught = decide(rows.score, rows.uncertainty, self.rule.uncertainty_edges, self._lowest)

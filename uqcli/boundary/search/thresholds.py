@@ -7,6 +7,7 @@ then by descending score, then by position.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -51,6 +52,17 @@ class FittedBoundary:
     def printed_review(self) -> Thresholds | None:
         """The thresholds of the review as texts and figures print them."""
         return self.shown_review or self.review_thresholds
+
+
+def as_numbers(thresholds: Sequence[float | None]) -> list[float]:
+    """Return thresholds as numbers: one that never flags is infinity, which no score reaches.
+
+    Examples
+    --------
+    >>> as_numbers([0.5, None])
+    [0.5, inf]
+    """
+    return [math.inf if threshold is None else threshold for threshold in thresholds]
 
 
 def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds | None:
@@ -146,7 +158,7 @@ def decide(
     >>> decide(np.array([0.2, 0.9]), None, [], [0.5]).tolist()
     [False, True]
     """
-    bin_thresholds = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
+    bin_thresholds = np.array(as_numbers(thresholds))
     if len(bin_thresholds) == 1:
         flagged: Bools = score >= bin_thresholds[0]
         return flagged
@@ -180,7 +192,7 @@ def places(
     Scores and uncertainties have shape (n,); the latter are used only if there are edges. ``nested`` has the
     thresholds per uncertainty bin, the tightest boundary first.
     """
-    by_boundary = np.array([[np.inf if value is None else value for value in row] for row in nested])
+    by_boundary = np.array([as_numbers(row) for row in nested])
     index = np.zeros(len(score), dtype=np.int64)
     if len(edges) and uncertainty is not None:
         index = bin_of(uncertainty, np.asarray(edges))
