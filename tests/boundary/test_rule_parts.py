@@ -73,6 +73,9 @@ def test_commands_run_with_rules_that_lack_a_part_that_was_taken_out(removed, ca
         ["sample", rule, rows, "--for", "recall", "--budget", "20", "-o", "sample.csv"],
     ):
         assert run([*line, "-q"]) == 0, line
+    writes_key = bool(RULES[usual[0]].optional_keys() & removed)  # of a rule by default
+    fit = ["boundary", rows, "--precision", "0.3", "--uncertainty", "uncertainty", "-q", "-o", "new.json"]
+    assert run(fit) == (5 if writes_key else 0)
     capfd.readouterr()
 
 

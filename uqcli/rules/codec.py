@@ -223,19 +223,15 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
     kind = _kind_of(header, name)
     try:
         _require_usual_values(header, kind)
-        return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
+        return msgspec.structs.replace(
+            _checked(content, kind, f"'{name}'"), digest=msgspec.UNSET, seal=_seal(header)
+        )
     except msgspec.ValidationError as error:
         raise ArtifactError(
             f"'{name}' is not a valid rule file of kind {kind}: {error}", remedy="make it again"
         ) from error
     except _ContradictionError as error:
         raise ArtifactError(f"'{name}' is inconsistent: {error}", remedy="make it again") from error
-    except _UnreadKeyError as error:
-        raise ArtifactError(
-            f"'{name}' has the key '{error}', of a feature that this uqcli lacks",
-            expected="keys of features that it has",
-            remedy="use a uqcli with all features, or make the rule without this one",
-        ) from error
     except (UqcliError, MemoryError):
         raise
     except Exception as error:  # whatever the content does to the code that reads it, it is no valid rule
@@ -249,15 +245,15 @@ class _ContradictionError(ValueError):
     """Parts of a rule contradict each other."""
 
 
-class _UnreadKeyError(ValueError):
-    """A rule has the key of a feature that is not in the program."""
-
-
-def _checked(content: bytes, kind: ArtifactKind) -> Saved:
+def _checked(content: bytes, kind: ArtifactKind, name: str = "the rule") -> Saved:
     """Decode and validate: by the schema, then for what a schema cannot express."""
     artifact = msgspec.json.decode(content, type=model_of(kind))
     if unread := artifact.unread_keys():
-        raise _UnreadKeyError(unread[0])
+        raise ArtifactError(
+            f"{name} has the key '{unread[0]}', of a feature that this uqcli lacks",
+            expected="keys of features that it has",
+            remedy="use a uqcli with all features, or make the rule without this one",
+        )
     contradiction = artifact.contradiction()
     if contradiction:
         raise _ContradictionError(contradiction)
