@@ -427,8 +427,8 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
             positives=int(count[positive].sum()),
             zones=zones,
         ),
-        review_thresholds=review.thresholds if review else None,
-        shown_review=shown_in_bins(review.thresholds, scores) if review else None,
+        review_thresholds=review.thresholds if review else (),
+        shown_review=shown_in_bins(review.thresholds, scores) if review else (),
     )
 
 

@@ -157,7 +157,7 @@ def ranges_by(source: Source) -> str:
 def threshold_table(
     uncertainty_edges: Sequence[float],
     thresholds: Sequence[float | None],
-    review_thresholds: Sequence[float | None] | None = None,
+    review_thresholds: Sequence[float | None] = (),
     *,
     raised: bool = False,
 ) -> Table:

@@ -33,15 +33,15 @@ class FittedBoundary:
 
     The K bins have K-1 edges. With a review, ``review_thresholds`` has the lowest reviewed score of each bin,
     None for no review there. ``shown`` and ``shown_review`` are the thresholds in few digits that decide
-    alike on the calibration rows; None if these are not known.
+    alike on the calibration rows; none if these are not known.
     """
 
     uncertainty_edges: Floats
     thresholds: Thresholds
     fit: Confusion[int]
-    review_thresholds: Thresholds | None = None
-    shown: Thresholds | None = None
-    shown_review: Thresholds | None = None
+    review_thresholds: Thresholds = ()
+    shown: Thresholds = ()
+    shown_review: Thresholds = ()
 
     @property
     def printed(self) -> Thresholds:
@@ -49,7 +49,7 @@ class FittedBoundary:
         return self.shown or self.thresholds
 
     @property
-    def printed_review(self) -> Thresholds | None:
+    def printed_review(self) -> Thresholds:
         """The thresholds of the review as texts and figures print them."""
         return self.shown_review or self.review_thresholds
 
@@ -65,12 +65,12 @@ def as_numbers(thresholds: Sequence[float | None]) -> list[float]:
     return [math.inf if threshold is None else threshold for threshold in thresholds]
 
 
-def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds | None:
-    """Return thresholds in few digits, given the scores of each bin; None if these are not known."""
+def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds:
+    """Return thresholds in few digits, given the scores of each bin; none if these are not known."""
     few: list[float | None] = []
     for threshold, known in zip(thresholds, scores, strict=True):
         if known is None:
-            return None
+            return ()
         few.append(threshold if threshold is None else float(shown(np.array([threshold]), known)[0]))
     return tuple(few)
 
@@ -138,7 +138,7 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         uncertainty_edges=cells.uncertainty_edges,
         thresholds=tuple(thresholds),
         fit=fit,
-        shown=shown_in_bins(tuple(thresholds), [row.scores for row in cells.rows]) if raised else None,
+        shown=shown_in_bins(tuple(thresholds), [row.scores for row in cells.rows]) if raised else (),
     )
 
 
