@@ -251,8 +251,8 @@ def other_direction(
         turned = optimise_recalibrated(rows, calibration_set.constraint).boundary
         if not turned:
             return ""
-        found = best.boundary.fit.true_positives if best.boundary else 0
-        gained = (turned.fit.true_positives - found) / turned.fit.positives
+        own = best.boundary.fit.true_positives if best.boundary else 0
+        gained = (turned.fit.true_positives - own) / turned.fit.positives
         return _worthwhile(calibration_set.source, gained)
     if (
         ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID

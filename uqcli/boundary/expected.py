@@ -314,8 +314,8 @@ def agreed(expected: Sequence[Expected | None], rules: Sequence[Hashable]) -> li
     """
     shown = list(expected)
     for rule in dict.fromkeys(rules):
-        found = zip(rules, expected, strict=True)
-        alike = {place: own for place, (other, own) in enumerate(found) if other == rule and own}
+        pairs = enumerate(zip(rules, expected, strict=True))
+        alike = {place: own for place, (other, own) in pairs if other == rule and own}
         for place, own in alike.items():
             shown[place] = Expected(
                 precision=_widest(own.precision, [other.precision for other in alike.values()]),

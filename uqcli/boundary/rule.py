@@ -36,11 +36,11 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
         return [part for part in self._parts if isinstance(part, Decider)][-1]
 
     @cached_property
-    def _said(self) -> Description:
-        said = self._decider.description()
+    def _description(self) -> Description:
+        description = self._decider.plain_description()
         for part in self._parts:
-            said = part.describe(said)
-        return said
+            description = part.describe(description)
+        return description
 
     def unread_keys(self) -> Sequence[str]:
         """See Saved."""
@@ -89,7 +89,7 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
 
     def metrics(self) -> Metrics:
         """See Saved: its results on the calibration set."""
-        return self._said.metrics
+        return self._description.metrics
 
     @property
     def alert_rate(self) -> float | None:
@@ -99,40 +99,50 @@ class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
 
     def document(self) -> Document:
         """See Saved."""
-        fit, source, said, region = self.fit, self.source, self._said, self.region
-        certified = f", certified at a risk of {100 * said.risk:g} %" if said.risk else ""
+        source, description = self.source, self._description
+        certified = f", certified at a risk of {100 * description.risk:g} %" if description.risk else ""
+        made = f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped."
+        lead = description.on_scores if self.is_raised else ()
+        if self.unsealed:
+            description = replace(description, verdict=Verdict(text=self.unsealed, tone="bad"))
+        return Document(
+            title=f"{description.title} for {self._target(certified)}",
+            lead=lead,
+            tables=self._decider.tables(self._results()),
+            notes=[
+                *(() if lead else description.on_scores),
+                *description.certificate,
+                f"Columns: {source.columns_in_words()}.",
+                made,
+            ],
+            card=boundary_card(self.fit, description),
+        )
+
+    def _results(self) -> Table:
+        """Tabulate the results on the calibration set, and those to expect."""
+        fit, description, region = self.fit, self._description, self.region
         precision, recall = precision_cell(fit), percent(fit.recall)
         if region:
             precision, recall = "-" if region.is_below else precision, "-"
-        line = (said.where, recall, precision, count(fit.selected))
-        expected = [(said.expected_where, *said.expected_cells)] if said.expected_cells else []
-        header = (ranges_by(source) if expected else "", "recall", "precision", "flagged")
-        results = Table(title="", header=header, rows=[line, *expected])
-        made = f"{self.made_from()}, {count(source.positives)} positive, {count(source.dropped)} dropped."
-        lead, note = (said.on_scores, ()) if self.is_raised else ((), said.on_scores)
-        if self.unsealed:
-            said = replace(said, verdict=Verdict(text=self.unsealed, tone="bad"))
-        return Document(
-            title=f"{said.title} for {self._target(certified)}",
-            lead=lead,
-            tables=self._decider.tables(results),
-            notes=[*note, *said.certificate, f"Columns: {source.columns_in_words()}.", made],
-            card=boundary_card(fit, said),
-        )
+        lines = [(description.where, recall, precision, count(fit.selected))]
+        if cells := description.expected_cells:
+            lines.append((description.expected_where, *cells, ""))
+        header = (ranges_by(self.source) if cells else "", "recall", "precision", "flagged")
+        return Table(title="", header=header, rows=lines)
 
     def in_a_sentence(self) -> str:
         """See Saved: with its result on the calibration set."""
         selected, rows = self.fit.flagged
         drawn = f", drawn from scores {self.region}" if self.region else ""
-        target = self._target(", certified" if self._said.risk else "")
+        target = self._target(", certified" if self._description.risk else "")
         flagged = f"{percent(selected / rows)} of its calibration set{drawn}"
         return f"The rule was fitted for {target} (algorithm {self.algorithm}); it flagged {flagged}"
 
     def _target(self, certified: str) -> str:
         """State what it is for."""
-        said, constraint = self._said, self.constraint.parsed()
+        text, constraint = self._description, self.constraint.parsed()
         bounds = constraint.text() if certified else constraint.target()
-        return f"{bounds}{said.data}{said.margin}{said.limit}{certified}{said.limit_beside}"
+        return f"{bounds}{text.data}{text.margin}{text.limit}{certified}{text.limit_beside}"
 
 
 def groups_of(rows: Rows, by: str) -> Ints:

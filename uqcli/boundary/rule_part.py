@@ -41,7 +41,7 @@ class Description(Holes):
     title: str
     metrics: Metrics
     where: str = "calibration set"
-    expected_cells: tuple[str, ...] = ()
+    expected_cells: tuple[str, str] | tuple[()] = ()
     expected_where: str = "expected on new data"
     data: str = ""
     margin: str = ""
@@ -62,9 +62,9 @@ class RulePart:
         """Find the first contradiction of its keys; empty if there is none."""
         return ""
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         """Return the description, filled by it."""
-        return said
+        return description
 
 
 class Decider(RulePart):
@@ -88,7 +88,7 @@ class Decider(RulePart):
         contradiction = contradictory_thresholds(rule.uncertainty_edges, rule.thresholds)
         return contradiction or ("" if rule.fit.adds_up else "its fit counts contradict each other")
 
-    def description(self) -> Description:
+    def plain_description(self) -> Description:
         """Describe the thresholds, before other parts do."""
         fit, title = self.rule.fit, f"Boundary ({self.rule.algorithm})"
         metrics = {"precision": fit.precision, "recall": fit.recall, "selected": fit.selected}

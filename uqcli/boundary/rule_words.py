@@ -68,14 +68,14 @@ class Holes:
     verdict: Verdict = field(default_factory=lambda: Verdict(text="not tested on new rows yet"))
 
 
-def answer(fit: Confusion[int] | Fit, said: Holes, *, independent: bool = True) -> str:
+def answer(fit: Confusion[int] | Fit, holes: Holes, *, independent: bool = True) -> str:
     """State what a boundary does with the calibration rows, in one sentence.
 
     Of fewer than ``FEWEST_FLAGGED`` flagged rows it tells how many are right, with the range if rows are
     independent.
     """
-    (selected, rows), words = said.flagged, said.rows
-    if region := said.region:
+    (selected, rows), words = holes.flagged, holes.rows
+    if region := holes.region:
         does, positives, taken, side, unknown = "Flags", fit.true_positives, selected, "more", ""
         if region.is_below:
             does, positives, taken = "Drops", fit.positives - positives, rows - selected
@@ -102,21 +102,21 @@ def answer(fit: Confusion[int] | Fit, said: Holes, *, independent: bool = True) 
     if fit.precision is None or fit.recall is None:
         return f"{flags}."
     if rows > fit.rows:
-        found = f"{recall} of the {words.positives} are {words.found}"
         ones = f"{precision} of the {words.flagged} ones are {words.positive}"
-        return f"{flags}; among labelled rows, {ones}, and {found}."
-    found = f"{recall} of all {words.positives} are {words.found}"
-    return f"{flags}; {precision} of them are {words.positive}, and {found}."
+        recalled = f"{recall} of the {words.positives} are {words.found}"
+        return f"{flags}; among labelled rows, {ones}, and {recalled}."
+    recalled = f"{recall} of all {words.positives} are {words.found}"
+    return f"{flags}; {precision} of them are {words.positive}, and {recalled}."
 
 
-def boundary_card(fit: Confusion[int] | Fit, said: Holes, title: str = "") -> HeadCard:
+def boundary_card(fit: Confusion[int] | Fit, holes: Holes, title: str = "") -> HeadCard:
     """Build the head of a page on a boundary.
 
     The title is the first sentence of the report; empty for what the rule does with the calibration rows.
     """
-    (selected, of_rows), words = said.flagged, said.rows
+    (selected, of_rows), words = holes.flagged, holes.rows
     is_few = 0 < fit.selected < FEWEST_FLAGGED
-    expected = () if is_few else said.expected
+    expected = () if is_few else holes.expected
     where = "on new rows, expected" if expected else "on the calibration set"
     if of_rows > fit.rows and not is_few:
         where = "on rows like the labelled ones"
@@ -130,7 +130,7 @@ def boundary_card(fit: Confusion[int] | Fit, said: Holes, title: str = "") -> He
     if is_few:
         right = f"{count(fit.true_positives)} of {count(fit.selected)}"
         numbers[0] = KeyNumber(label=f"right {where}", value=right, interval="too few to expect a precision")
-    if region := said.region:  # the recall is that of the region alone, and below a score the precision, too
+    if region := holes.region:  # the recall is that of the region alone, and below a score the precision, too
         del numbers[0 if region.is_below else 1 : 2]
     if fit.zones:
         reviewed, caught = fit.zones
@@ -142,8 +142,8 @@ def boundary_card(fit: Confusion[int] | Fit, said: Holes, title: str = "") -> He
             KeyNumber(label="reviewed", value=share, interval=shown),
         ]
     return HeadCard(
-        title=title or answer(fit, said),
-        verdict=said.verdict,
+        title=title or answer(fit, holes),
+        verdict=holes.verdict,
         numbers=numbers,
         subject=f"Rule fitted on {{inputs}}: {rows_of(fit.rows)}, {count(fit.positives)} positive.",
     )

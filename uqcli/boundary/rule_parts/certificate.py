@@ -34,24 +34,24 @@ class Certificate(RulePart):
         about = all(certificate.is_about(bounds, limit) for certificate, _ in certified)
         return "" if about else "its certificate is not about its bounds"
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         rule, groups, certificates = self.rule, len(self.rule.group_rules), self.rule.certified_groups
         if rule.certified:
             certificates, words = [rule.certified], certificate_in_words(rule.certified)
-            said = replace(said, where=self._tested(rule.certified), certificate=words)
+            description = replace(description, where=self._tested(rule.certified), certificate=words)
         elif certificates:
             words = group_certificates_in_words(certificates, groups)
             promise = certificates_in_words(certificates, rule.risk, groups)
-            said = replace(said, certificate=(promise, *words))
+            description = replace(description, certificate=(promise, *words))
         if certificates:
             verdict = certified_verdict(certificates, rule.risk, groups)
-            said = replace(said, risk=rule.risk, verdict=verdict)
+            description = replace(description, risk=rule.risk, verdict=verdict)
         if rule.region:
             unknown = ("precision", "recall") if rule.region.is_below else ("recall",)
             where = f"{count(rule.fit.rows)} rows drawn from scores {rule.region}"
-            metrics = {**said.metrics, **dict.fromkeys(unknown)}
-            said = replace(said, region=rule.region, where=where, metrics=metrics)
-        return said
+            metrics = {**description.metrics, **dict.fromkeys(unknown)}
+            description = replace(description, region=rule.region, where=where, metrics=metrics)
+        return description
 
     def _tested(self, certificate: SavedCertificate) -> str:
         """Name the rows, and tell how many of them were tested."""

@@ -68,8 +68,8 @@ class GroupRules(Decider):
         if rule.format_version != NEW_FORMAT or rule.has_zones or rule.is_raised:
             return "its groups contradict its other fields"
         rules = rule.group_rules.values()
-        found = (contradictory_thresholds(saved.uncertainty_edges, saved.thresholds) for saved in rules)
-        return next(filter(None, found), "")
+        texts = (contradictory_thresholds(saved.uncertainty_edges, saved.thresholds) for saved in rules)
+        return next(filter(None, texts), "")
 
     def features(self) -> tuple[FeatureRequest, ...]:
         return (FeatureRequest(name=self.rule.by or "", text=True, levels=tuple(self.rule.group_rules)),)
@@ -101,12 +101,12 @@ class GroupRules(Decider):
         column, groups = Column(name=self.rule.by or "", kind="text"), [(texts[name],) for name in rules]
         return lookup((column,), groups, decisions, super().decision(score, uncertainty))
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         rule, groups = self.rule, self.rule.group_rules
         each = " in each" if rule.parameters.bound is GroupBound.EACH else ""
         are_all = sum(saved.fit.rows for saved in groups.values()) >= rule.fit.rows
-        where = said.expected_where if are_all else "expected in these groups"
-        return replace(said, title=self.title, data=f"{said.data}{each}", expected_where=where)
+        where = description.expected_where if are_all else "expected in these groups"
+        return replace(description, title=self.title, data=f"{description.data}{each}", expected_where=where)
 
     def tables(self, results: Table) -> list[Table]:
         groups, header = self.rule.group_rules, (self.name, *GROUP_HEADER)
@@ -185,5 +185,5 @@ class ClassRules(GroupRules):
             ),
         )
 
-    def describe(self, said: Description) -> Description:
-        return replace(said, title=self.title, rows=ACCEPTED_PREDICTIONS)
+    def describe(self, description: Description) -> Description:
+        return replace(description, title=self.title, rows=ACCEPTED_PREDICTIONS)

@@ -42,7 +42,6 @@ class RaisedScores(Decider):
             raised = Arithmetic("+", score, Arithmetic("*", Constant(by.coefficient), share))
         return let(raised, lambda raised: reached(raised, None, (), self.rule.thresholds), "raised")
 
-    def describe(self, said: Description) -> Description:
-        return replace(
-            said, on_scores=(recalibration_in_words(self._by.coefficient, self._by.low, self._by.high),)
-        )
+    def describe(self, description: Description) -> Description:
+        by = self._by
+        return replace(description, on_scores=(recalibration_in_words(by.coefficient, by.low, by.high),))

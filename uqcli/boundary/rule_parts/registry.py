@@ -24,7 +24,7 @@ PARTS: Final[Mapping[str, Sequence[str]]] = {
     "groups.ClassRules": ("classes",),
     "certificate.Certificate": ("certificate", "groups.certificate"),
 }
-"""Keys of the file by part; of deciders and of what is said, the last one counts."""
+"""Keys of the file by part; of deciders and of words for one hole, the last one counts."""
 
 
 def parts_of(rule: SavedBoundary) -> list[RulePart]:

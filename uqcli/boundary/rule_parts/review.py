@@ -69,13 +69,13 @@ class Review(Decider):
         zone = Case(((decision.value, flag), (caught, review)), clear)
         return decision, Output(name="zone", kind="text", value=zone)
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         review = present(self.rule.parameters.review)
-        said = replace(said, metrics={**said.metrics, **zone_rates(self.rule.fit)})
+        description = replace(description, metrics={**description.metrics, **zone_rates(self.rule.fit)})
         text = f", {review.limit.text()}"
         if review.kind is ReviewKind.REVIEW:
-            return replace(said, limit_beside=text)
-        return replace(said, limit=text)  # certified as well
+            return replace(description, limit_beside=text)
+        return replace(description, limit=text)  # certified as well
 
     def tables(self, results: Table) -> list[Table]:
         rule = self.rule

@@ -14,15 +14,19 @@ from uqcli.rules.saved import given
 class Target(RulePart):
     """Class weights of the target data with the precision there, and the margin in standard errors."""
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         if self.rule.margin is not msgspec.UNSET:
-            said = replace(said, margin=f" with margin {self.rule.margin:g}")
+            description = replace(description, margin=f" with margin {self.rule.margin:g}")
         if target := given(self.rule.target):
             negative, positive = target.weights
             sentence = (
                 f"Negatives are {negative:.4g} and positives {positive:.4g} times as frequent in the target "
                 f"data; precision there is {percent(target.precision)}."
             )
-            said = replace(said, data=" on target data", expected_where="expected on target data")
-            said = replace(said, on_scores=(*said.on_scores, sentence))
-        return said
+            description = replace(
+                description,
+                data=" on target data",
+                expected_where="expected on target data",
+                on_scores=(*description.on_scores, sentence),
+            )
+        return description

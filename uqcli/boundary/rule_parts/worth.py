@@ -12,8 +12,8 @@ from uqcli.boundary.rule_part import Description, RulePart
 class Worth(RulePart):
     """Value of the flagged calibration rows, and the share of all positives' gain that they have."""
 
-    def describe(self, said: Description) -> Description:
+    def describe(self, description: Description) -> Description:
         value, caught = self.rule.fit.value, self.rule.fit.value_caught
         if value is msgspec.UNSET or caught is msgspec.UNSET:
-            return said
-        return replace(said, metrics={**said.metrics, "value": value, "value_caught": caught})
+            return description
+        return replace(description, metrics={**description.metrics, "value": value, "value_caught": caught})
