@@ -52,7 +52,8 @@ def test_columns_are_ranked_with_adjusted_p_values():
     results = rank_comparisons(gains)
     assert [result.uncertainty for result in results] == ["best", "middle", "none", "worst"]
     assert [result.verdict for result in results] == ["helps", "no evidence", "no evidence", "hurts"]
-    assert [result.p_value for result in results] == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
+    p_values = [result.metrics["gain"]["p"] for result in results]
+    assert p_values == [pytest.approx(0.003), pytest.approx(0.08), None, 1.0]
     assert [
         result.verdict for result in rank_comparisons({name: gains[name] for name in ("best", "middle")})
     ] == ["helps"] * 2

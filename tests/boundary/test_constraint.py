@@ -8,7 +8,8 @@ import pytest
 
 from uqcli.base.errors import UsageError
 from uqcli.boundary.certificate import promises_of
-from uqcli.boundary.rule import SavedConstraint, answer
+from uqcli.boundary.rule_file import SavedConstraint
+from uqcli.boundary.rule_words import Holes, answer
 from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, ConstraintKind, PromisedRate
 from uqcli.boundary.search.goals import KeepRecall
 from uqcli.boundary.search.typed_constraints import parse_constraint
@@ -173,5 +174,5 @@ def test_a_saved_constraint_is_parsed_once():
 
 def test_a_single_row_is_no_rows():
     one = Confusion(rows=1, positives=1, selected=1, true_positives=1)
-    assert answer(one).startswith("Flags 1 of 1 row (100 %)")
+    assert answer(one, Holes(flagged=(one.selected, one.rows))).startswith("Flags 1 of 1 row (100 %)")
     assert too_few_labels(0, 0) == "only 0 rows of the file are not flagged (100 needed)"

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from uqcli.boundary.expected import Expected, agreed
-from uqcli.boundary.rule import answer
+from uqcli.boundary.rule_words import Holes, answer
 from uqcli.estimates.confusion import Confusion
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.proportion import clopper_pearson
@@ -18,7 +18,7 @@ from uqcli.estimates.proportion import clopper_pearson
 def test_a_rate_of_few_flagged_rows_is_a_count_with_its_range(flagged, right, rest):
     right = min(right, flagged)
     fit = Confusion(rows=500, positives=right + rest + 1, selected=flagged, true_positives=right)
-    sentence = answer(fit)
+    sentence = answer(fit, Holes(flagged=(fit.selected, fit.rows)))
     is_count = f": {right} of {flagged} right (95 % interval " in sentence
     assert is_count == (flagged < FEWEST_FLAGGED)
     assert ("of them are positive" in sentence) == (not is_count)
@@ -27,7 +27,7 @@ def test_a_rate_of_few_flagged_rows_is_a_count_with_its_range(flagged, right, re
         shown = re.search(r"interval ([\d.]+) to ([\d.]+) %", sentence).groups()
         assert float(shown[0]) == pytest.approx(100 * low, abs=0.51)
         assert float(shown[1]) == pytest.approx(100 * high, abs=0.51)
-    assert "interval" not in answer(fit, independent=False)
+    assert "interval" not in answer(fit, Holes(flagged=(fit.selected, fit.rows)), independent=False)
 
 
 def estimates():

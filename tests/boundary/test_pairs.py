@@ -12,7 +12,7 @@ from tests.oracles.boundary import run_counts
 from tests.properties.strategies import as_cells, cell_rows
 from uqcli.base.choices import Algorithm
 from uqcli.base.errors import UsageError
-from uqcli.boundary.rule import SavedConstraint
+from uqcli.boundary.rule_file import SavedConstraint
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.constraint_kinds import COMBINED, ConstraintKind
 from uqcli.boundary.search.knapsack import _choose

@@ -241,7 +241,7 @@ def test_an_arithmetic_error_is_not_reported_as_a_broken_file(
     def faulty(*_, **__):
         raise ValueError("shapes do not agree")
 
-    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule_part.decide", faulty)
     monkeypatch.setattr("uqcli.calibrate.maps.LogisticMap.predict", faulty)
     outcome = uqcli("apply", rule_file, data)
     assert "internal error: ValueError: shapes do not agree" in error_line(outcome, 1)
@@ -254,7 +254,7 @@ def test_lack_of_memory_exits_three(uqcli, data, artifact, monkeypatch, error):
     def faulty(*_, **__):
         raise error
 
-    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule_part.decide", faulty)
     assert "memory" in error_line(uqcli("apply", artifact, data, "-o", "-"), 3)
 
 
@@ -277,7 +277,7 @@ def test_an_unexpected_panic_is_an_internal_error(uqcli, data, artifact, monkeyp
     def faulty(*_, **__):
         raise pl.exceptions.PanicException("index out of bounds")
 
-    monkeypatch.setattr("uqcli.boundary.rule.decide", faulty)
+    monkeypatch.setattr("uqcli.boundary.rule_part.decide", faulty)
     assert "internal error: PanicException" in error_line(uqcli("apply", artifact, data), 1)
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.evaluate.test_difference import BOUNDARIES, boundary, evaluate, has_cleared_rows, is_flagged
 from tests.oracles.net_benefit import net_benefit
 from tests.properties.strategies import data_sets
-from uqcli.boundary.rule import SavedConstraint
+from uqcli.boundary.rule_file import SavedConstraint
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 
 CONSTRAINTS = [

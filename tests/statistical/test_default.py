@@ -15,7 +15,7 @@ from tests.statistical.populations import (
     sigmoid,
     uniform_square,
 )
-from uqcli.boundary.rule import EXPECTED_RANGE
+from uqcli.boundary.rule_words import EXPECTED_RANGE
 from uqcli.estimates.proportion import proportion_estimate
 
 REPETITIONS = repetitions(8)

@@ -37,7 +37,8 @@ from uqcli.base.running.left_out import LeftOut
 from uqcli.base.running.messages import Said, rows_left_out, said
 from uqcli.bin.rule import GridArtifact
 from uqcli.boundary.comparison import UncertaintyComparison
-from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit, SavedGroup
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import ZONES, Fit, SavedGroup
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.calls import Rule, in_one_run

@@ -24,7 +24,8 @@ from uqcli.base.choices import FileFormat
 from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent
-from uqcli.boundary.rule import REVIEWED, ZONES, BoundaryArtifact
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import REVIEWED, ZONES
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.inputs import format_of
 from uqcli.engines.open import reusable_streams

@@ -15,7 +15,8 @@ from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import FORMAT_VERSION
 from uqcli.boundary.outcome import Found
 from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedEnds, between_rows, widest
-from uqcli.boundary.rule import ZONES, BoundaryArtifact, Fit
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import ZONES, Fit
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import PROBA, DataRequest
 from uqcli.rules.columns import ColumnOverrides
@@ -43,14 +44,14 @@ def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact
         return rule
     request, reference = _without_labels(rule, data), given(rule.reference)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
-    counts = np.zeros_like([] if reference is None else reference.count, dtype=np.int64)
-    ends = {} if reference is None else dict(reference.ranges)
+    counts = np.zeros_like(reference.count if reference else [], dtype=np.int64)
+    ends = dict(rule.ranges)
     total = selected = 0
     for rows in open_engine(request.engine).batches(request):
         weight = rows.weights()
         total += int(weight.sum())
         selected += int(weight[rule.zones(rows) == ZONES.index("flag")].sum())
-        if reference is not None:
+        if reference:
             np.add.at(counts, reference.places(edges, rows.score, rows.uncertainty), weight)
         for role, (low, high) in ends.items():
             numbers = rows.numbers[role][weight > 0]
@@ -60,7 +61,7 @@ def with_all_rows(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtifact
     rule = msgspec.structs.replace(
         rule, fit=msgspec.structs.replace(rule.fit, all_rows=total, all_selected=selected)
     )
-    if reference is None:
+    if not reference:
         return rule
     ends = {role: widest(*pair) for role, pair in ends.items()}
     lowest, highest = (SavedEnds(**{role: pair[side] for role, pair in ends.items()}) for side in (0, 1))
@@ -74,7 +75,7 @@ def between_clusters(rule: BoundaryArtifact, data: DataRequest) -> BoundaryArtif
     Otherwise the reference has it already, from the calibration rows.
     """
     key, reference = data.roles.cluster, given(rule.reference)
-    if key is None or reference is None or not rule.source.dropped or rule.source.rows > MAX_ROWS_BETWEEN:
+    if key is None or not (reference and rule.source.dropped) or rule.source.rows > MAX_ROWS_BETWEEN:
         return rule
     request = _without_labels(rule, data).clustered_by(key, days=data.roles.days)
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)

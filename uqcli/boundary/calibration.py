@@ -10,7 +10,7 @@ import msgspec
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_NEGATIVES, ADD_POSITIVES, count
-from uqcli.boundary.rule import NEW_FORMAT, BoundaryParameters
+from uqcli.boundary.rule_file import NEW_FORMAT, BoundaryParameters
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.statements import BoundaryPart, Phrases
 from uqcli.reports.document import Metrics

@@ -49,7 +49,7 @@ from uqcli.boundary.reference import (
     reference_of,
     with_between,
 )
-from uqcli.boundary.rule import BoundaryParameters
+from uqcli.boundary.rule_file import BoundaryParameters
 from uqcli.boundary.search.algorithms import (
     ALGORITHMS,
     Optimum,
@@ -242,8 +242,8 @@ class CalibrationRows:
         spec = self.request.spec(algorithm)
         return spec.uncertainty_bins, spec.score_bins or 0
 
-    def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Return the reason why an algorithm does not apply; None if it does."""
+    def obstacle(self, algorithm: Algorithm) -> str:
+        """Return the reason why an algorithm does not apply; empty if it does."""
         entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
             return entry.refusal
@@ -251,7 +251,7 @@ class CalibrationRows:
             return "needs a number of score bins, not all"
         if entry.works_on is WorksOn.RAISED_SCORES and not self.uncertain:
             return "needs the uncertainty"
-        return None
+        return ""
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
         """Find the best boundary of an applicable algorithm."""
@@ -560,8 +560,8 @@ class CalibrationGrid:
         del algorithm
         return len(self.saved.rows), len(self.saved.rows[0].count)
 
-    def obstacle(self, algorithm: Algorithm) -> str | None:
-        """Return the reason why an algorithm does not apply; None if it does."""
+    def obstacle(self, algorithm: Algorithm) -> str:
+        """Return the reason why an algorithm does not apply; empty if it does."""
         entry = ALGORITHMS[algorithm]
         if not entry.supports(self.constraint):
             return entry.refusal
@@ -569,7 +569,7 @@ class CalibrationGrid:
             return "needs the rows, not a grid"
         if entry.works_on is WorksOn.SCORES and len(self.saved.rows) > 1:
             return "needs a grid of one uncertainty bin"
-        return None
+        return ""
 
     def optimum(self, algorithm: Algorithm) -> Optimum:
         """Find the best boundary of an applicable algorithm."""

@@ -18,19 +18,18 @@ class Candidate(Optimum):
     """
 
     algorithm: Algorithm
-    obstacle: str | None = None
+    obstacle: str = ""
     seconds: float = 0.0
     expected: Expected | None = None
 
     @property
     def orders_rows(self) -> bool:
         """Whether its rule orders rows, as a daily capacity needs."""
-        is_single = self.boundary is not None and len(self.boundary.thresholds) == 1
-        return self.algorithm is Algorithm.SMOOTH or is_single
+        return self.algorithm is Algorithm.SMOOTH or self.bins == 1
 
 
 def candidate_cells(candidate: Candidate) -> tuple[str, ...]:
     """Format the results of a candidate for a table."""
-    if candidate.boundary is None:
+    if not candidate.boundary:
         return ("does not apply" if candidate.obstacle else "infeasible", "", "")
     return fit_cells(candidate.boundary.fit)

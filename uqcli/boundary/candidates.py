@@ -22,7 +22,7 @@ from uqcli.base.errors import DataError, UsageError
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet, algorithms_of
 from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.clusters import ClusteredGrid
-from uqcli.boundary.comparison import MIN_GAIN, UncertaintyComparison
+from uqcli.boundary.comparison import MIN_GAIN, TestedUncertainty, UncertaintyComparison
 from uqcli.boundary.drawn_rows import copies
 from uqcli.boundary.expected import Expected, expected
 from uqcli.boundary.options import BoundaryRequest
@@ -51,18 +51,14 @@ def best_of(candidates: Sequence[Candidate], constraint: Constraint) -> Candidat
 
     def rank(candidate: Candidate) -> tuple[float | Fraction, ...]:
         boundary = candidate.boundary
-        if boundary is None:
+        if not boundary:
             return (True,)
-        fit, expected_results = boundary.fit, candidate.expected
-        objective = constraint.objective(fit)
-        unsafe = (
-            expected_results is None,
-            expected_results is not None and not _keeps(expected_results, constraint),
-        )
-        by_fit = (-objective, -fit.true_positives, fit.selected)
-        return (False, *unsafe, -_objective(expected_results, fit, constraint), *by_fit)
+        fit, results = boundary.fit, candidate.expected
+        unsafe = (not results, bool(results and not _keeps(results, constraint)))
+        by_fit = (-constraint.objective(fit), -fit.true_positives, fit.selected)
+        return (False, *unsafe, -_objective(results, fit, constraint), *by_fit)
 
-    return min((applicable for applicable in candidates if applicable.obstacle is None), key=rank)
+    return min((applicable for applicable in candidates if not applicable.obstacle), key=rank)
 
 
 def _keeps(expected: Expected, constraint: Constraint) -> bool:
@@ -73,7 +69,7 @@ def _keeps(expected: Expected, constraint: Constraint) -> bool:
 
 
 def _objective(expected: Expected | None, fit: Confusion[int], constraint: Constraint) -> float:
-    if expected is None:
+    if not expected:
         return 0.0
     precision, recall = expected.precision.value or 0.0, expected.recall.value or 0.0
     return constraint.expected_objective(fit, precision, recall)
@@ -88,34 +84,34 @@ def threshold_instead(
     expected results.
     """
     constraint = calibration_set.constraint
-    if chosen.boundary is None:
+    if not chosen.bins:
         return _one_threshold(calibration_set)
-    if len(chosen.boundary.thresholds) == 1:
+    if chosen.bins == 1:
         return None
     if compared:
         return None if compared[0].verdict == "helps" else _one_threshold(calibration_set)
     if not constraint.is_budget:
         return None
     single = _one_threshold(calibration_set)
-    return single if single is not None and best_of([single, chosen], constraint) is single else None
+    return single if single and best_of([single, chosen], constraint) is single else None
 
 
 def _one_threshold(calibration_set: CalibrationSet) -> Candidate | None:
     """Return the default rule without uncertainty, or if that is infeasible the best threshold, if any."""
     cells = calibration_set.one_row
-    if cells is None:
+    if not cells:
         return None
     boundary = optimise(cells, Algorithm.SMOOTH, calibration_set.constraint).boundary
-    if boundary is not None:
-        expected_results = None
-        if calibration_set.clusters is None:
+    if boundary:
+        results = None
+        if not calibration_set.clusters:
             constraint, seed = calibration_set.constraint, calibration_set.seed
-            expected_results = expected(cells, Algorithm.SMOOTH, constraint, seed)
-        return Candidate(algorithm=Algorithm.SMOOTH, boundary=boundary, expected=expected_results)
-    if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST) is not None:
+            results = expected(cells, Algorithm.SMOOTH, constraint, seed)
+        return Candidate(algorithm=Algorithm.SMOOTH, boundary=boundary, expected=results)
+    if calibration_set.constraint.margin or calibration_set.obstacle(Algorithm.ST):
         return None
     boundary = calibration_set.optimum(Algorithm.ST).boundary
-    return None if boundary is None else Candidate(algorithm=Algorithm.ST, boundary=boundary)
+    return Candidate(algorithm=Algorithm.ST, boundary=boundary) if boundary else None
 
 
 def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) -> Optimum | None:
@@ -123,12 +119,8 @@ def single_threshold_beside(best: Candidate, calibration_set: CalibrationSet) ->
 
     None if the rule is itself a single threshold, or if algorithm st does not apply.
     """
-    is_single = (
-        best.boundary is not None
-        and len(best.boundary.thresholds) == 1
-        and best.algorithm is not Algorithm.HR
-    )
-    if is_single or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST) is not None:
+    is_single = best.bins == 1 and best.algorithm is not Algorithm.HR
+    if is_single or best.algorithm is Algorithm.ST or calibration_set.obstacle(Algorithm.ST):
         return None
     return optimise(calibration_set.cells(Algorithm.ST), Algorithm.ST, calibration_set.constraint)
 
@@ -140,9 +132,7 @@ def equal_alerts(best: Candidate, calibration_set: CalibrationSet) -> Confusion[
     boundary is itself a single threshold, or was not found on that grid.
     """
     boundary, cells = best.boundary, calibration_set.one_row
-    if best.algorithm is not Algorithm.SMOOTH or boundary is None or len(boundary.thresholds) == 1:
-        return None
-    if cells is None:
+    if best.algorithm is not Algorithm.SMOOTH or not boundary or best.bins == 1 or not cells:
         return None
     runs = top_runs(cells.rows[0])
     cut = int(runs.selected.searchsorted(boundary.fit.selected, side="right")) - 1
@@ -156,7 +146,7 @@ def equal_alerts(best: Candidate, calibration_set: CalibrationSet) -> Confusion[
 
 def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
     obstacle = calibration_set.obstacle(algorithm) or _oversize(calibration_set, algorithm)
-    if obstacle is not None:
+    if obstacle:
         return Candidate(algorithm=algorithm, boundary=None, obstacle=obstacle)
     calibration_set.cells(algorithm)  # counted once, for all algorithms
     start = perf_counter()
@@ -168,16 +158,14 @@ def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
         closest=optimum.closest,
         recalibration=optimum.recalibration,
         seconds=seconds,
-        expected=calibration_set.expected(algorithm) if optimum.boundary is not None else None,
+        expected=calibration_set.expected(algorithm) if optimum.boundary else None,
     )
 
 
 def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -> None:
-    obstacle = calibration_set.obstacle(algorithm)
-    if obstacle is not None:
+    if obstacle := calibration_set.obstacle(algorithm):
         raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
-    oversize = _oversize(calibration_set, algorithm)
-    if oversize is not None:
+    if oversize := _oversize(calibration_set, algorithm):
         raise DataError(
             f"--algorithm {algorithm} {oversize}",
             expected=f"at most {defaults.MAX_TABLE_BYTES / 1e9:.1f} GB",
@@ -185,12 +173,11 @@ def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -
         )
 
 
-def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str | None:
-    """Return the size of an algorithm's table if it exceeds the limit; None if it fits."""
-    needs = ALGORITHMS[algorithm].table_bytes
-    size = 0 if needs is None else needs(*calibration_set.shape(algorithm))
+def _oversize(calibration_set: CalibrationSet, algorithm: Algorithm) -> str:
+    """Return the size of an algorithm's table if it exceeds the limit; empty if it fits."""
+    size = ALGORITHMS[algorithm].table_bytes(*calibration_set.shape(algorithm))
     if size <= defaults.MAX_TABLE_BYTES:
-        return None
+        return ""
     bins = " x ".join(map(str, calibration_set.shape(algorithm)))
     return f"needs a table of {size / 1e9:,.1f} GB for {bins} bins"
 
@@ -262,23 +249,24 @@ def other_direction(
         rows = calibration_set.table.rows()
         rows = replace(rows, numbers={**rows.numbers, "uncertainty": 0.0 - rows.numbers["uncertainty"]})
         turned = optimise_recalibrated(rows, calibration_set.constraint).boundary
-        own, other = (boundary.fit if boundary is not None else None for boundary in (best.boundary, turned))
-        if other is None:
+        if not turned:
             return ""
-        hits = other.true_positives - (0 if own is None else own.true_positives)
-        return _worthwhile(calibration_set.source, hits / other.positives)
+        own = best.boundary.fit.true_positives if best.boundary else 0
+        gained = (turned.fit.true_positives - own) / turned.fit.positives
+        return _worthwhile(calibration_set.source, gained)
     if (
         ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID
-        or calibration_set.clusters is not None
+        or calibration_set.clusters
         or calibration_set.constraint.amounts
         or not _has_ties(calibration_set, best.algorithm)
     ):
         return ""
     cells = calibration_set.compared_cells
     constraint = calibration_set.constraint
-    before = compared[0].gain if compared else _gain(cells, constraint, seed)
+    tested = [column.gain for column in compared[:1] if isinstance(column, TestedUncertainty)]
+    before = next(iter(tested), None) if compared else _gain(cells, constraint, seed)
     after = _gain(calibration_set.turned_cells(len(cells.rows)), constraint, seed)
-    if before is None or after is None or (after.equal_alerts.low or 0.0) <= 0:
+    if not (before and after) or (after.equal_alerts.low or 0.0) <= 0:
         return ""
     gained = (after.equal_alerts.value or 0.0) - (before.equal_alerts.value or 0.0)
     return _worthwhile(calibration_set.source, gained)
@@ -313,13 +301,13 @@ def _worthwhile(source: Source, recall: float) -> str:
 
 def rank_comparisons(gains: dict[str, Gain | None]) -> tuple[UncertaintyComparison, ...]:
     """Adjust p-values for all columns jointly (Holm); rank by the gain in excess of the permuted gains."""
-    tested = {name: test for name, test in gains.items() if test is not None}
+    tested = {name: test for name, test in gains.items() if test}
     p_values = holm({name: test.p_value for name, test in tested.items()})
-    p_values_of_harm = holm({name: test.p_hurts for name, test in tested.items()})
+    p_hurts = holm({name: test.p_hurts for name, test in tested.items()})
     comparisons = [
-        UncertaintyComparison(
-            uncertainty=name, gain=test, p_value=p_values.get(name), p_hurts=p_values_of_harm.get(name)
-        )
+        TestedUncertainty(uncertainty=name, gain=test, p_value=p_values[name], p_hurts=p_hurts[name])
+        if test
+        else UncertaintyComparison(uncertainty=name)
         for name, test in gains.items()
     ]
     return tuple(sorted(comparisons, key=lambda comparison: -comparison.beyond))

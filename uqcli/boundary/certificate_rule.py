@@ -74,7 +74,7 @@ class SavedClearance(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """Describe the guarantee."""
-        return "" if self.limit is None else self.limit.text()
+        return self.limit.text() if self.limit else ""
 
     def result_of(self, tested: TestedOn) -> tuple[int, int, str]:
         """Return the successes and trials of the test, and what the successes are."""
@@ -181,7 +181,7 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
             if list(self.bounds) != ["precision"]:
                 return False
             positives = tested.true_positives
-        if cleared is not None:
+        if cleared:
             risk /= 2
             if not tested.true_positives <= cleared.caught <= positives or cleared.p_value > risk:
                 return False
@@ -201,16 +201,16 @@ class SavedCertificate(msgspec.Struct, frozen=True, kw_only=True):
     def is_about(self, constraint: Constraint, review: ReviewLimit | None) -> bool:
         """Whether its bounds are those of the boundary."""
         bounds = bounds_by_rate(constraint)
-        limit = None if review is None or review.kind is ReviewKind.REVIEW else review
+        limit = review if review and review.kind is not ReviewKind.REVIEW else None
         cleared = given(self.cleared)
-        limits = (limit, None if cleared is None else cleared.limit)
-        own, other = (None if part is None else (part.kind, float(part.number)) for part in limits)
+        limits = (limit, cleared.limit if cleared else None)
+        own, other = ((part.kind, float(part.number)) if part else () for part in limits)
         return self.bounds == bounds and own == other
 
     def text(self) -> str:
         """Describe the guaranteed rates."""
         texts = [PROMISED[name].wording.format(f"{bound:g}") for name, bound in self.bounds.items()]
-        if (cleared := given(self.cleared)) is not None:
+        if cleared := given(self.cleared):
             texts.append(cleared.text())
         return f"{', '.join(texts)}{f' of one alert per {self.unit}' if self.is_of_clusters else ''}"
 
@@ -220,21 +220,17 @@ def bounds_by_rate(constraint: Constraint) -> dict[str, float]:
     return {str(rate): float(bound.numbers[0]) for bound in constraint.bounds for rate in bound.rates}
 
 
-def certified_verdict(
-    certificates: Sequence[SavedCertificate], risk: float, groups: int | None = None
-) -> Verdict:
+def certified_verdict(certificates: Sequence[SavedCertificate], risk: float, groups: int = 0) -> Verdict:
     """Return the verdict on a certified boundary, or on those of several groups with their total risk."""
     promise = certificates[0].text()
-    where = "" if groups is None else f" in {len(certificates)} of {groups} groups"
+    where = f" in {len(certificates)} of {groups} groups" if groups else ""
     return Verdict(text=f"certified: {promise} on new rows{where} (risk {100 * risk:g} %)", tone="good")
 
 
 FROM_POOL: Final = "independent rows from the same source as the file that the sample was drawn from"
 
 
-def certificates_in_words(
-    certificates: Sequence[SavedCertificate], risk: float, groups: int | None = None
-) -> str:
+def certificates_in_words(certificates: Sequence[SavedCertificate], risk: float, groups: int = 0) -> str:
     """State the guarantee on new data and its risk, of a boundary or of those of several groups."""
     certificate, total = certificates[0], f"{100 * risk:g} %"
     if certificate.is_of_clusters:
@@ -247,11 +243,11 @@ def certificates_in_words(
         promises = [
             PROMISED[name].guarantee.format(100 * bound) for name, bound in certificate.bounds.items()
         ]
-        if (cleared := given(certificate.cleared)) is not None:
+        if cleared := given(certificate.cleared):
             *words, outcome = cleared.text().split()
             promises.append(f"{' '.join(words)} are {outcome}")
         promise = f"{listed(promises)} on new data"
-    if groups is not None:
+    if groups:
         promise = f"{promise} in {in_how_many(len(certificates), groups)}"
     return f"Certified: {promise} ({total} risk that this rule is an exception)."
 
@@ -296,7 +292,7 @@ def test_in_words(certificate: SavedCertificate) -> str:
         results.append(f"{result} ({percent(successes / trials, 1)})")
     larger = ("", "larger ", "largest ")[min(len(results), 3) - 1]
     results[-1] = f"{results[-1][:-1]}, {larger}{_p_and_level(certificate.p_value, certificate)})"
-    if cleared is not None:
+    if cleared:
         hits, trials, what = cleared.result_of(tested)
         result = f"{percent(hits / trials, 1)}, {_p_and_level(cleared.p_value, certificate)}"
         results.append(f"{count(hits)} of {count(trials)} {what} ({result})")
@@ -311,7 +307,7 @@ def _tested(certificate: SavedCertificate) -> str:
 def conditions_of(certificate: SavedCertificate) -> tuple[str, ...]:
     """State the conditions of the guarantee."""
     risk, source, first = _conditions(certificate)
-    if certificate.region is not None:
+    if certificate.region:
         source = f"The guarantee is for {FROM_POOL}. It requires that all rows drawn have their labels."
         first = "Fix bound and risk before you look at the labels; a second try voids the certificate."
     division = []
@@ -359,8 +355,8 @@ class Certification:
     and ``easier`` says how to ask for less.
 
     ``uncertified`` is a boundary of the same algorithm without a certificate, on all of the rows; None for
-    groups. ``groups`` is their number. ``units`` names what was tested: rows, clusters or days. With a pilot,
-    other rows chose the boundaries.
+    groups. ``groups`` is their number, 0 for a boundary of all rows. ``units`` names what was tested: rows,
+    clusters or days. With a pilot, other rows chose the boundaries.
     """
 
     delta: float
@@ -369,6 +365,6 @@ class Certification:
     tested_target: str
     easier: str
     uncertified: FittedBoundary | None = None
-    groups: int | None = None
+    groups: int = 0
     units: str = "rows"
     has_pilot: bool = False

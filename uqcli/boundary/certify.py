@@ -150,7 +150,7 @@ def _outcome(
         *parts_of_uncertainty(calibration, gains, rule.tried),
         *parts_of_cells(rule.cells),
     ]
-    if boundary is None:
+    if not boundary:
         parts += [*parts_of_nothing(calibration, chosen), *parts_of_failure(certification)]
         return NotFound(calibration=calibration, parts=parts)
     parts += parts_of_found(calibration, boundary, chosen.algorithm, request.limit)
@@ -181,18 +181,16 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
     else:
         certifier, sequence = region_certifier(rows, edge, float(constraint.numbers[0]), float(delta))
         outcome = certifier.certify(promises_of(constraint), float(delta), sequence=sequence)
-    boundary = certificate = failed = None
+    boundary, certificates = None, []
     if isinstance(outcome, Certified):
         boundary = _on_all(rows, outcome, None)
-        certificate = _saved(outcome, None, request, float(delta), older=pilot, region={column: edge})
-    else:
-        failed = outcome
+        certificates = [_saved(outcome, None, request, float(delta), older=pilot, region={column: edge})]
     rule = CertifiedRule(
         boundary=boundary,
         certification=Certification(
             delta=float(delta),
-            certificates=[] if certificate is None else [certificate],
-            failed=failed,
+            certificates=certificates,
+            failed=outcome if isinstance(outcome, NotCertified) else None,
             tested_target=f"{constraint.text()} at a risk of {100 * float(delta):g} %",
             easier=constraint.easier,
             has_pilot=True,
@@ -252,7 +250,7 @@ def certified_rule(
         uncertified=None
         if constraint.is_of_cleared
         else optimise(cells, Algorithm.SMOOTH, constraint).boundary,
-        units="rows" if cluster is None else request.units,
+        units=request.tested_units,
         has_pilot=request.pilot is not None,
     )
     if isinstance(failed, NotCertified):
@@ -267,7 +265,7 @@ def certified_rule(
     boundary = _on_all(rows, outcome, review)
     ranked = certifier.pilot  # whose edges a certified boundary has
     shown = cells_under(pool_by(rows, ranked.uncertainty_edges), ranked)
-    if request.limit is not None and review is None:
+    if request.limit and not review:
         boundary = with_review(boundary, shown, request.limit, Algorithm.SMOOTH)
     certificate = _saved(outcome, review, request, float(delta), older=older)
     return CertifiedRule(
@@ -304,7 +302,7 @@ def _tests_of(request: BoundaryRequest) -> list[_Test]:
     """Return the test of the flagged rows, and that of the cleared ones if the review has a limit on them."""
     constraint, limit = request.constraint, request.limit
     tests = [_Test(promises=promises_of(constraint), text=constraint.text(), easier=constraint.easier)]
-    if limit is not None and limit.kind is not ReviewKind.REVIEW:
+    if limit and limit.kind is not ReviewKind.REVIEW:
         is_omission = limit.kind is ReviewKind.OMISSION
         # a miss is a positive that recall lacks, an omission a cleared row that is positive
         rate = Rate.NPV if is_omission else Rate.RECALL
@@ -414,7 +412,7 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
 
     flagged, zones = taken_by(outcome), None
     selected, true_positives = int(count[flagged].sum()), int(count[flagged & positive].sum())
-    if review is not None:
+    if review:
         handled = taken_by(review)
         zones = (int(count[handled].sum()) - selected, int(count[handled & positive].sum()))
     scores = [part.value for part in pool_by(rows, outcome.uncertainty_edges)]
@@ -429,8 +427,8 @@ def _on_all(rows: Rows, outcome: Certified, review: Certified | None) -> FittedB
             positives=int(count[positive].sum()),
             zones=zones,
         ),
-        review_thresholds=None if review is None else review.thresholds,
-        shown_review=None if review is None else shown_in_bins(review.thresholds, scores),
+        review_thresholds=review.thresholds if review else (),
+        shown_review=shown_in_bins(review.thresholds, scores) if review else (),
     )
 
 
@@ -446,7 +444,7 @@ def _saved(
     constraint, limit = request.constraint, request.limit
     bounds: dict[str, Any] = {**bounds_by_rate(constraint), **region}
     cleared: SavedClearance | msgspec.UnsetType = msgspec.UNSET
-    if review is not None and limit is not None:
+    if review and limit:
         shown: dict[str, Any] = {"miss": float(limit.number)}
         if limit.kind is ReviewKind.OMISSION:
             shown = {"omission": float(limit.number), "handled": review.tested.selected}

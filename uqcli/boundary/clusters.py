@@ -22,9 +22,9 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.expected import Expected, moved
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.permutation import VALUE_LEVEL, CrossValidatedGrid, FoldAmounts
-from uqcli.boundary.rule import EXPECTED_RANGE
+from uqcli.boundary.rule_words import EXPECTED_RANGE
 from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
-from uqcli.boundary.search.thresholds import FittedBoundary, decide
+from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, decide
 from uqcli.engines.protocol import Places, Table
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.dependence import unit_sums
@@ -160,7 +160,7 @@ class CountedClusters:
         """Count the rows of each cluster that a boundary flags (see ``counts_by_cluster``)."""
 
         def taken(thresholds: Sequence[float | None]) -> Ints:
-            edges = [[np.inf if threshold is None else threshold] for threshold in thresholds]
+            edges = [[threshold] for threshold in as_numbers(thresholds)]
             return self.by_place(
                 Places(
                     uncertainty_edges=np.asarray(boundary.uncertainty_edges, dtype=np.float64),
@@ -172,7 +172,7 @@ class CountedClusters:
         counts, zones = taken(boundary.thresholds), None
         rows, positives = counts.sum(axis=(1, 2)), counts[:, :, 1].sum(axis=1)
         selected, true_positives = counts[:, 1].sum(axis=1), counts[:, 1, 1].astype(np.int64)
-        if boundary.review_thresholds is not None:
+        if boundary.review_thresholds:
             handled = taken(boundary.review_thresholds)[:, 1]
             zones = handled.sum(axis=1) - selected, handled[:, 1].astype(np.int64)
         return Confusion(
@@ -303,9 +303,7 @@ def counts_by_cluster(boundary: FittedBoundary, rows: Rows, cluster: Ints) -> Co
         positives=counts[:, :, :, 1].sum(axis=(1, 2)),
         selected=selected.sum(axis=1),
         true_positives=selected[:, 1],
-        zones=None
-        if boundary.review_thresholds is None
-        else (kept.sum(axis=1) - selected.sum(axis=1), kept[:, 1]),
+        zones=(kept.sum(axis=1) - selected.sum(axis=1), kept[:, 1]) if boundary.review_thresholds else None,
     )
 
 
@@ -347,6 +345,6 @@ def saved_dependence(
         for group, own in where
         for rate in rates
     }
-    if review is not None and review.kind is ReviewKind.MISS:
+    if review and review.kind is ReviewKind.MISS:
         promises["miss"] = unit_sums(*counts.trials(Rate.CAUGHT))
     return SavedDependence(column=request.data.roles.cluster or "", promises=promises)

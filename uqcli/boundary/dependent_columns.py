@@ -14,7 +14,8 @@ from uqcli.base.errors import DataError
 from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
-from uqcli.boundary.rule import ZONES, BoundaryArtifact
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import ZONES
 from uqcli.engines.open import open_engine
 from uqcli.engines.protocol import Keys
 from uqcli.engines.request import DataRequest, dependence

@@ -173,12 +173,11 @@ def moved(estimate: Estimate, centre: float, trials: int) -> Estimate:
     """Move the range of a rate of ``trials`` rows to another centre, on the logit scale."""
     nearest = 0.5 / max(trials, 1)
     rate = estimate.value
-    if rate is None or estimate.low is None or estimate.high is None:
+    if rate is None or not estimate.ends:
         return replace(estimate, value=centre)
     shift = _logit(centre, nearest) - _logit(rate, nearest)
     low, high = (
-        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift))
-        for end in (estimate.low, estimate.high)
+        end if end in (0.0, 1.0) else 1 / (1 + math.exp(-_logit(end, 0.0) - shift)) for end in estimate.ends
     )
     return replace(estimate, value=centre, low=min(low, centre), high=max(high, centre))
 
@@ -296,10 +295,10 @@ def expected_metrics(
 
     None if not estimated, or if the class weights are refuted.
     """
-    if expected is None or (class_weights is not None and class_weights.refuted):
+    if not expected or (class_weights and class_weights.refuted):
         return {"precision": None, "recall": None}
     precision = expected.precision
-    if class_weights is not None:
+    if class_weights:
         ends = (precision.value, precision.low, precision.high)
         value, low, high = (class_weights.precision(end) for end in ends)
         precision = Estimate(value=value, low=low, high=high)
@@ -315,12 +314,12 @@ def agreed(expected: Sequence[Expected | None], rules: Sequence[Hashable]) -> li
     """
     shown = list(expected)
     for rule in dict.fromkeys(rules):
-        places = [place for place, other in enumerate(rules) if other == rule and expected[place] is not None]
-        alike = [found for place in places if (found := expected[place]) is not None]
-        for place, own in zip(places, alike, strict=True):
+        pairs = enumerate(zip(rules, expected, strict=True))
+        alike = {place: own for place, (other, own) in pairs if other == rule and own}
+        for place, own in alike.items():
             shown[place] = Expected(
-                precision=_widest(own.precision, [other.precision for other in alike]),
-                recall=_widest(own.recall, [other.recall for other in alike]),
+                precision=_widest(own.precision, [other.precision for other in alike.values()]),
+                recall=_widest(own.recall, [other.recall for other in alike.values()]),
             )
     return shown
 
@@ -335,7 +334,8 @@ def _widest(own: Estimate, estimates: Sequence[Estimate]) -> Estimate:
 
 
 def _width(estimate: Estimate) -> float:
-    return 0.0 if estimate.low is None or estimate.high is None else estimate.high - estimate.low
+    low, high = estimate.ends or (0.0, 0.0)
+    return high - low
 
 
 def expectation(expected: Mapping[str, Estimate | None], where: str = "new data", between: str = "") -> str:
@@ -352,7 +352,7 @@ def expectation(expected: Mapping[str, Estimate | None], where: str = "new data"
     """
     parts: list[str] = []
     for name, estimate in expected.items():
-        if estimate is None or estimate.value is None:
+        if not estimate or estimate.value is None:
             continue
         stated = "" if parts else "90 % range "
         text = percent_and_range(estimate.value, estimate.low, estimate.high, stated)
@@ -364,6 +364,6 @@ def expectation(expected: Mapping[str, Estimate | None], where: str = "new data"
 
 def expected_cells(expected: Expected | None) -> tuple[str, str]:
     """Format the expected recall and precision for a table."""
-    if expected is None:
+    if not expected:
         return "", ""
     return percent(expected.recall.value), percent(expected.precision.value)

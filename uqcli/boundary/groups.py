@@ -51,7 +51,7 @@ from uqcli.boundary.search.algorithms import ALGORITHMS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
-from uqcli.boundary.search.thresholds import FittedBoundary, boundary_at
+from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, boundary_at
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.saved import refuse_unsavable
@@ -61,15 +61,15 @@ from uqcli.rules.saved import refuse_unsavable
 class GroupSearch:
     """Search for the boundaries of several groups, from the cells of each.
 
-    ``rankings`` are those of the cells if rates are smoothed. ``is_large`` says that the groups have more
-    cells than samples are drawn of; those without rows may be left out of them.
+    ``rankings`` are those of the cells if rates are smoothed, otherwise none. ``is_large`` says that the
+    groups have more cells than samples are drawn of; those without rows may be left out of them.
     """
 
     parts: tuple[Cells, ...]
     algorithm: Algorithm
     constraint: Constraint
     bound: GroupBound
-    rankings: tuple[NestedBoundaries, ...] | None = None
+    rankings: tuple[NestedBoundaries, ...] = ()
     is_large: bool = False
 
     @classmethod
@@ -84,14 +84,14 @@ class GroupSearch:
             size += part.size
             is_reduced = is_smooth and size > MAX_CELLS
             kept.append(part.filled() if is_reduced else part)
-            if ranking is not None:
+            if ranking:
                 rankings.append(ranking.filled(part) if is_reduced else ranking)
         return cls(
             parts=tuple(kept),
             algorithm=algorithm,
             constraint=constraint,
             bound=bound,
-            rankings=tuple(rankings) or None,
+            rankings=tuple(rankings),
             is_large=size > MAX_CELLS,
         )
 
@@ -125,7 +125,7 @@ class GroupSearch:
             return None
         samples = BootstrapSamples.from_cells(self.cells, seed)
         results = expected_of(samples, self._optimum, self._of_draws, self.algorithm)
-        if results is None or len(self.parts) == 1:
+        if not results or len(self.parts) == 1:
             return results
         return replace(results, recall=replace(results.recall, low=None, high=None))
 
@@ -133,7 +133,7 @@ class GroupSearch:
         """Find the top cells in each bootstrap sample; int64, shape (2, draws, cells)."""
         sizes = [sum(len(row.count) for row in part.rows) for part in self.parts]
         by_part = np.split(samples, np.cumsum(sizes)[:-1], axis=2)
-        rankings = None
+        rankings = []
         if self.algorithm is Algorithm.SMOOTH:
             layouts = [Layout.from_cells(part) for part in self.parts]
             rankings = [
@@ -143,28 +143,24 @@ class GroupSearch:
             parts = [
                 part.with_counts(*counts[:, draw]) for part, counts in zip(self.parts, by_part, strict=True)
             ]
-            yield self._tops(parts, None if rankings is None else [next(ranking) for ranking in rankings])
+            yield self._tops(parts, [next(ranking) for ranking in rankings])
 
-    def _tops(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
+    def _tops(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> Tops | None:
         """Find the top cells of all rows; rankings are those of smoothed rates."""
         if self.bound is GroupBound.EACH:
             return self._in_each(parts, rankings)
         rows = tuple(row for part in parts for row in part.rows)
         together = Cells(uncertainty_edges=self.cells.uncertainty_edges, rows=rows)
         goal = self.constraint.goal(together)
-        if rankings is None:
+        if not rankings:
             return ALGORITHMS[self.algorithm].method(together, goal)
         return merged(parts, rankings).best_for(goal, together)
 
-    def _in_each(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries] | None) -> Tops | None:
-        chosen = []
+    def _in_each(self, parts: Sequence[Cells], rankings: Sequence[NestedBoundaries]) -> Tops | None:
+        chosen, method = [], ALGORITHMS[self.algorithm].method
         for index, part in enumerate(parts):
             goal = self.constraint.goal(part)
-            if rankings is None:
-                tops = ALGORITHMS[self.algorithm].method(part, goal)
-            else:
-                tops = rankings[index].best_for(goal, part)
-            chosen.append(tops)
+            chosen.append(rankings[index].best_for(goal, part) if rankings else method(part, goal))
         if not any(chosen):
             return None
         return tuple(
@@ -240,15 +236,15 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
         *parts_of_search(calibration, chosen, [chosen]),
         *rules,
     ]
-    if boundary is None:
+    if not boundary:
         parts += parts_of_nothing(calibration, chosen)
-        parts += [] if certification is None else parts_of_failure(certification)
+        parts += parts_of_failure(certification) if certification else []
         return NotFound(calibration=calibration, parts=parts)
     units = Parts()
-    if calibration_set.clusters is not None:
+    if calibration_set.clusters:
         counts, promising, in_groups = _by_cluster(calibration_set, by, boundaries, pooled, request)
         parts += file_fields(dependence=saved_dependence(request, counts, promising))
-        if expected is not None:
+        if expected:
             chosen = replace(chosen, expected=expected_over_clusters(expected, in_groups, request.units))
         units = parts_of_units(calibration, chosen, cluster_numbers(in_groups), len(boundaries))
     reference = calibration_set.reference(
@@ -256,7 +252,9 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
         uncertain=any(len(own.thresholds) > 1 for own in (boundary, *boundaries.values())),
     )
     parts += [*parts_of_found(calibration, boundary, algorithm, None), *file_fields(reference=reference)]
-    if certification is None:
+    if certification:
+        parts += parts_of_group_certificates(certification)
+    else:
         parts += [
             *units,
             *parts_of_expectation(calibration, boundary, chosen.expected),
@@ -264,8 +262,6 @@ def find_by_group(request: BoundaryRequest) -> Outcome:
             *parts_of_value(calibration, boundary),
             *parts_of_limit(calibration, boundary, orders_rows=False, dependent=bool(units)),
         ]
-    else:
-        parts += parts_of_group_certificates(certification)
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=chosen.expected)
 
 
@@ -307,13 +303,13 @@ def _by_cluster(
     Also return the counts of each group in which the bound is promised, and the sums over all groups.
     """
     clusters = calibration_set.clusters
-    assert clusters is not None  # as rows depend on each other
+    assert clusters  # as rows depend on each other
     size = len(clusters.key)
     in_groups, replaced = no_counts(size), no_counts(size)
     promising = {}
     for name, boundary in boundaries.items():
         own = calibration_set.only(by, name).clusters
-        assert own is not None  # as all rows have clusters
+        assert own  # as all rows have clusters
         place = np.searchsorted(clusters.key, own.key)
         counts = own.flagged(boundary)
         add_at(in_groups, place, counts)
@@ -357,12 +353,12 @@ def _certify(
         rules[name] = certified_rule(rows, request, delta / len(parts), pilot)
     outcomes = {name: rule.certification for name, rule in rules.items()}
     certificates = {name: saved for name, outcome in outcomes.items() for saved in outcome.certificates}
-    failures = [outcome.failed for outcome in outcomes.values() if outcome.failed is not None]
+    failures = [outcome.failed for outcome in outcomes.values() if outcome.failed]
     failed = min(
         failures, key=lambda failure: 1.0 if failure.p_value is None else failure.p_value, default=None
     )
     sizes = [failure.rows_needed for failure in failures if failure.rows_needed is not None]
-    if failed is not None:
+    if failed:
         promising = any(failure.promising for failure in failures)
         failed = replace(failed, rows_needed=min(sizes, default=None), promising=promising)
     boundaries = {name: rule.boundary or _never(rule.cells) for name, rule in rules.items()}
@@ -374,7 +370,7 @@ def _certify(
         tested_target=f"{request.constraint.text()} at a risk of {risk}",
         easier=request.constraint.easier,
         groups=len(parts),
-        units="rows" if cluster is None else request.units,
+        units=request.tested_units,
         has_pilot=request.pilot is not None,
     )
     return boundaries if certificates else {}, certificates, certification
@@ -396,8 +392,8 @@ def _counts_under(table: Table, by: str, groups: Collection[str], boundary: Fitt
     for index, name in enumerate(table.groups(by)):
         if name in groups:
             bins = slice(index * len(boundary.thresholds), (index + 1) * len(boundary.thresholds))
-            for part, threshold in zip(parts[bins], boundary.thresholds, strict=True):
-                flagged = part.value >= (np.inf if threshold is None else threshold)
+            for part, threshold in zip(parts[bins], as_numbers(boundary.thresholds), strict=True):
+                flagged = part.value >= threshold
                 counts += Confusion(
                     rows=part.rows,
                     positives=int(part.positives.sum()),

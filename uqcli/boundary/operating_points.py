@@ -148,7 +148,7 @@ def operating_points(
         if other_edges and mergeable:
             singles = RankedSamples.from_cells(cells.joined(1), seed, Algorithm.ST)
     kinds = {ConstraintKind.PRECISION: _precisions(cells, class_weights)}
-    if class_weights is None:
+    if not class_weights:
         kinds[ConstraintKind.MAX_SELECTED] = _alerts(cells)
     points = {}
     for kind, values in kinds.items():
@@ -159,12 +159,12 @@ def operating_points(
             constraints[constraint.numbers] = constraint
         points_of_kind = []
         for candidate in sorted(constraints.values(), key=lambda candidate: _amount(candidate, cells)):
-            asked = candidate if class_weights is None else in_source(candidate, class_weights)
+            asked = in_source(candidate, class_weights) if class_weights else candidate
             if candidate.takes_margin:
                 asked = replace(asked, margin=constraint.margin)
             rule = rules.at(asked)
-            if rule is not None and rule[0].fit.selected >= FEWEST_FLAGGED:
-                points_of_kind.append((candidate, rule, None if singles is None else singles.at(asked)))
+            if rule and rule[0].fit.selected >= FEWEST_FLAGGED:
+                points_of_kind.append((candidate, rule, singles.at(asked) if singles else None))
         points[kind] = points_of_kind
     return points
 
@@ -178,7 +178,7 @@ def _amount(constraint: Constraint, cells: Cells) -> Fraction:
 def _precisions(cells: Cells, class_weights: BinaryWeights | None) -> list[str]:
     """List precisions above the positive rate, in steps of a hundredth."""
     base = cells.positives / cells.total
-    base = base if class_weights is None else class_weights.precision(base) or 0.0
+    base = class_weights.precision(base) or 0.0 if class_weights else base
     hundredths = [f"{percent / 100:g}" for percent in range(1, 100)]
     return [text for text in (*_LOW_PRECISIONS, *hundredths) if float(text) > base]
 
@@ -207,20 +207,20 @@ def points_for_page(
     point.
     """
     by_kind = operating_points(cells, constraint, seed, class_weights, algorithm)
-    if by_kind is None or not any(by_kind.values()):
+    if not by_kind or not any(by_kind.values()):
         return None
     families = {
         _NAMES[kind]: [
             (
                 _point(rule, bound, constraint, class_weights),
-                None if single is None else _point(single, bound, constraint, class_weights),
+                _point(single, bound, constraint, class_weights) if single else None,
             )
             for bound, rule, single in pairs
         ]
         for kind, pairs in by_kind.items()
         if pairs
     }
-    chosen = _chosen(families, constraint, None if own is None else own[0].fit.selected)
+    chosen = _chosen(families, constraint, own[0].fit.selected if own else None)
     if own is not None:
         name, position = chosen
         rule, single = families[name][position]

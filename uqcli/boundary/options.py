@@ -16,7 +16,7 @@ from uqcli.engines.request import PREDICTED, TURNED, DataRequest, Inputs, depend
 if TYPE_CHECKING:
     from uqcli.base.options import RowOutput
     from uqcli.bin.grid import GridSpec
-    from uqcli.boundary.rule import BoundaryParameters
+    from uqcli.boundary.rule_file import BoundaryParameters
     from uqcli.boundary.search.constraint import Constraint
     from uqcli.boundary.search.zones import ReviewLimit
     from uqcli.shift.rule import SavedShift
@@ -167,11 +167,16 @@ class BoundaryRequest:
         """What dependent rows are within."""
         return f"{dependence(days=self.data.roles.days)}s"
 
+    @property
+    def tested_units(self) -> str:
+        """What a certificate tests: rows, or clusters or days of dependent ones."""
+        return "rows" if self.data.roles.cluster is None else self.units
+
     def parameters(self, grid: GridSpec) -> BoundaryParameters:
         """Return the options to save with the result, found on the given grid."""
         import msgspec
 
-        from uqcli.boundary.rule import BoundaryParameters, SavedConstraint, SavedReview
+        from uqcli.boundary.rule_file import BoundaryParameters, SavedConstraint, SavedReview
 
         roles = self.data.roles
         return BoundaryParameters(

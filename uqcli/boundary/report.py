@@ -13,7 +13,7 @@ from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.operating_points import frontier_figure
 from uqcli.boundary.outcome import Found, Outcome
-from uqcli.boundary.rule import boundary_card
+from uqcli.boundary.rule_words import boundary_card
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.statements import Slot
 from uqcli.estimates.confusion import Confusion
@@ -158,13 +158,5 @@ class FoundReport(BoundaryReport):
     def card(self) -> HeadCard:
         """Head of the page."""
         phrases = self.outcome.story.phrases
-        card = boundary_card(
-            self.fit,
-            phrases.expected,
-            phrases.verdict,
-            phrases.rows,
-            flagged=phrases.flagged,
-            title=self._title(),
-            region=phrases.region,
-        )
+        card = boundary_card(self.fit, phrases, self._title())
         return replace(card, numbers=[*self.outcome.said(Slot.NUMBER), *card.numbers])

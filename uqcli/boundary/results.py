@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from uqcli.base.wording import count, percent
-from uqcli.boundary.rule import precision_cell
+from uqcli.boundary.rule_words import precision_cell
 from uqcli.estimates.confusion import Confusion
 from uqcli.reports.document import Metric
 

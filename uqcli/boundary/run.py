@@ -66,7 +66,8 @@ from uqcli.boundary.parts.registry import (
 )
 from uqcli.boundary.reference import SavedReference
 from uqcli.boundary.report import BoundaryReport, FoundReport
-from uqcli.boundary.rule import BoundaryArtifact, BoundaryParameters
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import BoundaryParameters
 from uqcli.boundary.search.algorithms import ALGORITHMS, Optimum, WorksOn, optimise
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.constraint_kinds import in_source
@@ -117,7 +118,7 @@ def run(
     """Find the boundary and report it, from a calibration set that may have been read for several bounds."""
     with _reading(request):
         result = _with_all_rows(_run(request, rows), request)
-        if result.artifact is None or result.artifact.region is not None:  # of other rows than the inputs
+        if not result.artifact or result.artifact.region:  # of other rows than the inputs
             return result
         return replace(result, artifact=between_clusters(result.artifact, request.data))
 
@@ -161,7 +162,7 @@ def _with_all_rows(
         report = BoundaryReport(outcome=outcome)
         return Result(report=report, artifact=None, failure=InfeasibleError(report.shortfall()))
     rule = artifact_of(outcome)
-    if rule.region is not None:  # the other rows are not in the inputs
+    if rule.region:  # the other rows are not in the inputs
         return Result(report=FoundReport(outcome=outcome), artifact=rule)
     for name in _DOUBTS:
         for sentence in outcome.says(name):
@@ -192,15 +193,15 @@ def _run(request: BoundaryRequest, rows: CalibrationRows | None = None) -> Outco
         refuse_beyond_region(request)
     request = replace(request, data=request.data.with_amounts(request.constraint.amounts))
     _require_memory(request)
-    class_weights = None
+    class_weights, constraint = None, request.constraint
     if request.shift is not None and request.certify is None:  # certified() refuses it
         class_weights = target_weights_of(load_shift(request.shift), request.data.positive_value)
-    constraint = request.constraint if class_weights is None else in_source(request.constraint, class_weights)
+        constraint = in_source(constraint, class_weights)
     if request.by is not None:
         with reusable_streams():  # the rows are read several times
             return find_by_group(request)
     if not request.compared:
-        read = None if rows is None else rows.under(constraint)
+        read = rows.under(constraint) if rows else None
         return _find_boundary(request, constraint, class_weights, calibration_set=read)
     with reusable_streams():  # the rows are read twice
         gains, calibration_set = compare_uncertainties(request, constraint)
@@ -240,9 +241,9 @@ def _find_boundary(
         request = replace(request, data=calibration_set.request.data, uncertainty_bins=1)
     best, candidates, unsaved = _search(request, calibration_set, constraint, gains)
     best, counts = _over_clusters(best, calibration_set, request.units)
-    if request.curve is not None:
+    if request.curve:
         _write_curve(request, request.curve, calibration_set, best, class_weights)
-    algorithm = (best if unsaved is None else unsaved).algorithm
+    algorithm = (unsaved or best).algorithm
     cells = calibration_set.cells(algorithm)
     calibration = Calibration(
         source=calibration_set.source,
@@ -266,7 +267,7 @@ def _find_boundary(
         *parts_of_threshold_beside(calibration, best, score_only, fewer),
     ]
     boundary = best.boundary
-    if boundary is None:
+    if not boundary:
         relaxed = _without_margin(calibration_set, best, constraint)
         remedy = "; boundary without a bound lists what these rows allow" if request.grid is None else ""
         parts += parts_of_nothing(calibration, best, candidates, without_margin=relaxed, remedy=remedy)
@@ -278,12 +279,12 @@ def _find_boundary(
         *parts_of_found(calibration, boundary, best.algorithm, request.limit),
         *parts_of_expectation(calibration, boundary, best.expected, class_weights),
         *parts_of_margin(calibration, best, cautious, safer_options(request)),
-        *parts_of_limit(calibration, boundary, orders_rows=best.orders_rows, dependent=counts is not None),
+        *parts_of_limit(calibration, boundary, orders_rows=best.orders_rows, dependent=bool(counts)),
         *parts_of_value(calibration, boundary, score_only),
         *parts_of_threshold_instead(calibration, boundary, unsaved),
         *file_fields(nested=nested, reference=reference),
     ]
-    if counts is not None:
+    if counts:
         parts += parts_of_units(calibration, best, cluster_numbers(counts))
         parts += file_fields(dependence=saved_dependence(request, counts))
     return Found(calibration=calibration, parts=parts, boundary=boundary, expected=best.expected)
@@ -303,13 +304,13 @@ def _search(
     best, unsaved = best_of(candidates, constraint), None
     if request.saves_advised_rule:
         single = threshold_instead(best, calibration_set, gains)
-        if single is not None and (_has_recall(single, constraint) or not _has_recall(best, constraint)):
+        if single and (_has_recall(single, constraint) or not _has_recall(best, constraint)):
             unsaved, best = best, single
             candidates = (best,)
     if not _has_recall(best, constraint):
         best = _with_recall(candidates, constraint)
-    if request.limit is not None and best.boundary is not None:
-        cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
+    if request.limit and best.boundary:
+        cells = calibration_set.cells_of_rule(best.algorithm, best.bins)
         best = replace(best, boundary=with_review(best.boundary, cells, request.limit, best.algorithm))
     return best, candidates, unsaved
 
@@ -327,7 +328,7 @@ def _write_curve(
             "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
         )
     # with class weights, the odds concern rows of other class priors than the table counts
-    bounds = (request.bounds or (request.constraint,)) if class_weights is None else ()
+    bounds = () if class_weights else request.bounds or (request.constraint,)
     write_frontier(calibration_set.cells(best.algorithm), calibration_set.every_score, output, bounds)
 
 
@@ -337,7 +338,7 @@ def _reference(
     """Return how the calibration rows are distributed; None of a grid, which has no rows."""
     if not isinstance(calibration_set, CalibrationRows):
         return None
-    uncertain = len(boundary.thresholds) > 1 or best.recalibration is not None
+    uncertain = best.bins > 1 or bool(best.recalibration)
     return calibration_set.reference(boundary.uncertainty_edges, uncertain=uncertain)
 
 
@@ -345,34 +346,31 @@ def _over_clusters(
     best: Candidate, calibration_set: CalibrationSet, units: str
 ) -> tuple[Candidate, Confusion[Ints] | None]:
     """Return a candidate with its expected results on new clusters, and its counts; None if independent."""
-    if isinstance(calibration_set, CalibrationGrid) or best.boundary is None:
-        return best, None
-    if calibration_set.clusters is None:
+    if isinstance(calibration_set, CalibrationGrid) or not (calibration_set.clusters and best.boundary):
         return best, None
     counts = calibration_set.clusters.flagged(best.boundary)
-    expected = calibration_set.expected_of_rule(best.algorithm, len(best.boundary.thresholds))
-    if expected is None:
-        return best, counts
-    return replace(best, expected=expected_over_clusters(expected, counts, units)), counts
+    expected = calibration_set.expected_of_rule(best.algorithm, best.bins)
+    if expected:
+        best = replace(best, expected=expected_over_clusters(expected, counts, units))
+    return best, counts
 
 
 def _nested(calibration_set: CalibrationSet, best: Candidate) -> list[list[float | None]]:
     """Return the nested boundaries of a smoothed rule, which order rows; empty for other rules."""
-    if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
+    if best.algorithm is not Algorithm.SMOOTH or not best.bins:
         return []
-    cells = calibration_set.cells_of_rule(best.algorithm, len(best.boundary.thresholds))
+    cells = calibration_set.cells_of_rule(best.algorithm, best.bins)
     return [list(thresholds) for thresholds in nested_thresholds(cells, nested_boundaries(cells))]
 
 
 def _has_recall(candidate: Candidate, constraint: Constraint) -> bool:
     """Whether a boundary, if there is one, has the recall that other bounds must also leave."""
-    fit = candidate.boundary.fit if candidate.boundary else None
-    return fit is None or constraint.leaves_recall(fit)
+    return not candidate.boundary or constraint.leaves_recall(candidate.boundary.fit)
 
 
 def _with_recall(candidates: Sequence[Candidate], constraint: Constraint) -> Candidate:
     """Return the best candidate that leaves the recall; without one, the closest as infeasible."""
-    feasible = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary is not None]
+    feasible = [(candidate, candidate.boundary) for candidate in candidates if candidate.boundary]
     reaching = [candidate for candidate, boundary in feasible if constraint.leaves_recall(boundary.fit)]
     if reaching:
         return best_of(reaching, constraint)
@@ -391,11 +389,9 @@ def run_several(
         results = [run(replace(request, constraint=constraint), rows) for constraint in constraints[:1]]
         request = replace(request, curve=None)  # the same for all bounds
         results += [run(replace(request, constraint=constraint), rows) for constraint in constraints[1:]]
-    failure = next((result.failure for result in results if result.failure is not None), None)
+    failure = next((result.failure for result in results if result.failure), None)
     bounds_with_results = zip(constraints, results, strict=True)
-    boundaries = {
-        bound.value: result.artifact for bound, result in bounds_with_results if result.artifact is not None
-    }
+    boundaries = {bound.value: result.artifact for bound, result in bounds_with_results if result.artifact}
     report = SeveralBoundariesReport(reports=tuple(result.report for result in results))
     return Result(report=report, artifact=None, failure=failure, several=boundaries)
 
@@ -433,9 +429,7 @@ def _grid_cells(calibration_set: CalibrationSet, algorithm: Algorithm, cells: Ce
 def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Constraint) -> Optimum | None:
     """Return the same rule with a margin of one standard error; None if the bound is already met with it."""
     with_one_error = replace(constraint, margin=Fraction(1))
-    if best.algorithm is not Algorithm.SMOOTH or best.boundary is None:
-        return None
-    if not constraint.takes_margin:
+    if best.algorithm is not Algorithm.SMOOTH or not (best.boundary and constraint.takes_margin):
         return None
     fit = best.boundary.fit
     met = Margin(target=constraint.numbers[0], standard_errors=with_one_error.margin).is_met(
@@ -444,7 +438,7 @@ def _cautious(calibration_set: CalibrationSet, best: Candidate, constraint: Cons
     if met[0]:
         return None
     cells = calibration_set.cells(best.algorithm)
-    if len(best.boundary.thresholds) < len(cells.rows):
+    if best.bins < len(cells.rows):
         cells = calibration_set.one_row or cells
     return optimise(cells, best.algorithm, with_one_error)
 
@@ -453,7 +447,7 @@ def _without_margin(
     calibration_set: CalibrationSet, best: Candidate, constraint: Constraint
 ) -> FittedBoundary | None:
     """Return the result without the margin that made the constraint infeasible."""
-    if not constraint.margin or best.boundary is not None:
+    if not constraint.margin or best.boundary:
         return None
     relaxed = replace(constraint, margin=Fraction(0))
     return optimise(calibration_set.cells(best.algorithm), best.algorithm, relaxed).boundary
@@ -463,8 +457,7 @@ def _as_used(
     request: BoundaryRequest, calibration_set: CalibrationSet, best: Candidate, cells: Cells
 ) -> BoundaryParameters:
     """Return the options of the saved rule; without grid options if its algorithm uses no grid."""
-    bins = len(best.boundary.thresholds) if best.boundary is not None else len(cells.rows)
-    parameters = calibration_set.parameters(request, best.algorithm, bins)
+    parameters = calibration_set.parameters(request, best.algorithm, best.bins or len(cells.rows))
     if ALGORITHMS[best.algorithm].works_on is WorksOn.GRID or parameters.algorithm is AlgorithmChoice.ALL:
         return parameters
     used = AlgorithmChoice(best.algorithm)
@@ -535,7 +528,7 @@ def _alerts_at(bound: Constraint, cells: Cells) -> int:
     More thresholds may meet it where one does not.
     """
     found = optimise(cells, Algorithm.SMOOTH, bound).boundary if cells.positives > 0 else None
-    return 0 if found is None else found.fit.selected
+    return found.fit.selected if found else 0
 
 
 def _reports(

@@ -13,7 +13,7 @@ from uqcli.boundary.expected import Expected, agreed, expected_cells
 from uqcli.boundary.outcome import Outcome
 from uqcli.boundary.report import BoundaryReport, FoundReport
 from uqcli.boundary.results import fit_cells
-from uqcli.boundary.rule import precision_cell, rule, rule_in_short, verdict_on_calibration_set
+from uqcli.boundary.rule_words import Holes, precision_cell, rule, rule_in_short
 from uqcli.boundary.statements import Fact, Slot
 from uqcli.estimates.estimate import FEWEST_FLAGGED
 from uqcli.reports.document import Document, Figure, HeadCard, KeyNumber, Metrics, Table, Verdict, in_order
@@ -110,7 +110,7 @@ class SeveralBoundariesReport:
     def _card(self) -> HeadCard:
         """Build the head of the page: the positives found for each of the first targets."""
         missing = len(self.reports) - len(self._found)
-        verdict = verdict_on_calibration_set()
+        verdict = Holes().verdict
         if missing:
             verdict = Verdict(text=f"{missing} infeasible", tone="bad")
         elif Fact.UNCERTIFIED not in self._first.story.facts:
@@ -192,7 +192,7 @@ def _line(report: BoundaryReport, expected: Expected | None) -> tuple[str, ...]:
     if not isinstance(report, FoundReport):
         return bound, "infeasible"
     fit = report.fit
-    zones = [] if fit.zones is None else [count(fit.zones[0]), percent(fit.zones[1] / fit.positives)]
+    zones = [count(fit.zones[0]), percent(fit.zones[1] / fit.positives)] if fit.zones else []
     return (bound, *fit_cells(fit), *expected_cells(expected), *zones)
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from enum import StrEnum, auto
 from typing import Final
 
 from uqcli.base.records import dataclass
-from uqcli.boundary.certificate_rule import Region
-from uqcli.boundary.rule import FLAGGED_ROWS, RowWords, verdict_on_calibration_set
+from uqcli.boundary.rule_words import Holes
 from uqcli.boundary.search.thresholds import Thresholds
-from uqcli.estimates.estimate import Estimate
-from uqcli.reports.document import Verdict
 from uqcli.reports.parts import Layout, Part, Place, Remarks, place
 
 
@@ -117,25 +113,19 @@ class Slot(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Phrases:
+class Phrases(Holes):
     """Holes of the core sentences.
 
-    ``flagged`` are the flagged rows, and the rows of which they are a share; ``region`` the scores from which
-    the calibration rows were drawn, None if they are like new rows. ``expected`` are precision and recall on
-    new rows for the head of a page, ``where`` is where they are expected, ``between`` what their ranges allow
-    for, and ``expected_also`` has sentences after them. ``within`` follows the number of calibration rows.
-    ``since`` says why a bound is out of reach. ``one_threshold`` says why the rule is a single threshold,
-    ``advice`` which rule to use after a comparison; where it is empty, ``instead`` is the advice if the
-    uncertainty does not help. ``limit_also`` says what a limit for a file does not. ``curves`` are the named
-    thresholds of the figure, with a sentence about them.
+    ``where`` is where precision and recall are expected, ``between`` what their ranges allow for, and
+    ``expected_also`` has sentences after them. ``within`` follows the number of calibration rows. ``since``
+    says why a bound is out of reach. ``one_threshold`` says why the rule is a single threshold, ``advice``
+    which rule to use after a comparison; where it is empty, ``instead`` is the advice if the uncertainty does
+    not help. ``limit_also`` says what a limit for a file does not. ``curves`` are the named thresholds of the
+    figure, with a sentence about them.
     """
 
-    rows: RowWords = FLAGGED_ROWS
-    flagged: tuple[int, int] = (0, 0)
-    region: Region | None = None
     raised: bool = False
     this_rule: str = "this rule"
-    expected: tuple[Estimate | None, Estimate | None] = (None, None)
     where: str = "new data"
     between: str = ""
     expected_also: tuple[str, ...] = ()
@@ -150,7 +140,6 @@ class Phrases:
     next_option: str = ""
     curves: tuple[tuple[str, Thresholds], ...] = ()
     about_curves: str = ""
-    verdict: Verdict = field(default_factory=verdict_on_calibration_set)
 
 
 class BoundaryPart(Part[Phrases]):

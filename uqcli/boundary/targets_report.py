@@ -11,7 +11,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import ADD_POSITIVES, count, percent, rows_of
 from uqcli.boundary.expected import Expected
 from uqcli.boundary.report import FoundReport
-from uqcli.boundary.rule import ranges_by
+from uqcli.boundary.rule_words import ranges_by
 from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.several_report import agreeing, said_once
 from uqcli.estimates.estimate import FEWEST_FLAGGED, interval
@@ -150,12 +150,10 @@ class TargetsReport(OneResult):
     def few_flagged(self) -> str:
         """State what the advised target brings if no target flags enough rows for a rate; else empty."""
         advised = self.advised
-        if advised is None or advised.fit.selected >= FEWEST_FLAGGED:
+        if not advised or advised.fit.selected >= FEWEST_FLAGGED:
             return ""
-        fit = advised.fit
-        independent = self.source.dependence is None
-        hits = fit.true_positives
-        ends = f" (95 % interval {range_of_few(hits, fit.selected)})" if independent else ""
+        fit, hits = advised.fit, advised.fit.true_positives
+        ends = "" if self.source.dependence else f" (95 % interval {range_of_few(hits, fit.selected)})"
         return (
             f"No usual target flags {FEWEST_FLAGGED} rows; {self.example} flags {count(fit.selected)}, "
             f"of which {count(hits)} {'is' if hits == 1 else 'are'} right{ends}."
@@ -187,7 +185,7 @@ class TargetsReport(OneResult):
     def tables(self, whose: str = "On the calibration set") -> list[Table]:
         """Build a table for each kind of target; ``whose`` begins the title of the first."""
         has_few = any(report.fit.selected < FEWEST_FLAGGED for report in self.reports)
-        counted = has_few and self.source.dependence is None
+        counted = has_few and not self.source.dependence
         of_counts = "; counts 95 %" if counted else ""
         first = self.reports[0].constraint.kind if self.reports else None
         return [
@@ -204,14 +202,12 @@ class TargetsReport(OneResult):
 
     def _line(self, report: FoundReport, expected: Expected | None) -> tuple[str, ...]:
         fit = report.fit
-        cells = ("-", "-") if expected is None else (interval(expected.recall), interval(expected.precision))
+        cells = (interval(expected.recall), interval(expected.precision)) if expected else ("-", "-")
         if fit.selected < FEWEST_FLAGGED:
             right = f"{count(fit.true_positives)} of {count(fit.selected)} right"
-            independent = self.source.dependence is None
-            cells = (
-                "-",
-                f"{right}, {range_of_few(fit.true_positives, fit.selected)}" if independent else right,
-            )
+            if not self.source.dependence:
+                right = f"{right}, {range_of_few(fit.true_positives, fit.selected)}"
+            cells = ("-", right)
         return (
             report.constraint.bound.replace(" %", "%"),  # as it can be typed
             f"{count(fit.selected)} ({percent(fit.selected / self.rows)})",

@@ -200,11 +200,12 @@ def verdict(compared: Comparison, where: str = "") -> str:
     if not isinstance(change, Estimate):
         seems = "seems to help" if value < 0 else "seems to do harm"
         return f"Calibration {seems}: {changed}; add --bootstrap 1000 to test whether that is significant."
-    if change.low is None or change.high is None:
+    if not change.ends:
         return f"{capitalised(changed)}; a class has too few rows to test whether that is significant."
-    if change.high < 0:
+    low, high = change.ends
+    if high < 0:
         return f"Calibration helped: {changed}."
-    if change.low > 0:
+    if low > 0:
         return f"Calibration hurt: {changed}."
     return f"No significant change: {changed}."
 

@@ -114,7 +114,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     @property
     def by_group(self) -> SavedGroups | NoGroups:
         """Thresholds by group, if there are any."""
-        return NoGroups() if self.groups is None else self.groups
+        return self.groups or NoGroups()
 
     @property
     def positive_label(self) -> str | None:
@@ -124,19 +124,19 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
     def independent_rows(self, part: str | None, rows: int) -> int:
         """Return how many independent rows the calibration rows of a class or group, or all, count as."""
         dependence = given(self.dependence)
-        sums = None if dependence is None else dependence.promises.get(promise_name("coverage", part))
-        return rows if sums is None or not sums.n else math.floor(rows / max(1.0, sums.q / sums.n))
+        sums = dependence and dependence.promises.get(promise_name("coverage", part))
+        return math.floor(rows / max(1.0, sums.q / sums.n)) if sums and sums.n else rows
 
     @property
     def rows_of_thresholds(self) -> dict[str | None, int]:
         """Independent calibration rows of each class's or group's threshold, or of that of all rows."""
         names: Sequence[str | None]
-        if self.groups is not None:
+        if self.groups:
             names, rows = self.groups.names, self.groups.calibration_rows
         elif self.mode is ConformalMode.LABEL_CONDITIONAL:
             names, rows = self.classes, self.calibration_rows
         else:
-            names, rows = [None], None if self.calibration_rows is None else [sum(self.calibration_rows)]
+            names, rows = [None], [sum(self.calibration_rows)] if self.calibration_rows else None
         known = rows or [self.source.rows // len(names)] * len(names)
         return {name: self.independent_rows(name, count) for name, count in zip(names, known, strict=True)}
 
@@ -148,11 +148,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         know how its calibration rows depend on each other, ``share`` of them count as independent.
         """
         alpha, rows = decimal("alpha", self.parameters.alpha), self.rows_of_thresholds
-        if name in rows and self.groups is not None and self.groups.column == column:
+        if name in rows and self.groups and self.groups.column == column:
             fewest = rows[name]
         else:  # of too few rows, every set has the label
             fewest = min((count for count in rows.values() if rank_of(count, alpha) <= count), default=0)
-        if given(self.dependence) is None:
+        if not given(self.dependence):
             fewest = math.floor(fewest * share)
         return coverage_chances(fewest, alpha)
 
@@ -247,7 +247,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
 
     def group_of(self, rows: Rows) -> Ints | None:
         """Return the group index of each row, the last one for unknown groups; None without groups."""
-        return None if self.groups is None else self.groups.of_row(rows)
+        return self.groups.of_row(rows) if self.groups else None
 
     def adds(self, roles: Roles, new_columns: NewColumns) -> AddedColumns:
         """See Saved: a list of classes, or one column per class, and the set size."""
@@ -293,6 +293,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         named, required = NamedValues(), tuple(column.name for column in columns)
         if self.class_names:
             inside = [named.name(condition, "inside") for condition in inside]
+        of_classes = zip(self.classes, inside, strict=True)
         size = total([Case(((condition, Constant(1)),), Constant(0)) for condition in inside])
         return Formula(
             inputs=(*columns, *(group for group in self.by_group.columns() if group.name not in required)),
@@ -302,10 +303,7 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
             shares=required if self.class_names else (),
             roles=self.arguments(),
             outputs=(
-                *(
-                    Output(name=f"in_{name}", kind="bool", value=condition)
-                    for name, condition in zip(self.classes, inside, strict=True)
-                ),
+                *(Output(name=f"in_{name}", kind="bool", value=value) for name, value in of_classes),
                 Output(name="set_size", kind="integer", value=size),
             ),
         )
@@ -362,15 +360,11 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         ``rows_of_class`` are the calibration rows of each class, by weight, as a further column; none for no
         column.
         """
-        if self.groups is not None:
-            thresholds_by_group = zip(self.groups.names, self.groups.thresholds, strict=True)
-            groups = [
-                (printable(name), exact_number(thresholds[0])) for name, thresholds in thresholds_by_group
-            ][:_MAX_ROWS]
-            other_groups = ("(any other)", exact_number(self.thresholds[0]))
-            return [
-                Table(title="", header=(str(self.groups.column), "threshold"), rows=[*groups, other_groups])
-            ]
+        if groups := self.groups:
+            by_group = list(zip(groups.names, groups.thresholds, strict=True))[:_MAX_ROWS]
+            rows = [(printable(name), exact_number(thresholds[0])) for name, thresholds in by_group]
+            others = ("(any other)", exact_number(self.thresholds[0]))
+            return [Table(title="", header=(str(groups.column), "threshold"), rows=[*rows, others])]
         if self.mode is ConformalMode.MARGINAL:
             threshold = exact_number(self.thresholds[0])
             cells = {"threshold": threshold, "classes": count(len(self.classes))}
@@ -379,16 +373,12 @@ class ConformalArtifact(Saved, frozen=True, kw_only=True):
         return [self._threshold_of_each(rows_of_class)]
 
     def _threshold_of_each(self, rows_of_class: Sequence[int]) -> Table:
-        header = ["class", "threshold"]
-        columns: list[Sequence[str]] = [
-            [printable(name) for name in self.classes],
-            [exact_number(threshold) for threshold in self.thresholds],
-        ]
-        if self.weights is not None:
-            header.append("weight")
-            columns.append([f"{weight:.4f}" for weight in self.weights])
-        if rows_of_class:
-            header.append("rows")
-            columns.append([count(rows) for rows in rows_of_class])
-        rows = [tuple(cells) for cells in zip(*columns, strict=True)][:_MAX_ROWS]
-        return Table(title="", header=header, rows=rows)
+        columns = {
+            "class": [printable(name) for name in self.classes],
+            "threshold": [exact_number(threshold) for threshold in self.thresholds],
+            "weight": [f"{weight:.4f}" for weight in self.weights or ()],
+            "rows": [count(rows) for rows in rows_of_class],
+        }
+        shown = {name: cells for name, cells in columns.items() if cells}
+        rows = list(zip(*shown.values(), strict=True))[:_MAX_ROWS]
+        return Table(title="", header=list(shown), rows=rows)

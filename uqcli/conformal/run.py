@@ -80,7 +80,7 @@ class ConformalReport(OneResult):
         ]
 
     def _subject(self) -> str:
-        if self.artifact.groups is not None:
+        if self.artifact.groups:
             return "the new rows of each group"
         subjects = {
             ConformalMode.LABEL_CONDITIONAL: "the new rows of each class",
@@ -154,7 +154,7 @@ def thresholds_figure(artifact: ConformalArtifact) -> Figure:
     """Build a figure with one line per class: the thresholds of all rows, or of the first groups."""
     names = artifact.classes[:_MAX_CLASSES]
     lines = {"all rows": artifact.thresholds}
-    if artifact.groups is not None:
+    if artifact.groups:
         groups = zip(artifact.groups.names, artifact.groups.thresholds, strict=True)
         lines = dict([*groups][:_MAX_GROUPS])
 
@@ -214,7 +214,7 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
         estimated = run_shift(
             ShiftRequest(data=request.data, target=request.target, resampling=OptionalResampling(bootstrap=0))
         )
-        if estimated.artifact is None:
+        if not estimated.artifact:
             return Result(report=estimated.report, artifact=None, failure=estimated.failure)
         inherit_doubts(estimated.artifact)
         return _fitted(request, alpha, estimated.artifact)
@@ -227,7 +227,7 @@ def _fitted(
     reader = ClassReader(request.data.without("uncertainty").grouped_by(request.by))
     scores, group = _scores(reader, request)
     classes = reader.classes
-    weights = None if shift is None else shift.weights_for(classes)
+    weights = shift.weights_for(classes) if shift else None
     counts = [scores.select(scores.label == index).rows for index in range(len(classes))]
     thresholds = _thresholds(scores, classes, request, alpha, weights)
     groups = None if group is None else _groups(scores, group, reader, request, alpha)
@@ -276,9 +276,9 @@ def parse_alpha(text: str) -> Fraction:
 
 def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
     shifted = request.mode is ConformalMode.LABEL_SHIFT
-    if shifted and shift is None:
+    if shifted and not shift:
         raise UsageError("mode label-shift without class weights", expected="--shift or --target")
-    if not shifted and shift is not None:
+    if not shifted and shift:
         raise UsageError(f"class weights with mode {request.mode}", expected="--mode label-shift")
     if request.alpha_by_class and request.mode is not ConformalMode.LABEL_CONDITIONAL:
         raise UsageError(f"alphas by class with mode {request.mode}", expected="--mode label-conditional")
@@ -388,7 +388,7 @@ def _dependence(
     groups, thresholds = artifact.groups, artifact.thresholds
     everywhere = np.ones(len(scores.score), dtype=np.bool_)
     parts: list[tuple[str | None, Bools, float]] = [(None, everywhere, thresholds[0])]
-    if groups is not None and group is not None:
+    if groups and group is not None:
         names = zip(groups.names, groups.thresholds, strict=True)
         parts = [(name, group == levels[groups.column][name], threshold) for name, (threshold, *_) in names]
     elif artifact.mode is ConformalMode.LABEL_CONDITIONAL:

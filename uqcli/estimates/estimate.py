@@ -28,6 +28,11 @@ class Estimate:
     error: float | None = field(default=None, repr=False)
     freedom: float | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def ends(self) -> tuple[float, float] | tuple[()]:
+        """Both ends of the interval; empty without them."""
+        return () if self.low is None or self.high is None else (self.low, self.high)
+
     def times(self, scale: float) -> Estimate:
         """Multiply the value and its interval.
 
@@ -74,9 +79,8 @@ def money_change(estimate: Estimate) -> str:
 
 def direction(estimate: Estimate) -> str:
     """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
-    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
-        return ""
-    return "higher" if estimate.low > 0 else "lower"
+    low, high = estimate.ends or (0.0, 0.0)
+    return "" if low <= 0 <= high else "higher" if low > 0 else "lower"
 
 
 def interval(estimate: Estimate) -> str:
@@ -96,9 +100,8 @@ FEWEST_FLAGGED: Final = 30
 
 def ends_of(estimate: Estimate, form: str) -> str:
     """Format the ends of an interval after a space; empty if there is none."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f" [{estimate.low:{form}}, {estimate.high:{form}}]"
+    ends = ", ".join(f"{end:{form}}" for end in estimate.ends)
+    return f" [{ends}]" if ends else ""
 
 
 def unreliable(subject: str, rate: Estimate) -> list[Notice]:

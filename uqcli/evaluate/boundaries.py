@@ -14,7 +14,8 @@ from uqcli.base.errors import UsageError
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, rounded_money, short_names
 from uqcli.boundary.dependent_columns import alike_rows
-from uqcli.boundary.rule import PREDICTED_CLASS, ROWS_ARE_PREDICTIONS, BoundaryArtifact
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_words import PREDICTED_CLASS, ROWS_ARE_PREDICTIONS
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines import refusals

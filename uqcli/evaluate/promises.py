@@ -9,7 +9,8 @@ from fractions import Fraction
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, p_text, percent
-from uqcli.boundary.rule import BoundaryArtifact, SavedReview
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import SavedReview
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.confusion import Confusion, Rate
 from uqcli.estimates.estimate import UNKNOWN, Estimate

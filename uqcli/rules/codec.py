@@ -223,7 +223,9 @@ def decode(content: bytes, name: str, expected: ArtifactKind = ArtifactKind.BOUN
     kind = _kind_of(header, name)
     try:
         _require_usual_values(header, kind)
-        return msgspec.structs.replace(_checked(content, kind), digest=msgspec.UNSET, seal=_seal(header))
+        return msgspec.structs.replace(
+            _checked(content, kind, f"'{name}'"), digest=msgspec.UNSET, seal=_seal(header)
+        )
     except msgspec.ValidationError as error:
         raise ArtifactError(
             f"'{name}' is not a valid rule file of kind {kind}: {error}", remedy="make it again"
@@ -243,9 +245,15 @@ class _ContradictionError(ValueError):
     """Parts of a rule contradict each other."""
 
 
-def _checked(content: bytes, kind: ArtifactKind) -> Saved:
-    """Decode and validate: by the schema, then for contradictions that a schema cannot express."""
+def _checked(content: bytes, kind: ArtifactKind, name: str = "the rule") -> Saved:
+    """Decode and validate: by the schema, then for what a schema cannot express."""
     artifact = msgspec.json.decode(content, type=model_of(kind))
+    if unread := artifact.unread_keys():
+        raise ArtifactError(
+            f"{name} has the key '{unread[0]}', of a feature that this uqcli lacks",
+            expected="keys of features that it has",
+            remedy="use a uqcli with all features, or make the rule without this one",
+        )
     contradiction = artifact.contradiction()
     if contradiction:
         raise _ContradictionError(contradiction)

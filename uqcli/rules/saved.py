@@ -35,6 +35,12 @@ def given(field: T | msgspec.UnsetType) -> T | None:
     return None if isinstance(field, msgspec.UnsetType) else field
 
 
+def present(field: T | msgspec.UnsetType) -> T:
+    """Return an optional field of a rule file that has it."""
+    assert not isinstance(field, msgspec.UnsetType)
+    return field
+
+
 def absent_if_none(value: T | None) -> T | msgspec.UnsetType:
     """Return what is saved of an optional field."""
     return msgspec.UNSET if value is None else value
@@ -179,6 +185,10 @@ class Saved(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def class_names(self) -> Sequence[str]:
         """Classes whose probabilities it reads, in order; empty if it reads a score."""
+        return ()
+
+    def unread_keys(self) -> Sequence[str]:
+        """Return the keys that it has of features which this program lacks."""
         return ()
 
     def contradiction(self) -> str:

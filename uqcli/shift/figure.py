@@ -34,10 +34,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
         for estimates, (offset, colour, marker, data) in zip(sides, styles, strict=True):
             for index, (name, estimate) in enumerate(zip(names, estimates, strict=True)):
                 position = index + offset
-                if estimate.low is not None and estimate.high is not None:
-                    axes.plot(
-                        [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
-                    )
+                if estimate.ends:
+                    axes.plot(estimate.ends, [position, position], color=colour, linewidth=1.6)
                 style: dict[str, Any] = {
                     "color": colour,
                     "marker": marker,

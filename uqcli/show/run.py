@@ -16,7 +16,8 @@ from uqcli.base.errors import UsageError
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, printable, ranges, rows_of, short_names
-from uqcli.boundary.rule import PREDICTED_CLASS, BoundaryArtifact, rule, rule_in_short
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_words import PREDICTED_CLASS, rule, rule_in_short
 from uqcli.engines.open import open_engine
 from uqcli.engines.request import DataRequest
 from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Table, in_order

@@ -19,7 +19,8 @@ from uqcli.base.errors import DataError
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.single_precision import of_texts
-from uqcli.boundary.rule import ZONES, BoundaryArtifact, groups_of
+from uqcli.boundary.rule import BoundaryArtifact, groups_of
+from uqcli.boundary.rule_file import ZONES
 from uqcli.boundary.search.constraint_kinds import PROMISED
 from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines import refusals

@@ -14,7 +14,8 @@ from uqcli.base.errors import ArtifactError, UsageError
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.wording import listed
-from uqcli.boundary.rule import BoundaryArtifact, SavedExpected
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import SavedExpected
 from uqcli.boundary.search.constraint_kinds import PROMISED, promised_rates
 from uqcli.conformal.coverage import rank_of
 from uqcli.conformal.rule import ConformalArtifact

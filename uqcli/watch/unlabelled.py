@@ -20,7 +20,8 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text, percent, range_of, rows_of
 from uqcli.boundary.reference import counts_of_units, drift_cells, number_of_drift_cells
-from uqcli.boundary.rule import ZONES, BoundaryArtifact
+from uqcli.boundary.rule import BoundaryArtifact
+from uqcli.boundary.rule_file import ZONES
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine

@@ -57,7 +57,7 @@ class AllAlgorithms(BoundaryPart):
         """Format the value of a boundary; empty without gain and cost."""
         if self.constraint.is_bound:
             return []
-        worth = {} if candidate.boundary is None else self.constraint.value_of(candidate.boundary.fit)
+        worth = self.constraint.value_of(candidate.boundary.fit) if candidate.boundary else {}
         return [money(worth["value"] or 0.0) if worth else ""]
 
     def payload(self, phrases: Phrases) -> Mapping[str, Any]:
@@ -66,13 +66,13 @@ class AllAlgorithms(BoundaryPart):
 
 def _expected(candidate: Candidate) -> tuple[str, str]:
     """Format what to expect of a boundary, empty if it flags too few rows to expect anything."""
-    is_few = candidate.boundary is not None and candidate.boundary.fit.selected < FEWEST_FLAGGED
+    is_few = bool(candidate.boundary and candidate.boundary.fit.selected < FEWEST_FLAGGED)
     return expected_cells(None if is_few else candidate.expected)
 
 
 def _as_json(candidate: Candidate) -> dict[str, Any]:
     metrics = None
-    if candidate.boundary is not None:
+    if candidate.boundary:
         fit, expected = candidate.boundary.fit, expected_metrics(candidate.expected)
         metrics = plain({**by_key(fit_metrics(fit)), "expected": expected})
-    return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle}
+    return {"algorithm": str(candidate.algorithm), "metrics": metrics, "obstacle": candidate.obstacle or None}

@@ -10,7 +10,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent
 from uqcli.boundary.results import fit_cells, fit_metrics
-from uqcli.boundary.rule import rule
+from uqcli.boundary.rule_words import rule
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.boundary.statements import UNTESTED, BoundaryPart, Phrases, Remark

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent, rows_of
-from uqcli.boundary.rule import EXPECTED_RANGE
+from uqcli.boundary.rule_words import EXPECTED_RANGE
 from uqcli.boundary.statements import BoundaryPart, Phrases, Remark
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import proportion_estimate

@@ -62,7 +62,7 @@ class Certificate(_Certifying):
 
     def voids(self) -> Iterable[Fact]:
         region = self.certificate.region
-        if region is None:
+        if not region:
             return super().voids()
         below = [Fact.PRECISION_KNOWN] if region.is_below else []
         return (*super().voids(), Fact.LIKE_NEW_ROWS, *below)
@@ -83,7 +83,7 @@ class Certificate(_Certifying):
         yield "guarantee", certificates_in_words([certificate], self.delta)
         yield "test-of-guarantee", test_in_words(certificate)
         source = f"independent {certificate.units} from the same source"
-        if certificate.region is not None:
+        if certificate.region:
             source = FROM_POOL
         valid = f"The guarantee holds for {source}, and only for the first attempt on these data."
         yield "test-of-guarantee", valid
@@ -94,8 +94,8 @@ class Certificate(_Certifying):
         """State which rows chose the boundary, and which tested it."""
         certificate = self.certificate
         tested, pilot = certificate.tested_on.rows, given(certificate.pilot)
-        if pilot is not None:
-            if certificate.region is not None:
+        if pilot:
+            if certificate.region:
                 return (
                     f"The {count(pilot.rows)} rows of the pilot showed which scores to label, and "
                     f"{count(tested)} other rows tested the thresholds among them."

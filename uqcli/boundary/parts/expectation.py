@@ -10,7 +10,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent
 from uqcli.boundary.expected import expectation
-from uqcli.boundary.rule import SavedExpected, SavedRange
+from uqcli.boundary.rule_file import SavedExpected, SavedRange
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary
 from uqcli.boundary.statements import CERTIFY, MARGIN, BoundaryPart, Fact, Phrases, Remark

@@ -10,7 +10,7 @@ from uqcli.base.choices import Algorithm
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
 from uqcli.boundary.results import fit_cells, fit_metrics
-from uqcli.boundary.rule import answer, recalibration_in_words, rule, threshold_table
+from uqcli.boundary.rule_words import answer, recalibration_in_words, rule, threshold_table
 from uqcli.boundary.search.algorithms import SavedRecalibration
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.thresholds import FittedBoundary
@@ -47,10 +47,7 @@ class FoundRule(BoundaryPart):
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         boundary, fit = self.boundary, self.boundary.fit
-        yield (
-            "answer",
-            answer(fit, phrases.rows, phrases.flagged, phrases.region, independent=not phrases.between),
-        )
+        yield "answer", answer(fit, phrases, independent=not phrases.between)
         if beside := self.constraint.beside_answer(fit):
             yield "beside-answer", beside
         for bound in self.constraint.bounds:

@@ -13,14 +13,12 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, printable, rows_of
 from uqcli.boundary.certificate_rule import SavedCertificate
-from uqcli.boundary.rule import (
+from uqcli.boundary.rule_file import NEW_FORMAT, GroupFit, SavedGroup
+from uqcli.boundary.rule_words import (
     ACCEPTED_PREDICTIONS,
     GROUP_HEADER,
-    NEW_FORMAT,
     PREDICTED_CLASS,
     ROWS_ARE_PREDICTIONS,
-    GroupFit,
-    SavedGroup,
     group_line,
     group_thresholds,
 )
@@ -75,7 +73,7 @@ class GroupRules(BoundaryPart):
             phrases = replace(phrases, rows=ACCEPTED_PREDICTIONS)
         if self.rest.rows:  # what is expected of the groups is not that of all rows
             where = "new rows of the groups with a rule of their own"
-            phrases = replace(phrases, where=where, expected=(None, None))
+            phrases = replace(phrases, where=where, expected=())
         return phrases
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:

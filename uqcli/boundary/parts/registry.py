@@ -49,8 +49,8 @@ Parts = list[BoundaryPart]
 def parts_of_rows(calibration: Calibration, *, lacks_uncertainty: bool) -> Parts:
     """Return the parts of how the calibration rows were drawn, and of what they lack."""
     parts: Parts = [NoUncertainty()] if lacks_uncertainty else []
-    unit, columns = calibration.source.dependence, calibration.source.columns
-    if unit is not None:
+    columns = calibration.source.columns
+    if unit := calibration.source.dependence:
         from uqcli.boundary.parts.rows import DependentRows
 
         parts.append(DependentRows(unit=unit, column=columns[unit]))
@@ -64,9 +64,9 @@ def parts_of_search(calibration: Calibration, chosen: Candidate, candidates: Seq
         from uqcli.boundary.parts.algorithms import AllAlgorithms
 
         parts.append(AllAlgorithms(candidates=candidates, constraint=calibration.constraint))
-    if chosen.recalibration is not None:
+    if chosen.recalibration:
         parts.append(RaisedScores(recalibration=chosen.recalibration))
-    if chosen.closest is not None:
+    if chosen.closest:
         parts.append(_closest(chosen.closest.fit))
     return parts
 
@@ -108,12 +108,12 @@ def parts_of_grid(
     of several columns.
     """
     constraint, source = calibration.constraint, calibration.source
-    if shown is None:
+    if not shown:
         return empty_bins(cells)
     if constraint.also or constraint.amounts or chosen.algorithm not in OPTIMISM_CORRECTED:
         return [Grid(cells=shown), *order_of(shown), *empty_bins(cells)]
     own = None
-    if chosen.boundary is not None and chosen.expected is not None and not few_alerts(chosen.boundary.fit):
+    if chosen.boundary and chosen.expected and not few_alerts(chosen.boundary.fit):
         own = (chosen.boundary, chosen.expected)
     ranked = RankedGrid(
         cells=shown,
@@ -143,7 +143,7 @@ def parts_of_found(
     """Return the parts of a rule, whether it is certified or not."""
     constraint = calibration.constraint
     parts: Parts = [FoundRule(boundary=boundary, algorithm=algorithm, constraint=constraint)]
-    if limit is not None and boundary.review_thresholds is not None:
+    if limit and boundary.review_thresholds:
         from uqcli.boundary.parts.target import Review
 
         parts.append(Review(limit=limit, boundary=boundary, lowest=boundary.review_thresholds))
@@ -158,11 +158,10 @@ def parts_of_expectation(
 ) -> Parts:
     """Return the parts of what to expect of a rule that is not certified."""
     few = few_alerts(boundary.fit)
-    if expected is None:
+    if not expected:
         return [unestimated(), *few]
-    rates = expected_metrics(expected, class_weights)
-    precision, recall = rates["precision"], rates["recall"]
-    if precision is None or recall is None:  # the class weights are refuted
+    precision, recall = expected_metrics(expected, class_weights).values()
+    if not (precision and recall):  # the class weights are refuted
         return few
     beside = calibration.constraint.beside_expectation(boundary.fit)
     return [Expectation(precision=precision, recall=recall, also=(beside,) if beside else ()), *few]
@@ -173,10 +172,9 @@ def parts_of_margin(
 ) -> Parts:
     """Return the part of a precision that new data may miss; none if that is unlikely or unknown."""
     constraint, expected = calibration.constraint, chosen.expected
-    if cautious is not None:
-        with_margin = [] if cautious.boundary is None else [cautious.boundary]
-        return [just_met(constraint, with_margin, options)]
-    if not constraint.takes_margin or expected is None:
+    if cautious:
+        return [just_met(constraint, [cautious.boundary] if cautious.boundary else [], options)]
+    if not (constraint.takes_margin and expected):
         return []
     if (expected.precision.value or 0) >= constraint.numbers[0]:
         return []
@@ -205,25 +203,25 @@ def parts_of_units(
     from uqcli.boundary.parts.rows import CountedUnits, few_units, no_ranges, ranges_missing
 
     unit, expected = calibration.source.dependence or "cluster", chosen.expected
-    missing = no_ranges(unit) if expected is None else ranges_missing(chosen.algorithm, groups)
+    missing = ranges_missing(chosen.algorithm, groups) if expected else no_ranges(unit)
     return [
         CountedUnits(
             unit=unit,
             column=calibration.source.columns[unit],
             numbers=numbers,
             no_range=missing,
-            cautions=() if expected is None else few_units(expected, numbers, unit),
+            cautions=few_units(expected, numbers, unit) if expected else (),
         )
     ]
 
 
 def parts_of_target(class_weights: BinaryWeights | None, boundary: FittedBoundary | None) -> Parts:
     """Return the part of the class priors of other data; none without them."""
-    if class_weights is None:
+    if not class_weights:
         return []
     from uqcli.boundary.parts.target import TargetPriors
 
-    precision = None if boundary is None else class_weights.precision(boundary.fit.precision)
+    precision = class_weights.precision(boundary.fit.precision) if boundary else None
     return [TargetPriors(weights=class_weights, precision=precision)]
 
 
@@ -237,8 +235,8 @@ def parts_of_value(
         return []
     from uqcli.boundary.parts.target import value_of
 
-    single = None if score_only is None else score_only.boundary
-    other = {} if single is None else constraint.value_of(single.fit)
+    single = score_only and score_only.boundary
+    other = constraint.value_of(single.fit) if single else {}
     beside = f" (one threshold: {rounded_money(other['value'] or 0.0)})" if other else ""
     return [value_of(worth, beside)]
 
@@ -247,14 +245,14 @@ def parts_of_threshold_beside(
     calibration: Calibration, chosen: Candidate, score_only: Optimum | None, fewer: Confusion[int] | None
 ) -> Parts:
     """Return the parts of a single threshold beside a boundary, or where none was found."""
-    parts: Parts = [] if fewer is None else [equal_alerts(fewer)]
-    if score_only is None:
+    parts: Parts = [equal_alerts(fewer)] if fewer else []
+    if not score_only:
         return parts
     constraint, single, hint = calibration.constraint, score_only.boundary, "add --algorithm st to use it"
-    if single is None:
+    if not single:
         return [*parts, no_threshold_beside()]
     within, cautions = "", alone_meets(constraint, single.fit, hint)
-    if chosen.boundary is not None:
+    if chosen.boundary:
         own = chosen.boundary.fit
         within, cautions = same_bounds(constraint, own, single.fit), []
         if chosen.algorithm is not Algorithm.SMOOTH:
@@ -266,11 +264,11 @@ def parts_of_threshold_instead(
     calibration: Calibration, boundary: FittedBoundary, unsaved: Candidate | None
 ) -> Parts:
     """Return the part of a single threshold that is the rule in place of a boundary; none of another rule."""
-    if unsaved is None:
+    if not unsaved:
         return []
     constraint, hint, single = calibration.constraint, "it is the rule", boundary.fit
     cautions = alone_meets(constraint, single, hint)
-    if unsaved.boundary is not None:
+    if unsaved.boundary:
         cautions = reaches_more(constraint, single, unsaved.boundary.fit, hint)
     line = (f"with uncertainty ({unsaved.algorithm})", *candidate_cells(unsaved))
     instead = ThresholdInstead(fit=single, unsaved=line, cautions=cautions)
@@ -279,9 +277,8 @@ def parts_of_threshold_instead(
 
 def parts_of_unsaved(unsaved: Candidate | None) -> Parts:
     """Return the part of a boundary that is drawn though it is not the rule; none without one."""
-    if unsaved is None or unsaved.boundary is None:
-        return []
-    return [UnsavedBoundary(thresholds=unsaved.boundary.thresholds)]
+    boundary = unsaved and unsaved.boundary
+    return [UnsavedBoundary(thresholds=boundary.thresholds)] if boundary else []
 
 
 def parts_of_nothing(
@@ -299,18 +296,18 @@ def parts_of_nothing(
     constraint, algorithm, closest = calibration.constraint, chosen.algorithm, chosen.closest
     nothing = NoRule(algorithm=algorithm, constraint=constraint)
     missed = ""
-    if closest is not None and any(run.boundary for run in candidates):
+    if closest and any(run.boundary for run in candidates):
         missed = constraint.recall_shortfall(closest.fit)
-    elif without_margin is not None:
+    elif without_margin:
         missed = (
             f"no boundary reaches precision {constraint.bound} with a margin of {float(constraint.margin):g} "
             f"standard errors; without one recall is {percent(without_margin.fit.recall)}"
         )
-    elif closest is not None and constraint.limits.also:
+    elif closest and constraint.limits.also:
         missed = constraint.joint_shortfall(closest.fit, algorithm)
     if missed:
         nothing = OutOfReach(algorithm=algorithm, constraint=constraint, sentence=missed)
-    elif closest is not None:
+    elif closest:
         nothing = BoundOutOfReach(
             algorithm=algorithm, constraint=constraint, closest=closest.fit, remedy=remedy
         )
@@ -348,7 +345,7 @@ def parts_of_certificate(outcome: Certification, boundary: FittedBoundary) -> Pa
 
     (certificate,) = outcome.certificates
     part = Certificate(delta=outcome.delta, certificate=certificate, boundary=boundary)
-    if outcome.uncertified is None:
+    if not outcome.uncertified:
         return [part]
     return [part, cost_of_guarantee(certificate, boundary, outcome.uncertified)]
 
@@ -357,17 +354,17 @@ def parts_of_group_certificates(outcome: Certification) -> Parts:
     """Return the part of the certificates of several groups."""
     from uqcli.boundary.parts.certificate import GroupCertificates
 
-    groups = outcome.groups or 0
-    return [GroupCertificates(delta=outcome.delta, certificates=outcome.certificates, groups=groups)]
+    delta, certificates = outcome.delta, outcome.certificates
+    return [GroupCertificates(delta=delta, certificates=certificates, groups=outcome.groups)]
 
 
 def parts_of_failure(outcome: Certification) -> Parts:
     """Return the part of a certification that failed."""
     from uqcli.boundary.parts.certificate import NoCertificate, NoGroupCertificate
 
-    if outcome.failed is None:
+    if not outcome.failed:
         return []
-    kind = NoCertificate if outcome.groups is None else NoGroupCertificate
+    kind = NoGroupCertificate if outcome.groups else NoCertificate
     return [
         kind(
             delta=outcome.delta,
@@ -382,7 +379,7 @@ def parts_of_failure(outcome: Certification) -> Parts:
 
 def parts_of_alike(rows: AlikeRows | None) -> Parts:
     """Return the part of rows that are alike though taken as independent; none if there are none."""
-    if rows is None:
+    if not rows:
         return []
     from uqcli.boundary.parts.rows import alike
 

@@ -13,7 +13,7 @@ from uqcli.base.records import dataclass
 from uqcli.base.wording import count, percent, rows_of
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.expected import OPTIMISM_CORRECTED, Expected
-from uqcli.boundary.rule import LABELLED_ROWS
+from uqcli.boundary.rule_words import LABELLED_ROWS
 from uqcli.boundary.statements import BoundaryPart, Fact, Phrases, Remark
 from uqcli.estimates.estimate import unreliable
 from uqcli.estimates.survey import few_clusters

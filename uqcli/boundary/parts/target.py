@@ -10,7 +10,8 @@ from uqcli.base.choices import ReviewKind
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import percent, rounded_money
-from uqcli.boundary.rule import NEW_FORMAT, SavedTarget, threshold_table, zone_rates, zones_table
+from uqcli.boundary.rule_file import NEW_FORMAT, SavedTarget
+from uqcli.boundary.rule_words import threshold_table, zone_rates, zones_table
 from uqcli.boundary.search.thresholds import FittedBoundary, Thresholds
 from uqcli.boundary.search.zones import ReviewLimit
 from uqcli.boundary.statements import BoundaryPart, Fact, Phrases, Remark

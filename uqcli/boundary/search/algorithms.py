@@ -44,7 +44,7 @@ class AlgorithmEntry:
 
     ``method`` is a function from cells and a goal to top cells; None if none meets the goal. It may search
     for a share of the flagged rows only (``of_flagged``). All rows of its cells must have equal length if
-    ``equal_rows``. ``table_bytes`` is a function from the numbers of bins to the bytes of its table; None if
+    ``equal_rows``. ``table_bytes`` is a function from the numbers of bins to the bytes of its table; 0 if
     they are about those of the cells.
     """
 
@@ -52,7 +52,7 @@ class AlgorithmEntry:
     works_on: WorksOn
     of_flagged: bool = False
     equal_rows: bool = False
-    table_bytes: Callable[[int, int], int] | None = None
+    table_bytes: Callable[[int, int], int] = lambda _bins, _scores: 0
 
     def supports(self, constraint: Constraint) -> bool:
         """Whether it finds the highest recall within the bounds of a constraint."""
@@ -222,6 +222,11 @@ class Optimum:
     boundary: FittedBoundary | None
     closest: FittedBoundary | None = None
     recalibration: SavedRecalibration | None = None
+
+    @property
+    def bins(self) -> int:
+        """Uncertainty bins of the boundary; 0 without one."""
+        return len(self.boundary.thresholds) if self.boundary else 0
 
 
 def optimise_recalibrated(rows: Rows, constraint: Constraint) -> Optimum:

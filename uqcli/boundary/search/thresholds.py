@@ -7,6 +7,7 @@ then by descending score, then by position.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -32,15 +33,15 @@ class FittedBoundary:
 
     The K bins have K-1 edges. With a review, ``review_thresholds`` has the lowest reviewed score of each bin,
     None for no review there. ``shown`` and ``shown_review`` are the thresholds in few digits that decide
-    alike on the calibration rows; None if these are not known.
+    alike on the calibration rows; none if these are not known.
     """
 
     uncertainty_edges: Floats
     thresholds: Thresholds
     fit: Confusion[int]
-    review_thresholds: Thresholds | None = None
-    shown: Thresholds | None = None
-    shown_review: Thresholds | None = None
+    review_thresholds: Thresholds = ()
+    shown: Thresholds = ()
+    shown_review: Thresholds = ()
 
     @property
     def printed(self) -> Thresholds:
@@ -48,17 +49,28 @@ class FittedBoundary:
         return self.shown or self.thresholds
 
     @property
-    def printed_review(self) -> Thresholds | None:
+    def printed_review(self) -> Thresholds:
         """The thresholds of the review as texts and figures print them."""
         return self.shown_review or self.review_thresholds
 
 
-def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds | None:
-    """Return thresholds in few digits, given the scores of each bin; None if these are not known."""
+def as_numbers(thresholds: Sequence[float | None]) -> list[float]:
+    """Return thresholds as numbers: one that never flags is infinity, which no score reaches.
+
+    Examples
+    --------
+    >>> as_numbers([0.5, None])
+    [0.5, inf]
+    """
+    return [math.inf if threshold is None else threshold for threshold in thresholds]
+
+
+def shown_in_bins(thresholds: Thresholds, scores: Sequence[Floats | None]) -> Thresholds:
+    """Return thresholds in few digits, given the scores of each bin; none if these are not known."""
     few: list[float | None] = []
     for threshold, known in zip(thresholds, scores, strict=True):
         if known is None:
-            return None
+            return ()
         few.append(threshold if threshold is None else float(shown(np.array([threshold]), known)[0]))
     return tuple(few)
 
@@ -126,7 +138,7 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         uncertainty_edges=cells.uncertainty_edges,
         thresholds=tuple(thresholds),
         fit=fit,
-        shown=shown_in_bins(tuple(thresholds), [row.scores for row in cells.rows]) if raised else None,
+        shown=shown_in_bins(tuple(thresholds), [row.scores for row in cells.rows]) if raised else (),
     )
 
 
@@ -146,7 +158,7 @@ def decide(
     >>> decide(np.array([0.2, 0.9]), None, [], [0.5]).tolist()
     [False, True]
     """
-    bin_thresholds = np.array([np.inf if threshold is None else threshold for threshold in thresholds])
+    bin_thresholds = np.array(as_numbers(thresholds))
     if len(bin_thresholds) == 1:
         flagged: Bools = score >= bin_thresholds[0]
         return flagged
@@ -180,7 +192,7 @@ def places(
     Scores and uncertainties have shape (n,); the latter are used only if there are edges. ``nested`` has the
     thresholds per uncertainty bin, the tightest boundary first.
     """
-    by_boundary = np.array([[np.inf if value is None else value for value in row] for row in nested])
+    by_boundary = np.array([as_numbers(row) for row in nested])
     index = np.zeros(len(score), dtype=np.int64)
     if len(edges) and uncertainty is not None:
         index = bin_of(uncertainty, np.asarray(edges))
