@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field, replace
 from typing import Final
 
@@ -27,6 +28,11 @@ class Estimate:
     p_value: float | None = field(default=None, repr=False)
     error: float | None = field(default=None, repr=False)
     freedom: float | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def width(self) -> float:
+        """Width of its interval; infinite if there is none."""
+        return math.inf if self.low is None or self.high is None else self.high - self.low
 
     def times(self, scale: float) -> Estimate:
         """Multiply the value and its interval.

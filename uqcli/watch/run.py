@@ -28,8 +28,9 @@ from uqcli.watch.counts import ClusterTrials, CountedRows, Counts, count_promise
 from uqcli.watch.days import are_dates, names_of_days
 from uqcli.watch.measure import Units, measured_promises, with_alarms
 from uqcli.watch.options import WatchRequest
+from uqcli.watch.parts import NewRows, report_of
 from uqcli.watch.promises import Promise, promises_of
-from uqcli.watch.report import NewRows, WatchReport
+from uqcli.watch.report import WatchReport
 from uqcli.watch.state import (
     SHORT,
     UNNAMED,
@@ -89,15 +90,14 @@ def _watched(
             f"'{request.state}' watches other promises", expected="the state of this rule", remedy=_OTHER
         )
     state = _changed(state, request, promises)
-    new, units = NewRows(unit="batch" if parameters.day is None else "day"), None
+    new, units = NewRows(unit="batch" if parameters.day is None else "day"), ()
     if request.has_rows:
         state, new, units = _with_rows(state, request, rule, promises)
-    report = WatchReport(
-        rule_name=request.artifact,
-        state=state,
-        promises=measured_promises(state, promises, request.confidence, units),
-        new=new,
-        confidence=request.confidence,
+    report = report_of(
+        state,
+        measured_promises(state, promises, request.confidence, units),
+        new,
+        request.confidence,
         kept=request.content is not None,
         is_continued=saved is not None and bool(saved.counted) and not request.acknowledge,
     )
@@ -232,7 +232,7 @@ def _named(state: WatchArtifact, text: str) -> str:
 
 def _with_rows(
     state: WatchArtifact, request: WatchRequest, rule: Saved, promises: Sequence[Promise]
-) -> tuple[WatchArtifact, NewRows, Units | None]:
+) -> tuple[WatchArtifact, NewRows, Units]:
     """Count new rows; a batch that is known is left out.
 
     The units, if any, are those of rows that are counted at once.
@@ -245,14 +245,14 @@ def _with_rows(
     names, known = _named_batches(state, data, request, counted)
     if known:
         _refuse_known(known, request)
-        return state, NewRows(unit="batch", known=(known,)), None
+        return state, NewRows(unit="batch", known=(known,)), ()
     new = _new_batches(state, request, counted, names, has_clusters=data.roles.cluster is not None)
     if new.seen and len(new.seen) == len(new.counts):
         _refuse_known(new.seen[-1], request)
     is_single = parameters.day is None and request.content is None
-    units, dates = _dependence(data, counted) if is_single else (None, None)
+    units, dates = _dependence(data, counted) if is_single else ((), "")
     new_rows = NewRows(
-        unit="day" if parameters.day is not None else "batch" if units is None else "customer",
+        unit="day" if parameters.day is not None else "customer" if units else "batch",
         added=new.added,
         known=new.seen,
         replaced=new.replaced,
@@ -380,13 +380,13 @@ def _with_batches(
     )
 
 
-def _dependence(data: DataRequest, counted: CountedRows) -> tuple[Units | None, str | None]:
+def _dependence(data: DataRequest, counted: CountedRows) -> tuple[Units, str]:
     """Return the units of rows that depend on each other, and a column of dates that could be their days.
 
     A state keeps no parts of a batch that a later run could count by.
     """
-    dates = next(iter(dependent_columns(data).dates), None)
-    return (None if data.roles.cluster is None else _of_units(counted.clusters[None])), dates
+    dates = next(iter(dependent_columns(data).dates), "")
+    return () if data.roles.cluster is None else _of_units(counted.clusters[None]), dates
 
 
 def _known_rows(
