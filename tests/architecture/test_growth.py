@@ -9,10 +9,10 @@ import uqcli
 
 ROOT = Path(uqcli.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-MOST_NONE = 36.9
+MOST_NONE = 35.0
 """Comparisons with None in 1,000 lines of code."""
 
-MOST_OPTIONAL = 368
+MOST_OPTIONAL = 357
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
@@ -20,7 +20,7 @@ COMPLEX = {"find_boundary"}
 """Functions with more branches than that; none may be added."""
 
 LONG = {
-    "BoundaryArtifact", "WatchReport", "ColumnarSource",
+    "BoundaryArtifact", "ColumnarSource",
     "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
     "ConformalArtifact", "RowChecker", "LocalBatches",
 }  # fmt: skip

@@ -77,28 +77,28 @@ class OneLook:
         self.old = {batch.name: batch for batch in state.batches}
 
     @staticmethod
-    def column_of_units(parameters: WatchParameters) -> str | None:
+    def units_of(parameters: WatchParameters) -> str | None:
         """Return the column within whose values rows depend on each other; None if unknown."""
         return given(parameters.cluster)
 
     def add(self) -> Counted:
         """Count new rows; a batch that is known is left out."""
-        data = self.labelled()
+        data = self._labelled()
         counted = self._count(data)
-        if known := self.same_batch(data, counted):
+        if known := self._same_batch(data, counted):
             self._refuse_known(known)
             return Counted(state=self.state, new=NewRows(unit=self.unit, known=(known,)))
-        names = self.names(counted)
+        names = self._names(counted)
         new = self._compared(counted, names)
         if new.seen and len(new.seen) == len(new.counts):
             self._refuse_known(new.seen[-1])
-        units = self.units(counted)
+        units = self._units(counted)
         new_rows = NewRows(
             unit="customer" if units else self.unit,
             added=new.added,
             known=new.seen,
             replaced=new.replaced,
-            dates=self.dates(data),
+            dates=self._dates(data),
             young=counted.young,
             stray=counted.stray,
             missing=counted.missing,
@@ -110,30 +110,30 @@ class OneLook:
         final = with_alarms(saved, self.promises, known=looked_at, units=units)
         return Counted(state=final, new=new_rows, units=units)
 
-    def labelled(self) -> DataRequest:
+    def _labelled(self) -> DataRequest:
         """Return the labelled rows, keyed by what they depend on."""
         data = labelled(self.rule, self.request)
         return data.clustered_by(given(self.state.parameters.cluster))
 
-    def separated(self) -> AllRows:
+    def _separated(self) -> AllRows:
         """Return how rows are counted apart."""
         return AllRows()
 
     def _count(self, data: DataRequest) -> CountedRows:
-        separated, state = self.separated(), self.state
+        separated, state = self._separated(), self.state
         known = set(state.released or ()).union(*(batch.clusters or () for batch in state.batches))
         with key_named_by(separated.column, "--day"):
             return count_promises(data, self.rule, self.promises, separated=separated, known=known)
 
-    def same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
+    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
         """Return the batch that has the same rows and labels; empty if none has."""
         return ""
 
-    def names(self, counted: CountedRows) -> Mapping[str, str]:  # noqa: ARG002
+    def _names(self, counted: CountedRows) -> Mapping[str, str]:  # noqa: ARG002
         """Name each batch."""
         return {ALL: UNNAMED}
 
-    def units(self, counted: CountedRows) -> Units:
+    def _units(self, counted: CountedRows) -> Units:
         """Return the successes and trials of each cluster, in the order of their digests.
 
         A state keeps no parts of a batch that a later run could count by.
@@ -141,7 +141,7 @@ class OneLook:
         of_promises = counted.clusters.get(ALL, [])
         return [_pairs([trials for _, trials in sorted(clusters.items())]) for clusters in of_promises]
 
-    def dates(self, data: DataRequest) -> str:
+    def _dates(self, data: DataRequest) -> str:
         """Return a column of dates that could be the days of rows; empty if there is none."""
         return next(iter(dependent_columns(data).dates), "")
 
@@ -154,7 +154,7 @@ class OneLook:
                 {names[day]: counted.clusters[day] for day in counted.by_day}
             )
         known = tuple(name for name in counts if name in self.old)
-        replaced = tuple(self.replaced({name: _saved_counts(counts[name]) for name in known}))
+        replaced = tuple(self._replaced({name: _saved_counts(counts[name]) for name in known}))
         return _NewBatches(
             counts=counts,
             clusters=clusters,
@@ -163,7 +163,7 @@ class OneLook:
             seen=tuple(name for name in known if name not in replaced),
         )
 
-    def replaced(self, known: Mapping[str, list[BatchCounts]]) -> Sequence[str]:
+    def _replaced(self, known: Mapping[str, list[BatchCounts]]) -> Sequence[str]:
         """Return the batches to be replaced, of those that are counted already."""
         return [*known]
 
@@ -188,10 +188,10 @@ class OneLook:
     def _with_batches(
         self, counted: CountedRows, names: Mapping[str, str], new: _NewBatches
     ) -> WatchArtifact:
-        """Return the state with the batches that were counted; clusters that they count are released no more."""
+        """Return the state with the batches that were counted; their clusters are released no more."""
         saved = {
             name: msgspec.structs.replace(
-                self.saved(day, counted),
+                self._saved(day, counted),
                 counts=_saved_counts(new.counts[name]),
                 clusters=new.clusters.get(name, msgspec.UNSET),
             )
@@ -203,11 +203,11 @@ class OneLook:
         return msgspec.structs.replace(
             self.state,
             batches=batches,
-            source=source_of(self.state, batches, dropped=self.dropped(counted, new.added)),
+            source=source_of(self.state, batches, dropped=self._dropped(counted, new.added)),
             released=sorted(released) or msgspec.UNSET,
         )
 
-    def saved(self, day: str, counted: CountedRows) -> SavedBatch:
+    def _saved(self, day: str, counted: CountedRows) -> SavedBatch:
         """Return what is saved of a batch, without its counts."""
         return SavedBatch(
             digest=next(iter(counted.labelled), UNNAMED),
@@ -217,7 +217,7 @@ class OneLook:
             counts=[],
         )
 
-    def dropped(self, counted: CountedRows, added: Sequence[str]) -> int:  # noqa: ARG002
+    def _dropped(self, counted: CountedRows, added: Sequence[str]) -> int:  # noqa: ARG002
         """Return the dropped rows that no batch states."""
         return 0
 
@@ -230,16 +230,14 @@ class ByDigest(OneLook):
     """New rows are one batch, which a file keeps, and knows by its digest."""
 
     @staticmethod
-    def column_of_units(parameters: WatchParameters) -> str | None:  # noqa: ARG004
+    def units_of(parameters: WatchParameters) -> str | None:  # noqa: ARG004
         """See OneLook."""
         return None
 
-    def separated(self) -> AllRows:
-        """See OneLook."""
+    def _separated(self) -> AllRows:
         return KnownRows()
 
-    def same_batch(self, data: DataRequest, counted: CountedRows) -> str:
-        """See OneLook."""
+    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:
         if known := next((digest for digest in counted.labelled if digest in self.old), ""):
             return known
         # the digest of a batch that does not state its rows is that of the bytes
@@ -247,7 +245,7 @@ class ByDigest(OneLook):
         of_bytes = open_engine(data.engine).digest(data) if has_bytes else ""
         return of_bytes if of_bytes in self.old else ""
 
-    def names(self, counted: CountedRows) -> Mapping[str, str]:
+    def _names(self, counted: CountedRows) -> Mapping[str, str]:
         """Name the batch, as that which has the same rows with fewer labels, if there is one.
 
         Other labels, which are not more of them, are a UsageError unless the request replaces the batch.
@@ -264,12 +262,10 @@ class ByDigest(OneLook):
                 return {ALL: batch.name}
         return {ALL: counted.labelled[0]}
 
-    def units(self, counted: CountedRows) -> Units:  # noqa: ARG002
-        """See OneLook."""
+    def _units(self, counted: CountedRows) -> Units:  # noqa: ARG002
         return ()
 
-    def dates(self, data: DataRequest) -> str:  # noqa: ARG002
-        """See OneLook."""
+    def _dates(self, data: DataRequest) -> str:  # noqa: ARG002
         return ""
 
 
@@ -279,7 +275,7 @@ class EachDay(ByDigest):
     unit = "day"
 
     @staticmethod
-    def column_of_units(parameters: WatchParameters) -> str | None:
+    def units_of(parameters: WatchParameters) -> str | None:
         """See OneLook."""
         return parameters.day
 
@@ -289,24 +285,22 @@ class EachDay(ByDigest):
         self.column = str(state.parameters.day)
         super().__init__(_with_days_named(state, self.column), request, rule, promises)
 
-    def labelled(self) -> DataRequest:
+    def _labelled(self) -> DataRequest:
         """See OneLook: rows of a day are not taken as independent, whatever column the rule has."""
-        data = super().labelled()
+        data = super()._labelled()
         return replace(data, roles=replace(data.roles, fitted_clusters=None))
 
-    def separated(self) -> AllRows:
+    def _separated(self) -> AllRows:
         """See OneLook: a state that is kept knows earlier days."""
         return ByDay(self.column, self.state.parameters.matured, [*self.old] if self.request.is_kept else [])
 
-    def same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
-        """See OneLook."""
+    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
         return ""
 
-    def names(self, counted: CountedRows) -> Mapping[str, str]:
-        """See OneLook."""
+    def _names(self, counted: CountedRows) -> Mapping[str, str]:
         return {day: day or UNNAMED for day in counted.by_day}
 
-    def replaced(self, known: Mapping[str, list[BatchCounts]]) -> Sequence[str]:
+    def _replaced(self, known: Mapping[str, list[BatchCounts]]) -> Sequence[str]:
         """See OneLook: days are replaced only if that was asked for."""
         days = [day for day, counts in known.items() if self.old[day].counts != counts]
         if days and not self.request.replace:
@@ -317,12 +311,10 @@ class EachDay(ByDigest):
             )
         return days
 
-    def saved(self, day: str, counted: CountedRows) -> SavedBatch:
-        """See OneLook."""
+    def _saved(self, day: str, counted: CountedRows) -> SavedBatch:
         return SavedBatch(day=day, rows=counted.rows[day], counts=[])
 
-    def dropped(self, counted: CountedRows, added: Sequence[str]) -> int:
-        """See OneLook."""
+    def _dropped(self, counted: CountedRows, added: Sequence[str]) -> int:
         return counted.summary.dropped if added else 0
 
 

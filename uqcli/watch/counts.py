@@ -50,8 +50,8 @@ ClusterTrials = list[dict[str, tuple[int, int]]]
 class CountedRows:
     """Counts of some inputs, and their usable rows, by day.
 
-    Days are in order; if they are not separated, those of all rows are under ``ALL``. The digests, if requested,
-    are those of the rows with their labels, and of all rows without labels; first as they are saved, then as
+    Days are in order; if they are not separated, all rows are under ``ALL``. The digests, if any, are
+    those of the rows with their labels, and of all rows without labels; first as they are saved, then as
     earlier versions saved them. ``young`` are rows of days that have not matured, and ``unwatched`` rows of
     groups that no promise is about. ``stray`` and ``missing`` are days as in ``Days``. If rows depend on each
     other, ``clusters`` has, by day, the successes and trials of each promise by cluster.

@@ -65,7 +65,7 @@ def _watched(
     delta = parameters.risk()
     caution_confidence("--delta", float(delta))
     kind = kind_of(parameters, request)
-    promises = promises_of(rule, parameters.bound, delta, kind.column_of_units(parameters))
+    promises = promises_of(rule, parameters.bound, delta, kind.units_of(parameters))
     state = begun.state(rule, parameters, promises)
     if [saved_promise.name for saved_promise in state.promises] != [promise.name for promise in promises]:
         raise ArtifactError(
@@ -188,7 +188,6 @@ class _Continued(_New):
         return self._saved.parameters.day == column and request.day in (None, column)
 
     def parameters(self, request: WatchRequest) -> WatchParameters:
-        """See _New."""
         saved = self._saved.parameters
         for name in ("delta", "run_length", "bound", "day", "matured", "cluster"):
             asked, old = getattr(request, name), given(getattr(saved, name))
@@ -204,7 +203,6 @@ class _Continued(_New):
         parameters: WatchParameters,  # noqa: ARG002
         promises: Sequence[Promise],  # noqa: ARG002
     ) -> WatchArtifact:
-        """See _New."""
         return self._saved
 
 
