@@ -281,7 +281,7 @@ def evaluate(
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
     requests = rows_to_read(request, rules)
     check_bootstrap(request.resampling.bootstrap)
-    is_sampled = request.sampling_weight is not None
+    is_sampled = request.is_sampled
     plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
@@ -366,7 +366,7 @@ def _by_group(
         indices = indices_by_name[name]
         size = read.rows.select(indices).size
         compared = pairs.select(indices).compared(plan)
-        if request.sampling_weight is not None:
+        if request.is_sampled:
             compared = _without_test(compared)
         metrics = {**compared.metrics(), "rows": size}
         results.append(EvaluatedGroup(name=name, rows=size, metrics=metrics, cells=group_cells(compared)))

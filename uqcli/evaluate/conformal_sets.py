@@ -39,7 +39,7 @@ from uqcli.evaluate.conformal_sets_report import (
     SetDifference,
     SetMetrics,
 )
-from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.decisions import DecisionTally, units_of
 from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import EvaluatedPart, EvaluateParameters
@@ -82,12 +82,12 @@ def evaluate(
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
     paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
-    decisions = DecisionTally(len(rules), Units(request.by, request.cluster))
+    decisions = DecisionTally(len(rules), units_of(request.by, request.cluster))
     group_sizes, share = UnitTable(), 1.0
     rules_with_requests = list(zip(rules, requests, strict=True))
     for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
         joint = decisions if paired or request.by is not None else None
-        tallies, source, levels = _counted(batch, joint, group_sizes)
+        tallies, source, levels = _counted(batch, joint, group_sizes, request.by)
         share = min(share, *(tally.by_class.independent_share() for tally in tallies))
         for (artifact, _), tally in zip(batch, tallies, strict=True):
             measured.append(_metrics(artifact, tally, request, shift))
@@ -198,6 +198,7 @@ def _counted(
     batch: Sequence[tuple[ConformalArtifact, DataRequest]],
     decisions: DecisionTally | None,
     group_sizes: UnitTable,
+    by: str | None,
 ) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
@@ -221,8 +222,8 @@ def _counted(
             continue
         zones = [np.where(mask, FLAGGED, CLEARED) for mask in covered]
         decisions.add(replace(rows, positive=np.zeros(len(rows), dtype=np.bool_)), zones)
-        if decisions.by is not None:
-            size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[decisions.by]
+        if by is not None:
+            size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[by]
             for column, numbers in enumerate((size, size == 0)):
                 group_sizes.add(group, np.full(len(rows), column), weight * numbers)
     if near:

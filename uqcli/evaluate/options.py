@@ -73,6 +73,11 @@ class EvaluateRequest:
         return self.unlabelled is not None or self.calibrator is not None
 
     @property
+    def is_sampled(self) -> bool:
+        """Whether rows have sampling weights."""
+        return self.sampling_weight is not None
+
+    @property
     def option(self) -> str:
         """Option that names the column of dependent rows."""
         return f"--{dependence(days=self.days)}"

@@ -80,7 +80,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
     """Refuse what cannot be measured of rows that depend on each other, or do not count alike."""
     designs = {
         CLUSTERS: request.cluster is not None and request.option,
-        WEIGHTS: request.sampling_weight is not None and WEIGHTS,
+        WEIGHTS: request.is_sampled and WEIGHTS,
         SHIFT: request.shift is not None and SHIFT,
     }
     subjects = {
@@ -94,7 +94,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
             raise UsageError(f"{option} and {other} cannot be combined", remedy=why)
-    if request.sampling_weight is not None and request.resampling.bootstrap:
+    if request.is_sampled and request.resampling.bootstrap:
         raise UsageError("--sampling-weight and --bootstrap cannot be combined", remedy=NO_RESAMPLES)
 
 
@@ -114,7 +114,7 @@ def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
     for other, is_given in others.items():
         if is_given:
             raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
-    if request.unlabelled is None and request.sampling_weight is not None:
+    if request.unlabelled is None and request.is_sampled:
         raise UsageError(
             "--calibrator and --sampling-weight without --unlabelled",
             expected="--unlabelled FILE with all rows from which the labelled ones were drawn",
