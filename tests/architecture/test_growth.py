@@ -9,10 +9,10 @@ import uqcli
 
 ROOT = Path(uqcli.__file__).parent
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in ROOT.rglob("*.py")}
-MOST_NONE = 35.0
+MOST_NONE = 32.8
 """Comparisons with None in 1,000 lines of code."""
 
-MOST_OPTIONAL = 357
+MOST_OPTIONAL = 348
 """Fields of data classes that may be None."""
 
 MOST_COMPLEX, MOST_LINES = 25, 300
@@ -21,7 +21,7 @@ COMPLEX = {"find_boundary"}
 
 LONG = {
     "BoundaryArtifact", "ColumnarSource",
-    "CalibrationRows", "Boundary", "Check", "_Writer", "OverviewReport",
+    "CalibrationRows", "Boundary", "Check", "_Writer",
     "ConformalArtifact", "RowChecker", "LocalBatches",
 }  # fmt: skip
 """Classes that are longer; none may be added."""
