@@ -494,8 +494,7 @@ class WeightedRows(Design):
         outside = [(others(chosen), positive), (every, not positive)]
         result = row_interval(_row_outcomes(self, (chosen, positive), outside), confidence)
         assert result.value is not None  # there are rows
-        ends = (0.0, 1.0) if result.low is None or result.high is None else (result.low, result.high)
-        return result.value * self.rows(), *ends
+        return result.value * self.rows(), *[*result.ends, (0.0, 1.0)][0]
 
 
 def _row_outcomes(

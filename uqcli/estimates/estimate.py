@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import field, replace
 from typing import Final
 
@@ -30,9 +31,14 @@ class Estimate:
     freedom: float | None = field(default=None, compare=False, repr=False)
 
     @property
+    def ends(self) -> Sequence[tuple[float, float]]:
+        """The ends of its interval; empty if there is none."""
+        return () if self.low is None or self.high is None else ((self.low, self.high),)
+
+    @property
     def width(self) -> float:
         """Width of its interval; infinite if there is none."""
-        return math.inf if self.low is None or self.high is None else self.high - self.low
+        return next((high - low for low, high in self.ends), math.inf)
 
     def times(self, scale: float) -> Estimate:
         """Multiply the value and its interval.
@@ -80,9 +86,7 @@ def money_change(estimate: Estimate) -> str:
 
 def direction(estimate: Estimate) -> str:
     """Return "higher" or "lower" if the interval excludes 0, else an empty text."""
-    if estimate.low is None or estimate.high is None or estimate.low <= 0 <= estimate.high:
-        return ""
-    return "higher" if estimate.low > 0 else "lower"
+    return "".join("higher" if low > 0 else "lower" for low, high in estimate.ends if not low <= 0 <= high)
 
 
 def interval(estimate: Estimate) -> str:
@@ -102,14 +106,12 @@ FEWEST_FLAGGED: Final = 30
 
 def ends_of(estimate: Estimate, form: str) -> str:
     """Format the ends of an interval after a space; empty if there is none."""
-    if estimate.low is None or estimate.high is None:
-        return ""
-    return f" [{estimate.low:{form}}, {estimate.high:{form}}]"
+    return "".join(f" [{low:{form}}, {high:{form}}]" for low, high in estimate.ends)
 
 
 def unreliable(subject: str, rate: Estimate) -> list[Notice]:
     """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
     if not rate.reason or rate == UNKNOWN:
         return []
-    state = "no interval" if rate.low is None else "an unreliable interval"
+    state = "an unreliable interval" if rate.ends else "no interval"
     return [Notice("unreliable-interval", f"{subject} has {state}: {rate.reason}.")]

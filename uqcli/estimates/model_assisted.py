@@ -177,15 +177,11 @@ class ModelAssisted:
 
 def shorter(plain: Estimate, assisted: Estimate | None) -> bool:
     """Whether the assisted estimate is to be printed: at most 5 % wider than the plain one."""
-    if assisted is None or assisted.low is None or assisted.high is None:
+    if assisted is None or not assisted.ends:
         return False
-    if plain.low is None or plain.high is None:
-        return True
-    return assisted.high - assisted.low <= _WIDER * (plain.high - plain.low)
+    return assisted.width <= _WIDER * plain.width
 
 
 def ratio_of_labels(plain: Estimate, assisted: Estimate) -> float | None:
     """Return how many times as many labels the plain interval needs to be as short; None if it has none."""
-    if plain.low is None or plain.high is None or assisted.low is None or assisted.high is None:
-        return None
-    return ((plain.high - plain.low) / (assisted.high - assisted.low)) ** 2
+    return (plain.width / assisted.width) ** 2 if plain.ends and assisted.ends else None

@@ -564,10 +564,7 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
         shares = [measured.coverage, *(measured.by_class.get(name, UNKNOWN) for name in names)]
         estimates = [(place, share) for place, share in enumerate(shares) if share.value is not None]
         values = np.array(
-            [
-                (share.value, *((share.value, share.value) if share.low is None else (share.low, share.high)))
-                for _, share in estimates
-            ],
+            [(share.value, *[*share.ends, (share.value, share.value)][0]) for _, share in estimates],
             dtype=np.float64,
         )
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
@@ -576,9 +573,7 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
             text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"
-            if covered.low is not None and covered.high is not None:
-                y = (covered.low, covered.high)
-                texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
+            texts += [HoverText(axes=axes, x=(centre, centre), y=y, text=text) for y in covered.ends]
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
         positions = np.array(list(guaranteed))
         share = list(guaranteed.values())

@@ -345,9 +345,9 @@ def plain(metrics: Metrics) -> dict[str, Any]:
 
 def key_rate(label: str, rate: Estimate, confidence: float) -> KeyNumber:
     """Build a key number of a proportion and its interval, if it has one."""
-    if rate.low is None or rate.high is None or rate.value is None:
+    if rate.value is None or not rate.ends:
         return KeyNumber(label=label, value=percent(rate.value))
-    value, low, high = percents(rate.value, rate.low, rate.high)  # as sentences and tables have them
+    value, low, high = percents(rate.value, *rate.ends[0])  # as sentences and tables have them
     return KeyNumber(label=label, value=f"{value} %", interval=f"{100 * confidence:g} %: {low} to {high} %")
 
 

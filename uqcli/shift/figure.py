@@ -34,10 +34,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
         for estimates, (offset, colour, marker, data) in zip(sides, styles, strict=True):
             for index, (name, estimate) in enumerate(zip(names, estimates, strict=True)):
                 position = index + offset
-                if estimate.low is not None and estimate.high is not None:
-                    axes.plot(
-                        [estimate.low, estimate.high], [position, position], color=colour, linewidth=1.6
-                    )
+                for ends in estimate.ends:
+                    axes.plot(ends, [position, position], color=colour, linewidth=1.6)
                 style: dict[str, Any] = {
                     "color": colour,
                     "marker": marker,
@@ -46,9 +44,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 }
                 value = math.nan if estimate.value is None else estimate.value
                 axes.plot([value], [position], label=data if index == 0 else None, **style)
-                ends = (estimate.low or value, estimate.high or value)
+                x = (estimate.low or value, estimate.high or value)
                 text = f"class {name}, {data} data: {_in_words(estimate)}"
-                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
+                texts.append(HoverText(axes=axes, x=x, y=(position, position), text=text))
         label_lines(axes, list(names))
         axes.set(xlabel="share of rows (prior)", ylabel="class")
         shown = [end for side in (*sides[0], *sides[1]) for end in (side.low, side.high, side.value)]
@@ -71,7 +69,7 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
 
 
 def _in_words(estimate: Estimate) -> str:
-    ends = "" if estimate.low is None else f" ({percent(estimate.low)} to {percent(estimate.high)})"
+    ends = "".join(f" ({percent(low)} to {percent(high)})" for low, high in estimate.ends)
     return f"{percent(estimate.value)} of rows{ends}"
 
 
