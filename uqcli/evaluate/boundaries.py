@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Self
+from functools import partial
 
 import msgspec
 
@@ -203,14 +203,15 @@ class _Sample:
 
     labelled: Design
     standing: Sequence[tuple[Design, int]]
-    in_group: bool = False
+    group: str | None
+    kind: Callable[..., _Rates]
 
     @property
     def in_part(self) -> bool:
         """Whether labelled rows stand for others."""
         return bool(self.standing)
 
-    def at(self, confidence: float) -> Self:
+    def at(self, confidence: float) -> _Sample:
         """Return it with another level of the intervals."""
         standing = [(replace(design, confidence=confidence), place) for design, place in self.standing]
         return replace(self, labelled=replace(self.labelled, confidence=confidence), standing=standing)
@@ -221,46 +222,40 @@ class _Sample:
 
     def rates(self, rule: BoundaryArtifact, place: int) -> _Rates:
         """Return what is known of the rates of a rule."""
-        return _Rates(rule, *self.of_rule(place), in_group=self.in_group)
+        return self.kind(rule, *self.of_rule(place), group=self.group)
 
     @property
     def only_labelled(self) -> Sequence[_Sample]:
-        """The labelled rows without the others; empty if there are none."""
-        return [_Sample(labelled=self.labelled, standing=(), in_group=self.in_group)] if self.in_part else []
-
-
-@dataclass(frozen=True, kw_only=True)
-class _AssistedSample(_Sample):
-    """The same, with the probabilities of all rows."""
-
-    assisted: AssistedRows
-    group: str | None
-
-    def rates(self, rule: BoundaryArtifact, place: int) -> _Rates:
-        design = self.of_rule(place)
-        return _AssistedRates(rule, *design, in_group=self.in_group, assisted=self.assisted, group=self.group)
-
-    @property
-    def only_labelled(self) -> Sequence[_Sample]:
-        return [_Sample(labelled=self.labelled, standing=(), in_group=self.in_group)]
+        """The labelled rows alone; empty if there are no others."""
+        alone = _Sample(labelled=self.labelled, standing=(), group=self.group, kind=_Rates)
+        return [alone] if self.in_part or self.kind is not _Rates else []
 
 
 class _Labels:
-    """Which rows have a label: all that count, or ``parts`` that stand for all."""
+    """Which rows have a label: all that count, or ``parts`` that stand for all.
+
+    Rates of one ``kind`` are measured, which may use the probabilities of all rows.
+    """
 
     def __init__(
-        self, request: EvaluateRequest, parts: Sequence[LabelledPart], rules: int, unlabelled: int
+        self,
+        request: EvaluateRequest,
+        parts: Sequence[LabelledPart],
+        rules: int,
+        unlabelled: int,
+        kind: Callable[..., _Rates],
     ) -> None:
         self._confidence, self._units = request.resampling.confidence, request.units
-        self._parts, self._rules, self._unlabelled = parts, rules, unlabelled
+        self._parts, self._rules, self._unlabelled, self._kind = parts, rules, unlabelled, kind
 
     def sample(self, tally: DecisionTally) -> _Sample:
         """Return all rows."""
         labelled = replace(tally.of_all(self._confidence, self._units), unlabelled=self._unlabelled)
         of_parts = [part.of_all(self._confidence, self._unlabelled, self._units) for part in self._parts]
+        standing = [(design, 0) for design in of_parts]
         if len(of_parts) == 1:
-            return self._sample(labelled, [(of_parts[0], place) for place in range(self._rules)])
-        return self._sample(labelled, [(design, 0) for design in of_parts])
+            standing = [(of_parts[0], place) for place in range(self._rules)]
+        return _Sample(labelled=labelled, standing=standing, group=None, kind=self._kind)
 
     def by_group(self, tally: DecisionTally, levels: Mapping[str, int]) -> Mapping[str, _Sample]:
         """Return the rows of each group."""
@@ -268,33 +263,17 @@ class _Labels:
             part.by_group(levels, self._confidence, self._unlabelled, self._units) for part in self._parts
         ]
         return {
-            name: self._sample(design, [(part[name], 0) for part in of_parts], name)
+            name: _Sample(
+                labelled=design, standing=[(part[name], 0) for part in of_parts], group=name, kind=self._kind
+            )
             for name, design in tally.by_group(levels, self._confidence, self._units).items()
         }
-
-    def _sample(
-        self, labelled: Design, standing: Sequence[tuple[Design, int]], group: str | None = None
-    ) -> _Sample:
-        return _Sample(labelled=labelled, standing=standing, in_group=group is not None)
 
     def of_both(self, sample: _Sample) -> Design:
         """Return rows with the decisions of both rules; parts of single rules have none."""
         if len(self._parts) > 1:
             return WeightedRows(confidence=self._confidence, sums={})
         return sample.of_rule(0)[0]
-
-
-class _AssistedLabels(_Labels):
-    """The same, with the probabilities of all rows."""
-
-    assisted: AssistedRows
-
-    def _sample(
-        self, labelled: Design, standing: Sequence[tuple[Design, int]], group: str | None = None
-    ) -> _Sample:
-        return _AssistedSample(
-            **vars(super()._sample(labelled, standing, group)), assisted=self.assisted, group=group
-        )
 
 
 def _labels(
@@ -310,7 +289,7 @@ def _labels(
     if not request.assisted:
         has_parts = unlabelled and not request.is_sampled
         parts = labelled_parts(data, rules, units, all_rows(data)) if has_parts else []
-        return _Labels(request, parts, len(rules), unlabelled)
+        return _Labels(request, parts, len(rules), unlabelled, _Rates)
     _refuse_unclear(request, unlabelled)
     every, parts, weights = all_rows(data, request.unlabelled), list[LabelledPart](), sampling_weights
     if request.is_sampled:
@@ -321,9 +300,8 @@ def _labels(
     calibrator = request.calibrator
     assert not isinstance(calibrator, str)  # it was loaded
     assisted = AssistedRows(data, every, rules[0], calibrator, units=units, weights=weights)
-    labels = _AssistedLabels(request, parts, len(rules), assisted.rows - tally.rows)
-    labels.assisted = assisted
-    return labels
+    kind = partial(_AssistedRates, assisted=assisted)
+    return _Labels(request, parts, len(rules), assisted.rows - tally.rows, kind)
 
 
 def _tested(
@@ -616,8 +594,8 @@ def _parts_of_rows(
 class _Rates:
     """Rates of a rule, from labelled rows that stand for all rows, or for those of a group."""
 
-    def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, in_group: bool) -> None:
-        self._rule, self._design, self._place, self._in_group = rule, design, place, in_group
+    def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, group: str | None) -> None:
+        self._rule, self._design, self._place, self._group = rule, design, place, group
         self.confidence = design.confidence
         self._more = dict[Rate, Estimate]()  # rates of rows that are not flagged
         self.missed = UNKNOWN
@@ -696,7 +674,7 @@ class _Rates:
     def _reason(self, taken: Chooses) -> str:
         """Return why a rate of all rows is unknown; empty if it is known."""
         has_others = self._design.rows(others(taken)) != 0
-        only_taken = not (has_others or self._in_group or _takes_all(self._rule))
+        only_taken = self._group is None and not (has_others or _takes_all(self._rule))
         return self._design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
 
 
@@ -704,17 +682,10 @@ class _AssistedRates(_Rates):
     """Rates that the probabilities of all rows make more exact."""
 
     def __init__(
-        self,
-        rule: BoundaryArtifact,
-        design: Design,
-        place: int,
-        *,
-        in_group: bool,
-        assisted: AssistedRows,
-        group: str | None,
+        self, rule: BoundaryArtifact, design: Design, place: int, *, group: str | None, assisted: AssistedRows
     ) -> None:
-        super().__init__(rule, design, place, in_group=in_group)
-        self._assisted, self._group = assisted, group
+        super().__init__(rule, design, place, group=group)
+        self._assisted = assisted
 
     def with_model(self, rate: str, chosen: Chooses, plain: Estimate, *, positive: bool = True) -> Estimate:
         """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""

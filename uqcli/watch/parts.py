@@ -68,14 +68,13 @@ def report_of(
     worst = worst_first(promises)
     targets = OneTarget if len(promises) == 1 else SeveralTargets
     parts = [
-        targets(promises=promises, delta=state.parameters.delta),
+        targets(promises=promises, state=state, confidence=confidence),
         Worst(promise=worst[0], confidence=confidence),
         *(Target(promise=promise) for promise in promises),
         *(ExpectedTarget(promise=promise, target=promise.target) for promise in promises if promise.target),
         *(RaisedAlarm(promise=promise, alarm=alarm) for promise in worst for alarm in promise.rung.worst),
         *_of_batches(state, promises),
         *_of_new_rows(state, promises, new),
-        Figure(promises=worst, confidence=confidence, is_day=_has_days(state)),
         Kept(promises=promises, new=new) if kept else Remark(said=_NOT_KEPT),
         *(_of_earlier_version(state, promises) if is_continued and state.is_of_other_evidence else ()),
     ]
@@ -94,20 +93,37 @@ class Targets(WatchPart):
     """The targets of a rule, all of which are watched."""
 
     promises: Sequence[MeasuredPromise]
-    delta: str
+    state: WatchArtifact
+    confidence: float
 
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
-        promise = self.promises[0]
-        assumed = promise.together.assumed(phrases.unit)
+        promise, parameters = self.promises[0], self.state.parameters
+        at_most = f"with probability {parameters.delta} at most, however often you look"
         yield (
             "limit",
             f"An alarm needs evidence of {promise.evidence.of_limit}{phrases.each}. A rule that keeps within "
-            f"the limits raises one with probability {self.delta} at most, however often you look{assumed}.",
+            f"the limits raises one {at_most}{promise.together.assumed(phrases.unit)}.",
+        )
+        yield (
+            "change-limit",
+            f"A drop alarm needs evidence of {count(int(promise.change.limit))}. On average, there is at "
+            f"most one false drop alarm in {count(parameters.run_length)} batches, so expect a few in the "
+            "long run.",
+        )
+        yield (
+            "complete-labels",
+            "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must "
+            "be complete when they are counted.",
         )
         yield "in-order", Verdict(text="no alarm", tone="good")
 
+    def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
+        is_day = _has_days(self.state)
+        yield "rates", rates_over_time(worst_first(self.promises), self.confidence, is_day=is_day)
+
     def metrics(self, phrases: Phrases) -> Metrics:
-        return {"promises": {promise.promise.name: promise.metrics() for promise in self.promises}}
+        by_promise = {promise.promise.name: promise.metrics() for promise in self.promises}
+        return {"batches": len(self.state.batches), "promises": by_promise}
 
     def payload(self, phrases: Phrases) -> Mapping[str, Any]:
         return {"promises": list(map(_origin_as_json, self.promises))}
@@ -308,18 +324,6 @@ def _are_few_alerts(promise: MeasuredPromise, trials: int) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figure(WatchPart):
-    """Rates over time, the worst first."""
-
-    promises: Sequence[MeasuredPromise]
-    confidence: float
-    is_day: bool
-
-    def exhibits(self, phrases: Phrases) -> Iterator[Statement]:
-        yield "rates", rates_over_time(self.promises, self.confidence, is_day=self.is_day)
-
-
-@dataclass(frozen=True, kw_only=True)
 class Kept(WatchPart):
     """A file keeps the state, by which batches are known again."""
 
@@ -368,17 +372,6 @@ class Batches(WatchPart):
 
 def _of_batches(state: WatchArtifact, promises: Sequence[MeasuredPromise]) -> Iterator[WatchPart]:
     """Yield the parts of all batches that are counted."""
-    run_length, limit = count(state.parameters.run_length), count(int(promises[0].change.limit))
-    drop = (
-        f"A drop alarm needs evidence of {limit}. On average, there is at most "
-        f"one false drop alarm in {run_length} batches, so expect a few in the long run."
-    )
-    labels = (
-        "Labels must arrive as often and as soon for right decisions as for wrong ones, and days must be "
-        "complete when they are counted."
-    )
-    said = [("change-limit", drop), ("complete-labels", labels)]
-    yield Remark(said=said, measured={"batches": len(state.batches)})
     if len(state.counted) > 1 and len(promises) <= MOST_NAMED:
         yield Newest(promises=promises, name=state.counted[-1].name)
     if state.parameters.cluster is not msgspec.UNSET:
