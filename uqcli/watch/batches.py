@@ -26,7 +26,7 @@ from uqcli.watch.counts import (
     ClusterTrials,
     CountedRows,
     Counts,
-    KnownRows,
+    RowDigest,
     count_promises,
     new_trials,
 )
@@ -65,7 +65,7 @@ class _NewBatches:
     seen: tuple[str, ...]
 
 
-class OneLook:
+class OneLook(AllRows):
     """New rows are one batch, which no file keeps."""
 
     unit = "batch"
@@ -115,15 +115,10 @@ class OneLook:
         data = labelled(self.rule, self.request)
         return data.clustered_by(given(self.state.parameters.cluster))
 
-    def _separated(self) -> AllRows:
-        """Return how rows are counted apart."""
-        return AllRows()
-
     def _count(self, data: DataRequest) -> CountedRows:
-        separated, state = self._separated(), self.state
-        known = set(state.released or ()).union(*(batch.clusters or () for batch in state.batches))
-        with key_named_by(separated.column, "--day"):
-            return count_promises(data, self.rule, self.promises, separated=separated, known=known)
+        known = set(self.state.released or ()).union(*(batch.clusters or () for batch in self.state.batches))
+        with key_named_by(self.column, "--day"):
+            return count_promises(data, self.rule, self.promises, separated=self, known=known)
 
     def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
         """Return the batch that has the same rows and labels; empty if none has."""
@@ -234,8 +229,9 @@ class ByDigest(OneLook):
         """See OneLook."""
         return None
 
-    def _separated(self) -> AllRows:
-        return KnownRows()
+    def digest(self) -> RowDigest:
+        """See AllRows."""
+        return RowDigest()
 
     def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:
         if known := next((digest for digest in counted.labelled if digest in self.old), ""):
@@ -269,7 +265,7 @@ class ByDigest(OneLook):
         return ""
 
 
-class EachDay(ByDigest):
+class EachDay(ByDay, OneLook):
     """Each day is a batch, counted once."""
 
     unit = "day"
@@ -282,19 +278,19 @@ class EachDay(ByDigest):
     def __init__(
         self, state: WatchArtifact, request: WatchRequest, rule: Saved, promises: Sequence[Promise]
     ) -> None:
-        self.column = str(state.parameters.day)
-        super().__init__(_with_days_named(state, self.column), request, rule, promises)
+        self.key = self.column = str(state.parameters.day)
+        super().__init__(_with_days_named(state, self.key), request, rule, promises)
+        self.matured, self.counted = state.parameters.matured, [*self.old] if request.is_kept else []
 
     def _labelled(self) -> DataRequest:
         """See OneLook: rows of a day are not taken as independent, whatever column the rule has."""
         data = super()._labelled()
         return replace(data, roles=replace(data.roles, fitted_clusters=None))
 
-    def _separated(self) -> AllRows:
-        """See OneLook: a state that is kept knows earlier days."""
-        return ByDay(self.column, self.state.parameters.matured, [*self.old] if self.request.is_kept else [])
+    def _units(self, counted: CountedRows) -> Units:  # noqa: ARG002
+        return ()
 
-    def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
+    def _dates(self, data: DataRequest) -> str:  # noqa: ARG002
         return ""
 
     def _names(self, counted: CountedRows) -> Mapping[str, str]:

@@ -70,7 +70,7 @@ class CountedRows:
 
 
 class AllRows:
-    """All rows are counted together, in a watch without a state that would know them by their digest."""
+    """All rows are counted together, and no state knows them by their digest."""
 
     column: str | None = None
 
@@ -91,14 +91,6 @@ class AllRows:
         return {ALL: summary.rows}
 
 
-class KnownRows(AllRows):
-    """All rows are counted together, and a state knows them by their digest."""
-
-    def digest(self) -> RowDigest | _NoDigest:
-        """See AllRows."""
-        return RowDigest()
-
-
 class ByDay(AllRows):
     """The rows of each day of a column are counted ``matured`` days later, when their labels are complete.
 
@@ -106,19 +98,20 @@ class ByDay(AllRows):
     were counted before.
     """
 
-    def __init__(self, column: str, matured: int, counted: Collection[str]) -> None:
-        self.column, self._key, self._matured, self._counted = column, column, matured, counted
+    key: str
+    matured: int
+    counted: Collection[str]
 
     def codes(self, rows: Rows) -> Ints:
         """See AllRows."""
-        return rows.groups[self._key]
+        return rows.groups[self.key]
 
     def days(self, tally: _Tally, batches: CheckedBatches) -> tuple[Mapping[int, str], Days]:
         """See AllRows: unusable rows are no day."""
         rows = tally.rows_by_code
-        codes = {text: code for text, code in batches.levels.get(self._key, {}).items() if rows.get(code)}
+        codes = {text: code for text, code in batches.levels.get(self.key, {}).items() if rows.get(code)}
         of_texts = {text: rows[code] for text, code in codes.items()}
-        named = days_of(of_texts, self._key, self._matured, self._counted)
+        named = days_of(of_texts, self.key, self.matured, self.counted)
         return {code: named.name_by_text[text] for text, code in codes.items()}, named
 
     def rows(self, summary: SourceSummary, rows_of: Mapping[str, int]) -> Mapping[str, int]:  # noqa: ARG002
