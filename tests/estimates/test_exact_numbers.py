@@ -94,7 +94,7 @@ def clustered_rows(confidence):
     keys = [(f, s) for f in (FLAGGED, CLEARED) for s in (FLAGGED, CLEARED)]
     counts = {(key, label): table[:, 2 * i + label] for i, key in enumerate(keys) for label in (0, 1)}
     counts = {(key, bool(label)): column for (key, label), column in counts.items()}
-    return ClusteredRows(confidence=confidence, counts=counts, weights=None, sums={}, units="clusters")
+    return ClusteredRows(confidence=confidence, counts=counts, units="clusters")
 
 
 def test_net_benefit_over_clusters():

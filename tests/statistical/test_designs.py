@@ -20,7 +20,7 @@ from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.confusion import Rate
 from uqcli.estimates.design import CLEARED, FLAGGED, WeightedRows, flags
-from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.decisions import DecisionTally, units_of
 from uqcli.evaluate.groups import BoundedGroup, group_evaluation
 from uqcli.evaluate.labelled_part import labelled_parts
 
@@ -44,7 +44,7 @@ def population():
 
 def tally_of(cluster, scores, cut, label, numbers, **options):
     """Count the decisions of two rules with one threshold."""
-    tally = DecisionTally(2, Units(None, "cluster"), **options)
+    tally = DecisionTally(2, units_of(None, "cluster"), **options)
     rows = Rows(numbers={"score": scores[0], **numbers}, positive=label, groups={"cluster": cluster})
     tally.add(rows, [np.where(score >= cut, FLAGGED, CLEARED) for score in scores])
     return tally
@@ -133,8 +133,8 @@ def test_values_of_clusters_are_covered(clusters, correlation, amounts, populati
             scores = two_models(random, cluster, correlation)
             label = labels(random, cluster, scores[0], correlation)
             amount = (draw(random, clusters)[cluster] if alike else draw(random, rows)).round(4)
-            tally = tally_of(cluster, scores, cut, label, {"gain": amount}, utility=MONEY)
-            worth = tally.amounts(0.95)
+            tally = tally_of(cluster, scores, cut, label, {"gain": amount}, utility=[MONEY])
+            (worth,) = tally.amounts(0.95)
             coverage.add([*worth.worth(flags(0))[:2], *worth.difference(flags(0), flags(1))[:2]])
         coverage.check()
 
@@ -227,7 +227,7 @@ def test_rates_of_clusters_with_some_labels_are_covered(correlation, known, popu
         columns = {"score": score, "label": pl.Series(label).cast(pl.Int8), "customer": cluster}
         frame = pl.DataFrame(columns).with_columns(label=pl.when(pl.Series(has_label)).then("label"))
         data = DataRequest(inputs=in_memory(frame), roles=roles, on_invalid=OnInvalid.DROP)
-        (part,) = labelled_parts(data, [rule], Units(None, "customer"))
+        (part,) = labelled_parts(data, [rule], units_of(None, "customer"))
         design = part.of_all(0.95, int((~has_label).sum()), "clusters")
         if not design.reason(flags(0)):
             shares = [design.known_share(flags(0), positive=positive) for positive in (True, False)]
@@ -250,7 +250,7 @@ def test_groups_of_clusters_at_their_bound_are_seldom_rejected(groups, correlati
     repetitions, rejected = 5 * REPETITIONS, 0
     for seed in range(repetitions):
         random = np.random.default_rng([groups, int(10 * correlation), seed])
-        tally = DecisionTally(1, Units("group", "cluster"))
+        tally = DecisionTally(1, units_of("group", "cluster"))
         sizes = random.integers(1, 20, 30 * groups)
         hits = successes(random, sizes, float(bound), correlation)
         cluster = np.repeat(np.arange(len(sizes)), sizes)

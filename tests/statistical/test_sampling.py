@@ -21,7 +21,7 @@ from uqcli.base.sampling_weights import inverse
 from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.estimates.design import flags
 from uqcli.estimates.proportion import clopper_pearson
-from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.decisions import DecisionTally, units_of
 from uqcli.evaluate.labelled_part import labelled_parts
 from uqcli.sample.sampling import RateCounter, labels_for, recall_design, steps
 
@@ -40,7 +40,7 @@ def rates(score, label, flagged, weight, taken):
 
 def sampled(rows, zones):
     """Return the design of rows with sampling weights."""
-    tally = DecisionTally(len(zones), Units(None, None), is_weighted=True)
+    tally = DecisionTally(len(zones), units_of(None, None), is_weighted=True)
     tally.add(rows, zones)
     return tally.of_all(0.95, "clusters")
 
@@ -56,7 +56,7 @@ def intervals_of(design):
 
 def part_of(score, label, known, rule):
     """Return the design of rows of which some have a label."""
-    (part,) = labelled_parts(some_labels(score, label, known), [rule], Units(None, None))
+    (part,) = labelled_parts(some_labels(score, label, known), [rule], units_of(None, None))
     return part.of_all(0.95, 1, "clusters")
 
 

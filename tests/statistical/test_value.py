@@ -9,7 +9,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.estimates.design import CLEARED, FLAGGED, flags
 from uqcli.estimates.value import Moments, Net, has_heavy_tail
-from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.decisions import DecisionTally, units_of
 
 REPETITIONS = repetitions(200)
 MONEY = constraint_from(gain="gain", cost="15")
@@ -68,11 +68,11 @@ def test_intervals_cover_the_expected_value(size, amounts, rules):
         positive = random.random(size) < positive_rate
         amount = draw(random, size).round(4)
         assert (units(amount) / 10_000 == amount).all()
-        tally = DecisionTally(2, Units(None, None), MONEY)
+        tally = DecisionTally(2, units_of(None, None), [MONEY])
         rows = Rows(numbers={"score": amount, "gain": amount}, positive=positive)
         masks = flagged_by(random, positive, RULES[rules])
         tally.add(rows, [np.where(mask, FLAGGED, CLEARED) for mask in masks])
-        amounts = tally.amounts(0.95)
+        (amounts,) = tally.amounts(0.95)
         estimates = (*amounts.worth(flags(0))[:2], *amounts.difference(flags(0), flags(1))[:2])
         for name, estimate in zip(truth, estimates, strict=True):
             outcomes[name].append(covers(estimate, truth[name]))

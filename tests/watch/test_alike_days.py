@@ -104,24 +104,24 @@ def test_no_look_that_reaches_the_limit_is_left_out(days, bound, limit):
     change = ChangeEvidence(counts, bound, math.log(limit))
     for first in (1, len(counts) // 2 + 1):
         reached = (look for look in range(first, len(counts) + 1) if change.log_sum(look) >= math.log(limit))
-        assert change.first_alarm(first, len(counts)) == next(reached, None)
+        assert next(change.alarms(range(first, len(counts) + 1)), None) == next(reached, None)
 
 
 @pytest.mark.parametrize("limit", [30, 100, 1000])
 def test_the_first_look_that_reaches_the_limit_is_found_as_evidence_slowly_rises(limit):
     change = ChangeEvidence(np.array([(k, 20) for k in [8, 7, 9, 8] * 8]), Fraction(1, 2), math.log(limit))
     reached = [look for look in range(1, 33) if change.log_sum(look) >= math.log(limit)]
-    assert change.first_alarm(1, 32) == reached[0] > 8
+    assert list(change.alarms(range(1, 33))) == reached
+    assert reached[0] > 8
     assert change.log_sum(reached[0]) < math.log(limit) + 1
-    assert change.first_alarm(reached[1], 32) == reached[1]
 
 
 def test_a_change_is_found_among_days_that_differ():
     """Days before it have shown how much they differ, and those since it are only two."""
     days = [(9, 10), (10, 10), (8, 10), (10, 10), (9, 10)] * 8 + [(1, 10), (2, 10), (0, 10)]
     change = ChangeEvidence(np.array(days), Fraction(8, 10), math.log(1000))
-    assert change.first_alarm(1, 40) is None
-    assert change.first_alarm(1, 43) in (42, 43)
+    assert list(change.alarms(range(1, 41))) == []
+    assert next(change.alarms(range(1, 44))) in (42, 43)
 
 
 @settings(max_examples=20)

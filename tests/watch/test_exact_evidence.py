@@ -85,8 +85,8 @@ def test_evidence_limits_and_range_of_several_promises():
     counts[2] = [(n - k, n) for k, n in counts[2]]  # a success is no false positive
     state = state_of(promises, list(zip(*counts, strict=True)), run_length=500)
     found = measured_promises(state, promises, 0.9)
-    assert [promise.limit for promise in found] == close([2 * 3 / 0.01, 2 * 3 / 0.01, 3 / 0.01])
-    assert [promise.change_limit for promise in found] == [1500] * 3
+    assert [promise.evidence.limit for promise in found] == close([2 * 3 / 0.01, 2 * 3 / 0.01, 3 / 0.01])
+    assert [promise.change.limit for promise in found] == [1500] * 3
     sources = [formulas.Source(*CALIBRATION), None, None]
     for measured, days, promise, source in zip(found, counts, promises, sources, strict=True):
         least = float(promise.least_success)
@@ -94,8 +94,8 @@ def test_evidence_limits_and_range_of_several_promises():
         def evidence(observed, bound, source=source):
             return formulas.log_evidence(observed, bound, source)
 
-        assert measured.log10_e * math.log(10) == close(evidence(days, least))
-        assert math.log(measured.change) == close(formulas.log_change(days, least, 1500, source))
+        assert measured.evidence.log10 * math.log(10) == close(evidence(days, least))
+        assert math.log(measured.change.value) == close(formulas.log_change(days, least, 1500, source))
         high = formulas.upper_end(days, 0.9, evidence)
         low = 1 - formulas.upper_end([(n - k, n) for k, n in days], 0.9, evidence)
         ends = (1 - high, 1 - low) if promise.is_upper else (low, high)

@@ -13,10 +13,10 @@ from tests.oracles import alike_days as oracle
 from uqcli.base.choices import ArtifactKind
 from uqcli.estimates.dependence import unit_sums
 from uqcli.rules.saved import Source
+from uqcli.watch import parts
 from uqcli.watch.evidence import log_e_value
 from uqcli.watch.measure import measured_promises, with_alarms
 from uqcli.watch.promises import Promise
-from uqcli.watch.report import NewRows, WatchReport
 from uqcli.watch.state import BatchCounts, SavedBatch, SavedPromise, WatchArtifact, WatchParameters
 
 HALF = Promise(rate="precision", bound=Fraction(1, 2), origin="given")
@@ -64,12 +64,11 @@ def draw(rate, days, alerts=20, seed=1):
 
 
 def report_of(state, promises, **more):
-    return WatchReport(
-        rule_name="r",
-        state=state,
-        promises=measured(state, promises),
-        new=NewRows(unit="day"),
-        confidence=0.95,
+    return parts.report_of(
+        state,
+        measured(state, promises),
+        parts.NewRows(unit="day"),
+        0.95,
         kept=True,
         **{"is_continued": True, **more},
     )
@@ -88,7 +87,7 @@ def report_of(state, promises, **more):
 def test_the_risk_and_the_run_length_are_divided_over_promises_and_sides(rates, sides, limit):
     promises = [Promise(rate=rate, bound=Fraction(1, 2), origin="given", sides=sides) for rate in rates]
     found = measured(state_of(promises, [[(4, 10)] * len(rates)], run_length=700), promises)
-    assert [(promise.limit, promise.change_limit) for promise in found] == [
+    assert [(promise.evidence.limit, promise.change.limit) for promise in found] == [
         (limit, 700 * len(rates)) for _ in rates
     ]
 
@@ -105,7 +104,9 @@ def test_alarms_ring_at_these_limits_and_not_before():
     days = [[(k, 20)] for k in [7, 8, 6, 8] * 6]
     one, two = [HALF], [HALF, Promise(rate="recall", bound=Fraction(1, 2), origin="given")]
     first, later = 16, 17
-    evidence = [measured(state_of(one, days[:look]), one)[0].log10_e for look in (first, later, later + 1)]
+    evidence = [
+        measured(state_of(one, days[:look]), one)[0].evidence.log10 for look in (first, later, later + 1)
+    ]
     assert evidence[0] < 2 <= evidence[1] < math.log10(200) <= evidence[2]
     rung = with_alarms(state_of(one, days), one, known=0)
     assert rung.promises[0].alarmed_at == rung.batches[first].day
@@ -141,7 +142,7 @@ def test_a_bound_of_1_rings_at_the_first_failure_whatever_the_days_are_like():
     state = with_alarms(state_of([promise], days[:1] + days[2:3]), [promise], known=0)
     assert state.promises[0].alarmed_at == "2026-01-02"
     (first,) = measured(state_of([promise], [[(4, 5)]]), [promise])
-    assert first.log10_e == 300
+    assert first.evidence.log10 == 300
 
 
 @pytest.mark.parametrize(
@@ -159,9 +160,9 @@ def test_the_evidence_is_the_smaller_of_both_and_so_is_that_of_a_drop(days, cali
     (found,) = measured(state_of([promise], [[counts] for counts in days], run_length=3), [promise])
     with_trials = [counts for counts in days if counts[1]]
     expected = oracle.log_evidence(with_trials, Fraction(1, 2), calibration)
-    assert found.log10_e * math.log(10) == pytest.approx(expected, rel=1e-6, abs=1e-9)
+    assert found.evidence.log10 * math.log(10) == pytest.approx(expected, rel=1e-6, abs=1e-9)
     if len(with_trials) == len(days):
-        assert math.log(found.change) == pytest.approx(
+        assert math.log(found.change.value) == pytest.approx(
             oracle.log_change(days, Fraction(1, 2), 3, calibration), rel=1e-6, abs=1e-9
         )
 
@@ -184,14 +185,14 @@ def test_independent_rows_have_no_factor_and_customers_have():
         state, batches=[SavedBatch(digest="0" * 64, rows=0, counts=state.batches[0].counts)]
     )
     (rows,) = measured(one_look, [HALF])
-    assert rows.log10_e == pytest.approx(log_e_value(20, 60, Fraction(1, 2)) / math.log(10))
+    assert rows.evidence.log10 == pytest.approx(log_e_value(20, 60, Fraction(1, 2)) / math.log(10))
     customers = [(k, 4) for k in (1, 2, 0, 1, 2, 2, 1, 1, 2, 0, 1, 2, 1, 1, 3)]
     units = [tuple(np.array(customers).T)]
     (by_customer,) = measured_promises(one_look, [HALF], 0.95, units)
     # 20 of 60, of whom none is in order
     expected = oracle.log_evidence(customers, Fraction(1, 2)) / math.log(10)
-    assert by_customer.log10_e <= expected + 1e-9 < rows.log10_e
-    assert by_customer.change == pytest.approx(10**by_customer.log10_e)
+    assert by_customer.evidence.log10 <= expected + 1e-9 < rows.evidence.log10
+    assert by_customer.change.value == pytest.approx(10**by_customer.evidence.log10)
 
 
 @pytest.mark.parametrize("is_upper", [False, True])

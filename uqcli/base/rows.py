@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from uqcli.base.counts import Bools, Feature, Floats, Ints, Matrix, ValueCounts, order_of, pool, row_starts
 from uqcli.base.records import dataclass
+from uqcli.base.whole_numbers import product
 
 Kind = TypeVar("Kind", bound=np.generic)
 
@@ -63,6 +64,14 @@ class Rows:
     def weights(self) -> Ints:
         """Return the weights, 1 by default."""
         return np.ones(len(self), dtype=np.int64) if self.weight is None else self.weight
+
+    def weight_of(self, rows: Ints | Bools) -> Ints | None:
+        """Return the weights of some rows; None for 1 each."""
+        return _select(self.weight, rows)
+
+    def times(self, number: Ints) -> Ints:
+        """Multiply whole numbers by the weights, without an overflow."""
+        return number if self.weight is None else product(number, self.weight)
 
     def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
         """Return the tie-pooled counts of one value per row, of rows by mask or index; None for all."""

@@ -11,7 +11,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised, count, percent, points, printable, probability, told_apart
 from uqcli.estimates.calibration_error import MANY_REJECTED
-from uqcli.estimates.estimate import Estimate, ends_of
+from uqcli.estimates.estimate import Estimate, direction, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
 from uqcli.reports.document import HeadCard, KeyNumber, Metrics, MetricValue, Table, Verdict
 
@@ -202,12 +202,8 @@ def verdict(compared: Comparison, where: str = "") -> str:
         return f"Calibration {seems}: {changed}; add --bootstrap 1000 to test whether that is significant."
     if not change.ends:
         return f"{capitalised(changed)}; a class has too few rows to test whether that is significant."
-    low, high = change.ends
-    if high < 0:
-        return f"Calibration helped: {changed}."
-    if low > 0:
-        return f"Calibration hurt: {changed}."
-    return f"No significant change: {changed}."
+    found = {"lower": "Calibration helped", "higher": "Calibration hurt"}
+    return f"{found.get(direction(change), 'No significant change')}: {changed}."
 
 
 def is_worse(compared: Comparison) -> bool:
@@ -281,4 +277,4 @@ def too_few_clusters(clusters: int | None) -> list[Notice]:
 
 
 def _has_interval(metric: MetricValue) -> bool:
-    return isinstance(metric, Estimate) and metric.low is not None
+    return isinstance(metric, Estimate) and bool(metric.ends)

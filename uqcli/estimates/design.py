@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache, reduce
 from operator import add
@@ -498,7 +498,7 @@ class WeightedRows(Design):
 
 
 def _row_outcomes(
-    design: WeightedRows | ClusteredRows, successes: Part, failures: Sequence[Part]
+    design: WeightedRows | WeightedClusters, successes: Part, failures: Sequence[Part]
 ) -> RowOutcomes:
     """Add up the rows of two outcomes, and those that a further one could be like.
 
@@ -535,19 +535,11 @@ def _if_shown(result: Estimate, outcomes: Sequence[int]) -> Estimate:
 class ClusteredRows(Design):
     """Rows that depend on each other within clusters, such as days or customers, as ``units`` says.
 
-    Counts, by decisions and label, are the rows by weight of each of C clusters. Weights are the sums of
-    their sampling weights in units, and ``sums`` those over all clusters; there are none if rows count alike.
+    Counts, by decisions and label, are the rows by weight of each of C clusters.
     """
 
     counts: Mapping[Key, Ints]
-    weights: Mapping[Key, Ints] | None = None
-    sums: Mapping[Key, WeightSums] = field(default_factory=dict)
     units: str = "clusters"
-
-    @property
-    def is_weighted(self) -> bool:
-        """See Design."""
-        return self.weights is not None
 
     def by_cluster(self, chosen: Chooses = every, *, positive: bool | None = None) -> Ints:
         """Count the chosen rows of each cluster, by weight; int64, shape (C,)."""
@@ -563,12 +555,6 @@ class ClusteredRows(Design):
             self._known_rows[chosen, positive] = int(self.by_cluster(chosen, positive=positive).sum())
         return self._known_rows[chosen, positive]
 
-    def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
-        """See Design."""
-        if self.weights is None:
-            return self.rows(chosen, positive=positive)
-        return sum(map(int, self._weight(chosen, positive)))  # which need not fit into 64 bits
-
     def clusters(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
         """Count the clusters with chosen rows."""
         return int(np.count_nonzero(self.by_cluster(chosen, positive=positive)))
@@ -582,7 +568,7 @@ class ClusteredRows(Design):
         weight = self._scaled(every, positive)
         one, two = (self._scaled(chosen, positive) for chosen in (first, second))
         result = ratio_difference((one, weight), (two, weight), self.confidence)
-        return self._if_shown(
+        return self.if_shown(
             result, [(part, positive) for part in (first, others(first), second, others(second))]
         )
 
@@ -590,16 +576,11 @@ class ClusteredRows(Design):
         """See Design; it is linearised over clusters, and its test is not reported."""
         one, two = ((self._scaled(chosen, True), self._scaled(chosen, None)) for chosen in (first, second))
         result = replace(ratio_difference(one, two, self.confidence), p_value=None)
-        return self._if_shown(result, [(part, label) for part in (first, second) for label in (False, True)])
+        return self.if_shown(result, [(part, label) for part in (first, second) for label in (False, True)])
 
-    def _if_shown(self, result: Estimate, outcomes: Sequence[Part]) -> Estimate:
-        """Remove the interval of a difference by weight unless enough clusters have each outcome.
-
-        Rows that were not drawn may have large weights; see ``WeightedRows.precision_difference``.
-        """
-        if not self.is_weighted:
-            return result
-        return _if_shown(result, [self.clusters(chosen, positive=label) for chosen, label in outcomes])
+    def if_shown(self, result: Estimate, outcomes: Sequence[Part]) -> Estimate:  # noqa: ARG002
+        """Remove the interval of a difference by weight unless enough clusters have each outcome."""
+        return result
 
     def share_of_all(
         self, chosen: Chooses, *, positive: bool, confidence: float
@@ -632,24 +613,23 @@ class ClusteredRows(Design):
         """See Design."""
         inside, trials, rows = self._outcomes(outcome, [other])
         tail = tail_of_clusters(inside, trials, rate, rows)
-        return (_doubled(tail) if self.is_weighted else tail,)
+        return (tail,)
 
     def _outcomes(
         self, successes: Part, failures: Sequence[Part]
     ) -> tuple[Ints | Floats, Ints | Floats, RowOutcomes | None]:
         """Return successes and trials of each cluster, and the rows of all if they have sampling weights."""
         inside, outside = self._scaled(*successes), reduce(add, (self._scaled(*part) for part in failures))
-        rows = _row_outcomes(self, successes, failures) if self.is_weighted else None
-        return inside, inside + outside, rows
+        return inside, inside + outside, self._rows_of(successes, failures)
+
+    def _rows_of(self, successes: Part, failures: Sequence[Part]) -> RowOutcomes | None:
+        """Return the rows of all outcomes, if they have sampling weights."""
+        del successes, failures
+        return None
 
     def _scaled(self, chosen: Chooses, positive: bool | None) -> Ints | Floats:
         """Add up the rows of each cluster, or their weights."""
-        if self.weights is None:
-            return self.by_cluster(chosen, positive=positive)
-        return self._weight(chosen, positive).astype(np.float64) / UNITS
-
-    def _weight(self, chosen: Chooses, positive: bool | None) -> Ints:
-        return self._added(self.counts if self.weights is None else self.weights, chosen, positive)
+        return self.by_cluster(chosen, positive=positive)
 
     def _added(self, parts: Mapping[Key, Ints], chosen: Chooses, positive: bool | None) -> Ints:
         rows = parts is self.counts, chosen, positive
@@ -668,3 +648,43 @@ class ClusteredRows(Design):
     def _known_rows(self) -> dict[tuple[Chooses, bool | None], int]:
         """Rows counted so far."""
         return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WeightedClusters(ClusteredRows):
+    """The same of rows with sampling weights, whose sums, in units, are by cluster and over all clusters."""
+
+    weights: Mapping[Key, Ints]
+    sums: Mapping[Key, WeightSums]
+
+    @property
+    def is_weighted(self) -> bool:
+        """See Design."""
+        return True
+
+    def total(self, chosen: Chooses = every, *, positive: bool | None = None) -> int:
+        """See Design."""
+        return sum(map(int, self._weight(chosen, positive)))  # which need not fit into 64 bits
+
+    def if_shown(self, result: Estimate, outcomes: Sequence[Part]) -> Estimate:
+        """See ClusteredRows.
+
+        Rows that were not drawn may have large weights; see ``WeightedRows.precision_difference``.
+        """
+        return _if_shown(result, [self.clusters(chosen, positive=label) for chosen, label in outcomes])
+
+    def _tail(self, outcome: Part, other: Part, rate: float | Floats) -> tuple[float | None] | None:
+        """See Design."""
+        (tail,) = super()._tail(outcome, other, rate) or (None,)
+        return (_doubled(tail),)
+
+    def _rows_of(self, successes: Part, failures: Sequence[Part]) -> RowOutcomes | None:
+        """See ClusteredRows."""
+        return _row_outcomes(self, successes, failures)
+
+    def _scaled(self, chosen: Chooses, positive: bool | None) -> Ints | Floats:
+        """See ClusteredRows."""
+        return self._weight(chosen, positive).astype(np.float64) / UNITS
+
+    def _weight(self, chosen: Chooses, positive: bool | None) -> Ints:
+        return self._added(self.weights, chosen, positive)

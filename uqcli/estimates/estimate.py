@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field, replace
 from typing import Final
 
@@ -32,6 +33,12 @@ class Estimate:
     def ends(self) -> tuple[float, float] | tuple[()]:
         """Both ends of the interval; empty without them."""
         return () if self.low is None or self.high is None else (self.low, self.high)
+
+    @property
+    def width(self) -> float:
+        """Width of its interval; infinite if there is none."""
+        low, high = self.ends or (-math.inf, math.inf)
+        return high - low
 
     def times(self, scale: float) -> Estimate:
         """Multiply the value and its interval.
@@ -108,5 +115,5 @@ def unreliable(subject: str, rate: Estimate) -> list[Notice]:
     """Caution why an interval is unreliable, or why there is none; empty if it is reliable."""
     if not rate.reason or rate == UNKNOWN:
         return []
-    state = "no interval" if rate.low is None else "an unreliable interval"
+    state = "an unreliable interval" if rate.ends else "no interval"
     return [Notice("unreliable-interval", f"{subject} has {state}: {rate.reason}.")]

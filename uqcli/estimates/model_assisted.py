@@ -179,15 +179,9 @@ def shorter(plain: Estimate, assisted: Estimate | None) -> bool:
     """Whether the assisted estimate is to be printed: at most 5 % wider than the plain one."""
     if assisted is None or not assisted.ends:
         return False
-    if not plain.ends:
-        return True
-    (least, most), (low, high) = assisted.ends, plain.ends
-    return most - least <= _WIDER * (high - low)
+    return assisted.width <= _WIDER * plain.width
 
 
 def ratio_of_labels(plain: Estimate, assisted: Estimate) -> float | None:
     """Return how many times as many labels the plain interval needs to be as short; None if it has none."""
-    if not plain.ends or not assisted.ends:
-        return None
-    (least, most), (low, high) = assisted.ends, plain.ends
-    return ((high - low) / (most - least)) ** 2
+    return (plain.width / assisted.width) ** 2 if plain.ends and assisted.ends else None

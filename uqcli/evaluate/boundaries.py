@@ -11,6 +11,7 @@ import msgspec
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.errors import UsageError
+from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, rounded_money, short_names
 from uqcli.boundary.dependent_columns import alike_rows
@@ -43,7 +44,7 @@ from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts
 from uqcli.estimates.value import Worth as Value
 from uqcli.evaluate.boundaries_report import EvaluateReport, least_caught
-from uqcli.evaluate.decisions import DecisionTally, Units
+from uqcli.evaluate.decisions import DecisionTally, Units, units_of
 from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.labelled_part import (
     AssistedRows,
@@ -51,6 +52,7 @@ from uqcli.evaluate.labelled_part import (
     all_rows,
     labelled_parts,
     refuse_others,
+    sampling_weights,
     scores_by_decision,
 )
 from uqcli.evaluate.measured_boundary import (
@@ -91,48 +93,51 @@ def evaluate(
     if isinstance(calibrator, str):
         request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
     by, data = rows_to_read(request, rules)
-    target = None if shift is None else target_weights_of(shift, data.positive_value)
+    priors = _SamePriors()
+    if shift is not None:
+        priors = _TargetPriors(target_weights_of(shift, data.positive_value), request.resampling.seed)
     tally, batches = _count(data, rules, by, request)
     summary, cluster = batches.summary, batches.roles.cluster
-    if cluster is not None:
-        request = replace(request, cluster=cluster, days="day" in summary.columns)
+    request = replace(request, cluster=cluster, days="day" in summary.columns)
     if tally.total == 0:
         raise refusals.no_weight()
     confidence = request.resampling.confidence
     data = data.clustered_by(cluster, days=request.days)
-    parts, assisted = _all_rows(request, rules, data, Units(by, cluster), summary.unlabelled)
-    unlabelled = summary.unlabelled if assisted is None else assisted.rows - tally.rows
-    counted = replace(tally.of_all(confidence, request.units), unlabelled=unlabelled)
-    designs = [
-        (part.of_all(confidence, unlabelled, request.units), place)
-        for part, place in _places(parts, len(rules))
-    ]
-    amounts = tally.amounts(confidence)
-    measure = partial(_measured, rules, (counted, designs if parts else []), request, target, assisted)
-    measured = _with_values(measure(confidence), amounts, request, in_part=bool(parts))
+    labels = _labels(request, rules, data, units_of(by, cluster), tally, unlabelled=summary.unlabelled)
+    sample, amounts = labels.sample(tally), tally.amounts(confidence)
+
+    def measure(level: float) -> list[MeasuredBoundary]:
+        at_level = sample.at(level)
+        files = zip(rules, request.artifacts, strict=True)
+        return [
+            _measure(at_level, rule, file, place, priors=priors, request=request)
+            for place, (rule, file) in enumerate(files)
+        ]
+
+    measured = _with_values(measure(confidence), amounts, request, in_part=sample.in_part)
     claims = target_claims(
         request.artifacts,
         rules,
         [result.evidence for result in measured],
-        lambda confidence: [result.evidence for result in measure(confidence)],
+        lambda level: [result.evidence for result in measure(level)],
         confidence,
     )
     evaluated_parts = list[EvaluatedPart]()
     if by is not None:
         levels = batches.levels.get(by) or rules[0].own_levels
-        of_groups = _designs_by_group(tally, parts, levels, request, unlabelled)
-        groups = _by_group(rules[0], *of_groups, replace(request, by=by), target, assisted=assisted)
+        samples = labels.by_group(tally, levels)
+        of_groups = {name: tally.amounts_of_group(levels[name], confidence) for name in samples}
+        groups = _by_group(rules[0], samples, of_groups, replace(request, by=by), priors)
         evaluated_parts.append(groups)
         if by == rules[0].own_key:
             claims = [groups.on_each(claim) for claim in claims]
     tested = _tested(request, rules, measured, claims)
     source = source_of(summary)
-    of_test_set = _parts_of_test_set(request, data, rules[0], measured, target)
+    of_test_set = _parts_of_test_set(request, data, rules[0], measured, priors)
     if len(rules) == 2:
         from uqcli.evaluate.parts.several import TwoRules
 
-        design = _design_of_both(counted, parts, designs)
-        difference = _difference(design, tested, amounts, in_part=bool(parts))
+        difference = _difference(labels.of_both(sample), tested, amounts, in_part=sample.in_part)
         evaluated_parts.append(difference)
         of_test_set.append(
             TwoRules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
@@ -145,11 +150,159 @@ def evaluate(
         of_test_set.append(_single(tested[0], source.dropped, confidence))
     return EvaluateReport(
         source=source,
-        parameters=_parameters(request, data, None if shift is None else request.resampling.seed, measured),
+        parameters=_parameters(request, data, priors.seed, measured),
         results=[(each.file, each.rule, each.measured) for each in tested],
         of_test_set=of_test_set,
         parts=evaluated_parts,
     )
+
+
+class _SamePriors:
+    """New rows have the class priors of the test set."""
+
+    seed: int | None = None
+    untested = ""
+    parts: Sequence[MeasuredPart] = ()
+
+    def measured(self, evidence: Evidence, rates: _Rates) -> tuple[Evidence, Sequence[MeasuredPart]]:
+        """Return what rows show, and the net benefit, whose odds concern these priors."""
+        return evidence, rates.net_benefit()
+
+
+class _TargetPriors(_SamePriors):
+    """New rows have the class priors of target data."""
+
+    untested = "the class priors of the target data are those of all rows together"
+
+    def __init__(self, weights: BinaryWeights, seed: int) -> None:
+        self._weights, self.seed = weights, seed
+        self.parts = [refuted_target(weights.refuted)] if weights.refuted else []
+
+    def measured(self, evidence: Evidence, rates: _Rates) -> tuple[Evidence, Sequence[MeasuredPart]]:
+        precision = self._precision(evidence.confusion, rates.confidence)
+        rate = MoreRate(key="target_precision", row="precision, target data", estimate=precision)
+        return EvidenceOnTarget(**vars(evidence), precision=precision), [rate]
+
+    def _precision(self, confusion: Confusion[int], confidence: float) -> Estimate:
+        """Estimate the precision; its interval includes the error of the weights."""
+        target, true_positives, selected = self._weights, confusion.true_positives, confusion.selected
+        value = target.precision(true_positives / selected if selected else None)
+        if target.draws is None or target.refuted:
+            return Estimate(value=value, reason=target.refuted)
+        random = generator(self.seed or 0, Purpose.TARGET)
+        counts = true_positives, selected - true_positives
+        low, high = precision_interval(target.draws, *counts, confidence, random)
+        return Estimate(value=value, low=low, high=high)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sample:
+    """Labelled rows, of all or of a group, and the designs that stand for all, with the place of each rule.
+
+    There are no such designs if no label is missing.
+    """
+
+    labelled: Design
+    standing: Sequence[tuple[Design, int]]
+    group: str | None
+    kind: Callable[..., _Rates]
+
+    @property
+    def in_part(self) -> bool:
+        """Whether labelled rows stand for others."""
+        return bool(self.standing)
+
+    def at(self, confidence: float) -> _Sample:
+        """Return it with another level of the intervals."""
+        standing = [(replace(design, confidence=confidence), place) for design, place in self.standing]
+        return replace(self, labelled=replace(self.labelled, confidence=confidence), standing=standing)
+
+    def of_rule(self, place: int) -> tuple[Design, int]:
+        """Return the design of a rule, and its place there."""
+        return self.standing[place] if self.standing else (self.labelled, place)
+
+    def rates(self, rule: BoundaryArtifact, place: int) -> _Rates:
+        """Return what is known of the rates of a rule."""
+        return self.kind(rule, *self.of_rule(place), group=self.group)
+
+    @property
+    def only_labelled(self) -> Sequence[_Sample]:
+        """The labelled rows alone; empty if there are no others."""
+        alone = _Sample(labelled=self.labelled, standing=(), group=self.group, kind=_Rates)
+        return [alone] if self.in_part or self.kind is not _Rates else []
+
+
+class _Labels:
+    """Which rows have a label: all that count, or ``parts`` that stand for all.
+
+    Rates of one ``kind`` are measured, which may use the probabilities of all rows.
+    """
+
+    def __init__(
+        self,
+        request: EvaluateRequest,
+        parts: Sequence[LabelledPart],
+        rules: int,
+        unlabelled: int,
+        kind: Callable[..., _Rates],
+    ) -> None:
+        self._confidence, self._units = request.resampling.confidence, request.units
+        self._parts, self._rules, self._unlabelled, self._kind = parts, rules, unlabelled, kind
+
+    def sample(self, tally: DecisionTally) -> _Sample:
+        """Return all rows."""
+        labelled = replace(tally.of_all(self._confidence, self._units), unlabelled=self._unlabelled)
+        of_parts = [part.of_all(self._confidence, self._unlabelled, self._units) for part in self._parts]
+        standing = [(design, 0) for design in of_parts]
+        if len(of_parts) == 1:
+            standing = [(of_parts[0], place) for place in range(self._rules)]
+        return _Sample(labelled=labelled, standing=standing, group=None, kind=self._kind)
+
+    def by_group(self, tally: DecisionTally, levels: Mapping[str, int]) -> Mapping[str, _Sample]:
+        """Return the rows of each group."""
+        of_parts = [
+            part.by_group(levels, self._confidence, self._unlabelled, self._units) for part in self._parts
+        ]
+        return {
+            name: _Sample(
+                labelled=design, standing=[(part[name], 0) for part in of_parts], group=name, kind=self._kind
+            )
+            for name, design in tally.by_group(levels, self._confidence, self._units).items()
+        }
+
+    def of_both(self, sample: _Sample) -> Design:
+        """Return rows with the decisions of both rules; parts of single rules have none."""
+        if len(self._parts) > 1:
+            return WeightedRows(confidence=self._confidence, sums={})
+        return sample.of_rule(0)[0]
+
+
+def _labels(
+    request: EvaluateRequest,
+    rules: Sequence[BoundaryArtifact],
+    data: DataRequest,
+    units: Units,
+    tally: DecisionTally,
+    *,
+    unlabelled: int,
+) -> _Labels:
+    """Find which rows have a label; ``data`` requests these, beside which there are ``unlabelled`` ones."""
+    if not request.assisted:
+        has_parts = unlabelled and not request.is_sampled
+        parts = labelled_parts(data, rules, units, all_rows(data)) if has_parts else []
+        return _Labels(request, parts, len(rules), unlabelled, _Rates)
+    _refuse_unclear(request, unlabelled)
+    every, parts, weights = all_rows(data, request.unlabelled), list[LabelledPart](), sampling_weights
+    if request.is_sampled:
+        refuse_others(scores_by_decision(every, rules), scores_by_decision(data, rules))
+    else:
+        parts = labelled_parts(data, rules, units, every)
+        weights = parts[0].weights
+    calibrator = request.calibrator
+    assert not isinstance(calibrator, str)  # it was loaded
+    assisted = AssistedRows(data, every, rules[0], calibrator, units=units, weights=weights)
+    kind = partial(_AssistedRates, assisted=assisted)
+    return _Labels(request, parts, len(rules), assisted.rows - tally.rows, kind)
 
 
 def _tested(
@@ -187,22 +340,21 @@ def _parts_of_test_set(
     data: DataRequest,
     rule: BoundaryArtifact,
     measured: Sequence[MeasuredBoundary],
-    target: BinaryWeights | None,
+    priors: _SamePriors,
 ) -> list[MeasuredPart]:
     """Return the parts that are the same beside each rule."""
     parts: list[MeasuredPart] = [Remark(said=[("own-data", OWN_DATA_CAUTION)])]
-    sampled, first = request.sampling_weight is not None, measured[0]
+    first = measured[0]
     if rule.class_names:
         parts.append(Remark(said=[("predictions", ROWS_ARE_PREDICTIONS)]))
     alike = alike_rows(data, rule, lambda _: request.takes_option) if request.cluster is None else None
     if alike is not None:
         parts.append(Remark(said=[("dependent-rows", alike.caution)]))
-    if target is not None and target.refuted:
-        parts.append(refuted_target(target.refuted))
+    parts += priors.parts
     if request.assisted:
         parts.append(assistance(first.unlabelled, first.evidence.gains))
-    if any(result.unlabelled for result in measured) and not (sampled and request.assisted):
-        parts.append(unlabelled_rows(sampled=sampled))
+    if any(result.unlabelled for result in measured) and not (request.is_sampled and request.assisted):
+        parts.append(unlabelled_rows(sampled=request.is_sampled))
     return parts
 
 
@@ -228,15 +380,20 @@ def _simpler(tested: Sequence[TestedRule]) -> str:
 
 
 def _with_values(
-    measured: Sequence[MeasuredBoundary], amounts: Amounts | None, request: EvaluateRequest, *, in_part: bool
-) -> list[MeasuredBoundary]:
+    measured: Sequence[MeasuredBoundary],
+    amounts: Sequence[Amounts],
+    request: EvaluateRequest,
+    *,
+    in_part: bool,
+) -> Sequence[MeasuredBoundary]:
     """Add what the decisions of each rule are worth, if amounts were given."""
-    if amounts is None:
-        return list(measured)
-    return [
-        _with_value(result, file, amounts.worth(flags(index)), request, in_part=in_part)
-        for index, (result, file) in enumerate(zip(measured, request.artifacts, strict=True))
-    ]
+    for of_rules in amounts:
+        named = enumerate(zip(measured, request.artifacts, strict=True))
+        measured = [
+            _with_value(result, file, of_rules.worth(flags(place)), request, in_part=in_part)
+            for place, (result, file) in named
+        ]
+    return measured
 
 
 def _with_value(
@@ -246,32 +403,6 @@ def _with_value(
     amount = value.value.value
     evidence = replace(measured.evidence, worth="-" if amount is None else rounded_money(amount))
     return replace(measured, evidence=evidence).having(value)
-
-
-def _designs_by_group(
-    tally: DecisionTally,
-    parts: Sequence[LabelledPart],
-    levels: Mapping[str, int],
-    request: EvaluateRequest,
-    unlabelled: int,
-) -> tuple[dict[str, tuple[Design, Amounts | None]], dict[str, tuple[Design, int]]]:
-    """Return the labelled rows of each group, with their amounts, and those that stand for all rows."""
-    confidence = request.resampling.confidence
-    counted = tally.by_group(levels, confidence, request.units)
-    of_parts = [part.by_group(levels, confidence, unlabelled, request.units) for part in parts]
-    return (
-        {name: (design, tally.amounts(confidence, levels[name])) for name, design in counted.items()},
-        {name: (design, 0) for designs in of_parts for name, design in designs.items()},
-    )
-
-
-def _design_of_both(
-    counted: Design, parts: Sequence[LabelledPart], designs: Sequence[tuple[Design, int]]
-) -> Design:
-    """Return rows with the decisions of both rules, that stand for all; parts of single rules have none."""
-    if not parts:
-        return counted
-    return designs[0][0] if len(parts) == 1 else WeightedRows(confidence=counted.confidence, sums={})
 
 
 def _parameters(
@@ -287,72 +418,9 @@ def _parameters(
         positive=data.positive_value,
         seed=seed,
         **request.saved_dependence,
-        sampling_weight=True if request.sampling_weight is not None else msgspec.UNSET,
+        sampling_weight=True if request.is_sampled else msgspec.UNSET,
         assisted=assisted,
     )
-
-
-def _measured(  # noqa: PLR0917  its confidence varies
-    rules: Sequence[BoundaryArtifact],
-    designs: tuple[Design, Sequence[tuple[Design, int]]],
-    request: EvaluateRequest,
-    target: BinaryWeights | None,
-    assisted: AssistedRows | None,
-    confidence: float,
-) -> list[MeasuredBoundary]:
-    """Measure rules on all rows, with intervals of a confidence.
-
-    ``designs`` are those of labelled rows, and of those that stand for all rows with the place of each rule.
-    """
-    counted, parts = designs
-    request = replace(request, resampling=replace(request.resampling, confidence=confidence))
-    own = [(replace(design, confidence=confidence), place) for design, place in parts]
-    return [
-        _measure(
-            (rule, request.artifacts[index]),
-            (replace(counted, confidence=confidence), index),
-            own[index] if own else None,
-            request,
-            target,
-            assisted=assisted,
-        )
-        for index, rule in enumerate(rules)
-    ]
-
-
-def _places(parts: Sequence[LabelledPart], rules: int) -> list[tuple[LabelledPart, int]]:
-    """Return the part in which each rule is, and its place there."""
-    if len(parts) == 1:
-        return [(parts[0], index) for index in range(rules)]
-    return [(part, 0) for part in parts]
-
-
-def _all_rows(
-    request: EvaluateRequest,
-    rules: Sequence[BoundaryArtifact],
-    data: DataRequest,
-    units: Units,
-    unlabelled: int,
-) -> tuple[list[LabelledPart], AssistedRows | None]:
-    """Return the labelled rows that stand for all rows, and the probabilities of all rows, if used.
-
-    ``data`` requests the labelled rows, beside which there are ``unlabelled`` ones.
-    """
-    every = None
-    if request.assisted:
-        _refuse_unclear(request, unlabelled)
-        every = all_rows(data, request.unlabelled)
-    parts = []
-    if (unlabelled or every is not None) and request.sampling_weight is None:
-        parts = labelled_parts(data, rules, units, every)
-    if every is None:
-        return parts, None
-    if not parts:
-        refuse_others(scores_by_decision(every, rules), scores_by_decision(data, rules))
-    calibrator = request.calibrator
-    assert not isinstance(calibrator, str)  # it was loaded
-    part = parts[0] if parts else None
-    return parts, AssistedRows(data, every, rules[0], calibrator, units=units, part=part)
 
 
 def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
@@ -386,81 +454,72 @@ def rows_to_read(
     data = rules[0].as_decided(data)
     if request.sampling_weight is not None:
         data = with_sampling_weights(data, request.sampling_weight)
-    utility = utility_of(rules, request.utility)
-    return by, data if utility is None else data.with_amounts(utility.amounts)
+    for utility in _utilities(rules, request.utility):
+        data = data.with_amounts(utility.amounts)
+    return by, data
 
 
 def _by_group(
     artifact: BoundaryArtifact,
-    counted: Mapping[str, tuple[Design, Amounts | None]],
-    parts: Mapping[str, tuple[Design, int]],
+    samples: Mapping[str, _Sample],
+    amounts: Mapping[str, Sequence[Amounts]],
     request: EvaluateRequest,
-    target: BinaryWeights | None,
-    *,
-    assisted: AssistedRows | None,
+    priors: _SamePriors,
 ) -> GroupEvaluation:
-    """Measure each group, and test the target of the rule there.
-
-    ``counted`` has the labelled rows of each group, and their amounts, if any, and ``parts`` those that stand
-    for all; empty if no label is missing.
-    """
-    constraint = replace(artifact.constraint.parsed(), also=())
-    results = []
-    reason = _untested_groups(artifact, constraint, target, [design for design, _ in parts.values()])
+    """Measure each group, with its amounts, and test the target of the rule there."""
+    constraint, file = replace(artifact.constraint.parsed(), also=()), request.artifacts[0]
+    results, in_part = [], any(sample.in_part for sample in samples.values())
+    designs = [design for sample in samples.values() for design, _ in sample.standing]
+    reason = _untested_groups(artifact, constraint, priors, designs)
     untested = f"not tested, since {reason}" if reason else ""
-    for name, (design, worth) in counted.items():
-        named = artifact, request.artifacts[0]
-        labelled = _measure(named, (design, 0), None, request, target, in_group=True)
-        measured = labelled
-        if parts or assisted is not None:
-            part = parts[name] if parts else None
-            measured = _measure(
-                named, (design, 0), part, request, target, assisted=assisted, in_group=True, group=name
-            )
-        cells = group_cells(measured, constraint)
-        if worth is not None:
-            measured = _with_value(measured, name, worth.worth(flags(0)), request, in_part=bool(parts))
+    for name, sample in samples.items():
+        measured = _measure(sample, artifact, file, 0, priors=priors, request=request)
+        labelled = [
+            _measure(only, artifact, file, 0, priors=priors, request=request) for only in sample.only_labelled
+        ]
+        cells, shown = group_cells(measured, constraint), [*labelled, measured][0]
+        for of_rule in amounts[name]:
+            worth = of_rule.worth(flags(0))
+            measured = _with_value(measured, name, worth, request, in_part=sample.in_part)
             cells = (*cells, measured.cells(brief=False)["value"])
         has_target = request.by != artifact.own_key or name in artifact.promising_groups
         group = EvaluatedGroup(
             name=name,
-            rows=design.rows(),
+            rows=sample.labelled.rows(),
             metrics=measured.metrics(),
             cells=cells,
             untested=untested if has_target else "without a rule of their own, not tested",
         )
         for rate in constraint.rates if has_target and not reason else ():
-            bounded = design.bounded(rate, 0, constraint.numbers[0], upper=constraint.is_upper)
-            if (estimate := labelled.evidence.rate(rate)) != UNKNOWN:
+            upper = constraint.is_upper
+            bounded = sample.labelled.bounded(rate, 0, constraint.numbers[0], upper=upper)
+            if (estimate := shown.evidence.rate(rate)) != UNKNOWN:
                 group = BoundedGroup(**vars(group), rate=estimate, bounded=bounded)
         results.append(group)
-    is_named = bool(parts) or any(isinstance(group, BoundedGroup) for group in results)
+    is_named = in_part or any(isinstance(group, BoundedGroup) for group in results)
     bound = constraint.text() if is_named and constraint.is_bound else ""
     by = PREDICTED_CLASS if request.by == PREDICTED else request.by or ""
-    has_value = any(worth is not None for _, worth in counted.values())
     return group_evaluation(
         by,
         results,
-        (*group_header(constraint), *(["value"] if has_value else [])),
+        (*group_header(constraint), *(["value"] if any(amounts.values()) else [])),
         bound,
         1 - request.resampling.confidence,
-        units=request.units if request.cluster is not None else "",
-        labels_missing=bool(parts),
+        units="" if request.cluster is None else request.units,
+        labels_missing=in_part,
     )
 
 
 def _untested_groups(
-    artifact: BoundaryArtifact, constraint: Constraint, target: BinaryWeights | None, parts: Sequence[Design]
+    artifact: BoundaryArtifact, constraint: Constraint, priors: _SamePriors, parts: Sequence[Design]
 ) -> str:
     """Return why groups are not tested; empty if they are.
 
     Labelled flagged rows show the precision, if labels were given at random among the flagged rows of a
     group. Other rates compare rows whose chances of a label differ.
     """
-    if artifact.unsealed:
-        return artifact.unsealed
-    if target is not None:
-        return "the class priors of the target data are those of all rows together"
+    if reason := artifact.unsealed or priors.untested:
+        return reason
     if parts and not constraint.is_proportion_of_flagged:
         return "labels are missing"
     if any((FLAGGED,) in design.uneven for design in parts):
@@ -471,45 +530,33 @@ def _untested_groups(
 def _count(
     data: DataRequest, rules: Sequence[BoundaryArtifact], by: str | None, request: EvaluateRequest
 ) -> tuple[DecisionTally, CheckedBatches]:
-    utility, is_sampled = utility_of(rules, request.utility), request.sampling_weight is not None
+    utility = _utilities(rules, request.utility)
     batches = open_engine(data.engine).batches(data)
     tallies: dict[str | None, DecisionTally] = {}
 
     def prepare(rows: Rows) -> Callable[[], None]:
         cluster = batches.roles.cluster
-        new = DecisionTally(len(rules), Units(by, cluster), utility, is_weighted=is_sampled)
+        new = DecisionTally(len(rules), units_of(by, cluster), utility, is_weighted=request.is_sampled)
         return tallies.setdefault(cluster, new).prepare(rows, [rule.zones(rows) for rule in rules])
 
     for add in batches.mapped(prepare):
         add()
-    return next(iter(tallies.values()), DecisionTally(len(rules), Units(by, None))), batches
+    return next(iter(tallies.values()), DecisionTally(len(rules), units_of(by, None))), batches
 
 
 def _measure(
-    named: tuple[BoundaryArtifact, str],
-    counted: tuple[Design, int],
-    part: tuple[Design, int] | None,
-    request: EvaluateRequest,
-    target: BinaryWeights | None,
+    sample: _Sample,
+    rule: BoundaryArtifact,
+    file: str,
+    index: int,
     *,
-    assisted: AssistedRows | None = None,
-    in_group: bool = False,
-    group: str | None = None,
+    priors: _SamePriors,
+    request: EvaluateRequest,
 ) -> MeasuredBoundary:
-    """Measure a rule on all rows, or on a group.
-
-    ``named`` has the rule and its file, ``counted`` the labelled rows, and the place of the rule among those
-    whose decisions they have, and ``part`` the same of labelled rows that stand for all; None if no label is
-    missing. ``assisted`` has the probabilities of all rows; None if they are not used.
-    """
-    rule, file = named
-    labelled, index = counted
-    design, place = part or counted
-    rates = _Rates(rule, design, place, in_group=in_group)
-    if assisted is not None:
-        rates = _AssistedRates(rule, design, place, in_group=in_group, assisted=assisted, group=group)
+    """Measure a rule, which has this place among all rules."""
+    labelled, (design, place), rates = sample.labelled, sample.of_rule(index), sample.rates(rule, index)
     confusion = labelled.confusion(index)
-    parts = [*rates.of_cleared(confusion, request.resampling.confidence)]
+    parts = [*rates.of_cleared(confusion)]
     evidence = Evidence(
         confusion=confusion,
         totals=design.totals(place) if design.is_weighted else confusion,
@@ -519,14 +566,10 @@ def _measure(
         count_alike=not design.is_weighted,
         independent=not isinstance(labelled, ClusteredRows),
     )
-    if target is None:  # odds concern the target class priors
-        parts += rates.net_benefit()
-    else:
-        precision = _in_target(target, confusion, request)
-        evidence = EvidenceOnTarget(**vars(evidence), precision=precision)
-        parts.append(MoreRate(key="target_precision", row="precision, target data", estimate=precision))
+    evidence, more = priors.measured(evidence, rates)
     added = [rate for bound in rule.constraint.parsed().bounds for rate in bound.added_metrics]
     parts += [
+        *more,
         *rates.of_all_rows(),
         Remark(measured={str(rate): evidence.rate(rate) for rate in added}),
         *_parts_of_rows(file, evidence, labelled, index, request.units),
@@ -552,8 +595,9 @@ def _parts_of_rows(
 class _Rates:
     """Rates of a rule, from labelled rows that stand for all rows, or for those of a group."""
 
-    def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, in_group: bool) -> None:
-        self._rule, self._design, self._place, self._in_group = rule, design, place, in_group
+    def __init__(self, rule: BoundaryArtifact, design: Design, place: int, *, group: str | None) -> None:
+        self._rule, self._design, self._place, self._group = rule, design, place, group
+        self.confidence = design.confidence
         self._more = dict[Rate, Estimate]()  # rates of rows that are not flagged
         self.missed = UNKNOWN
         self.used: dict[str, float | None] = {}  # rates that probabilities estimate, with their gain
@@ -605,7 +649,7 @@ class _Rates:
         benefit = unknown(why) if odds is None or why else self._design.net_benefit(flagged, odds)
         return [NetBenefit(key="net_benefit", row="net benefit", estimate=benefit, odds=odds)]
 
-    def of_cleared(self, confusion: Confusion[int], confidence: float) -> Iterator[MeasuredPart]:
+    def of_cleared(self, confusion: Confusion[int]) -> Iterator[MeasuredPart]:
         """Measure the dropped rows, if the rule limits the positives there, and the review, if any."""
         caught = catches(self._place)
         if self._rule.limits_omission:
@@ -625,13 +669,13 @@ class _Rates:
                 reviewed=handled - confusion.selected,
                 work=handled,
                 limits_misses=least_caught(self._rule) is not None,
-                confidence=confidence,
+                confidence=self.confidence,
             )
 
     def _reason(self, taken: Chooses) -> str:
         """Return why a rate of all rows is unknown; empty if it is known."""
         has_others = self._design.rows(others(taken)) != 0
-        only_taken = not (has_others or self._in_group or _takes_all(self._rule))
+        only_taken = self._group is None and not (has_others or _takes_all(self._rule))
         return self._design.reason(taken) or ("the file has flagged rows only" if only_taken else "")
 
 
@@ -639,17 +683,10 @@ class _AssistedRates(_Rates):
     """Rates that the probabilities of all rows make more exact."""
 
     def __init__(
-        self,
-        rule: BoundaryArtifact,
-        design: Design,
-        place: int,
-        *,
-        in_group: bool,
-        assisted: AssistedRows,
-        group: str | None,
+        self, rule: BoundaryArtifact, design: Design, place: int, *, group: str | None, assisted: AssistedRows
     ) -> None:
-        super().__init__(rule, design, place, in_group=in_group)
-        self._assisted, self._group = assisted, group
+        super().__init__(rule, design, place, group=group)
+        self._assisted = assisted
 
     def with_model(self, rate: str, chosen: Chooses, plain: Estimate, *, positive: bool = True) -> Estimate:
         """Return the assisted estimate where labels allow it and it is not wider, else the plain one."""
@@ -681,7 +718,7 @@ def _takes_all(rule: BoundaryArtifact) -> bool:
 
 
 def _difference(
-    design: Design, tested: Sequence[TestedRule], amounts: Amounts | None, *, in_part: bool
+    design: Design, tested: Sequence[TestedRule], amounts: Sequence[Amounts], *, in_part: bool
 ) -> BoundaryDifference:
     """Compute the differences of two rules from rows with the decisions of both; they may be unknown."""
     first, second = flags(0), flags(1)
@@ -697,8 +734,8 @@ def _difference(
     benefits = [part for part in all_parts if isinstance(part, NetBenefit)]
     if len(benefits) == len(measured) and benefits[0].odds == benefits[1].odds:
         parts.append(_benefits_more(design, benefits))
-    if amounts is not None:
-        worth, confidence = amounts.difference(first, second), design.confidence
+    for of_rules in amounts:
+        worth, confidence = of_rules.difference(first, second), design.confidence
         value = _value(worth, measured, "difference of values", confidence, in_part=in_part)
         parts.append(WorthMore(**vars(value), names=names, otherwise=_simpler(tested)))
     kind = BoundaryDifference if measured[0].evidence.count_alike else WeightedDifference
@@ -734,31 +771,19 @@ def _benefits_more(design: Design, benefits: Sequence[NetBenefit]) -> MoreRate:
     return BenefitDifference(key="net_benefit", row="net benefit", estimate=difference)
 
 
-def _in_target(target: BinaryWeights, confusion: Confusion[int], request: EvaluateRequest) -> Estimate:
-    """Estimate the precision under target class priors; its interval includes the error of the weights."""
-    true_positives, selected = confusion.true_positives, confusion.selected
-    value = target.precision(true_positives / selected if selected else None)
-    if target.draws is None or target.refuted:
-        return Estimate(value=value, reason=target.refuted)
-    random = generator(request.resampling.seed, Purpose.TARGET)
-    counts = true_positives, selected - true_positives
-    low, high = precision_interval(target.draws, *counts, request.resampling.confidence, random)
-    return Estimate(value=value, low=low, high=high)
-
-
-def utility_of(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> Constraint | None:
-    """Return the gain and cost by which rules are measured: the given ones, else their own; None without any.
+def _utilities(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> Sequence[Constraint]:
+    """Return the gain and cost by which rules are measured: those given, else their own; none without any.
 
     If rules have different ones, they must be given.
     """
     if given is not None:
-        return given
+        return [given]
     own = {rule.constraint.value: rule.constraint for rule in rules}
     utilities = [saved.parsed() for saved in own.values() if not saved.parsed().is_bound]
     if len(utilities) > 1:
         listed = " and ".join(utility.value for utility in utilities)
         raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")
-    return utilities[0] if utilities else None
+    return utilities
 
 
 def group_header(tested: Constraint) -> tuple[str, ...]:

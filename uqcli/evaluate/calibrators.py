@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -127,20 +127,20 @@ WEIGHTED: Final = "Rows count by their sampling weights; there are no tests and 
 class MeasuredCalibrator:
     """Metrics of a calibrator on a test set, whose rows are counted by weight.
 
-    The claim is that of the stated error bounds; None if the rule file states none. There is a number of
-    clusters if rows depend on each other.
+    There is a claim if the rule file states error bounds, and a number of clusters if rows depend on each
+    other.
     """
 
     compared: Comparison
     rows: int
-    claim: Claim | None
-    clusters: int | None = None
+    claims: Sequence[Claim]
+    clusters: Sequence[int]
 
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
-        broken = {} if self.claim is None else {"promise_broken": self.claim.broken}
-        clusters = {} if self.clusters is None else {"clusters": self.clusters}
-        return {**self.compared.metrics(), "rows": self.rows, **clusters, **broken}
+        clusters = zip(("clusters",), self.clusters, strict=False)
+        broken = (("promise_broken", claim.broken) for claim in self.claims)
+        return {**self.compared.metrics(), "rows": self.rows, **dict(clusters), **dict(broken)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +172,7 @@ class EvaluateCalibratorReport(Evaluated):
             tables = [ranked_table("", "calibrator", named)]
         positives = "" if self.source.positives is None else f" ({count(self.source.positives)} positive)"
         size = f"{rows_of(self.source.rows)}{positives}"
-        if (clusters := self.results[0][2].clusters) is not None:
+        for clusters in self.results[0][2].clusters:
             size = f"{size} in {count(clusters)} {self.parameters.units}"
         headline = self._verdict(named[0][1])
         if len(named) > 1:
@@ -227,7 +227,7 @@ class EvaluateCalibratorReport(Evaluated):
             for notice in remaining_error(compared)
         ]
         broken = [Notice("broken-promise", claim.sentence) for claim in self.claims if claim.met is False]
-        few = too_few_clusters(self.results[0][2].clusters)
+        few = [notice for number in self.results[0][2].clusters for notice in too_few_clusters(number)]
         return [*broken, *remaining, *few, *self.uncorrected_tests()]
 
     def _advice(self) -> list[str]:
@@ -281,67 +281,87 @@ def evaluate(
         raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
     requests = rows_to_read(request, rules)
     check_bootstrap(request.resampling.bootstrap)
-    is_sampled = request.sampling_weight is not None
+    is_sampled = request.is_sampled
     plan = request.resampling
     results, after = [], []
     reliability: list[ReliabilityPanel] = []
     evaluated_parts = list[EvaluatedPart]()
-    read: tuple[DataRequest, ReadRows, Source] | None = None
+    reads = list[_Read]()
     for name, artifact, data in zip(request.artifacts, rules, requests, strict=True):
-        if read is None or read[0] != data:
-            read = (data, *read_labelled(data))
-            rows_read = keyed_by_cluster(read[1], request.cluster)
-        rows, source = rows_read, read[2]
-        number = rows.size
-        if is_sampled:
-            rows = counted_by_weight(rows)
-        if artifact.class_names:
-            before = probabilities(rows, data.roles)
-            calibrated, parts = artifact.calibrated_classes(before), []
-        else:
-            if not artifact.logit:
-                require_probabilities(rows.score, source.columns["score"])
-            before, output = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
-            calibrated = output.probability
-            parts = artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf)
-        pairs = PairedRows(rows=rows, before=before, after=calibrated, cluster=request.cluster)
+        if not reads or reads[-1].data != data:
+            reads.append(_Read.of(data, request))
+        read = reads[-1]
+        pairs, parts = _before_and_after(artifact, read, request)
         if not is_sampled:  # the bars of the diagram are intervals of rows that count alike
             rule_panels = pairs.panels(parts)
             reliability += (
                 rule_panels if len(rules) == 1 else [replace(panel, title=name) for panel in rule_panels[:1]]
             )
-        claim = None if is_sampled else _claim(name, artifact, rows, 1 - request.resampling.confidence)
+        claims = [] if is_sampled else _claims(name, artifact, read.rows, 1 - request.resampling.confidence)
         compared, clusters = pairs.compared(plan), pairs.clusters
         measured = MeasuredCalibrator(
             compared=_without_test(compared) if is_sampled else compared,
-            rows=number,
-            claim=claim if clusters is None else _untested(claim),
-            clusters=None if clusters is None else len(clusters.times),
+            rows=read.size,
+            claims=claims if clusters is None else list(map(_untested, claims)),
+            clusters=() if clusters is None else (len(clusters.times),),
         )
         results.append((name, artifact, measured))
         if len(rules) == 2:
             after.append(pairs)
         if request.by is not None:
-            evaluated_parts.append(_by_group(request, pairs, read[1], plan))
-    assert read is not None  # there is at least one rule
+            evaluated_parts.append(_by_group(request, pairs, read.read, plan))
     if after:
         of_two = [measured.compared for _, _, measured in results]
         evaluated_parts.append(_difference(request.artifacts, of_two, after, plan, weighted=is_sampled))
     return EvaluateCalibratorReport(
-        source=read[2],
+        source=reads[-1].source,
         parameters=EvaluateParameters(
             confidence=request.resampling.confidence,
             on_invalid=request.data.on_invalid,
-            positive=read[0].positive_value,
+            positive=reads[-1].data.positive_value,
             **request.saved_dependence,
             sampling_weight=True if is_sampled else msgspec.UNSET,
         ),
         resampling=(request.resampling.bootstrap, request.resampling.seed),
         panels=tuple(reliability),
         results=tuple(results),
-        claims=tuple(measured.claim for _, _, measured in results if measured.claim is not None),
+        claims=tuple(claim for _, _, measured in results for claim in measured.claims),
         parts=evaluated_parts,
     )
+
+
+class _Read(NamedTuple):
+    """Rows that were read for calibrators, also as they count, by weight and cluster, and their number."""
+
+    data: DataRequest
+    read: ReadRows
+    source: Source
+    rows: Rows
+    size: int
+
+    @classmethod
+    def of(cls, data: DataRequest, request: EvaluateRequest) -> _Read:
+        """Read rows."""
+        read, source = read_labelled(data)
+        rows = keyed_by_cluster(read, request.cluster)
+        return cls(data, read, source, counted_by_weight(rows) if request.is_sampled else rows, rows.size)
+
+
+def _before_and_after(
+    artifact: CalibratorArtifact, read: _Read, request: EvaluateRequest
+) -> tuple[PairedRows, list[tuple[str, Ints]]]:
+    """Return the probabilities before and after, and the parts of the rows."""
+    rows, parts = read.rows, list[tuple[str, Ints]]()
+    if artifact.class_names:
+        before = probabilities(rows, read.data.roles)
+        after = artifact.calibrated_classes(before)
+    else:
+        if not artifact.logit:
+            require_probabilities(rows.score, read.source.columns["score"])
+        before, output = Scale(real=artifact.logit).probability(rows.score), artifact.calibrated(rows)
+        after = output.probability
+        parts = artifact.calibration_of_rows.rows_by_part(rows.uncertainty, output.leaf)
+    return PairedRows(rows=rows, before=before, after=after, cluster=request.cluster), parts
 
 
 def _without_test(compared: Comparison) -> Comparison:
@@ -366,29 +386,27 @@ def _by_group(
         indices = indices_by_name[name]
         size = read.rows.select(indices).size
         compared = pairs.select(indices).compared(plan)
-        if request.sampling_weight is not None:
+        if request.is_sampled:
             compared = _without_test(compared)
         metrics = {**compared.metrics(), "rows": size}
         results.append(EvaluatedGroup(name=name, rows=size, metrics=metrics, cells=group_cells(compared)))
     return group_evaluation(by, results, GROUP_HEADER, "", 1 - plan.confidence)
 
 
-def _untested(claim: Claim | None) -> Claim | None:
+def _untested(claim: Claim) -> Claim:
     """Return a claim about rows of clusters, which is not tested."""
-    if claim is None:
-        return None
     return replace(claim, met=None, sentence=f"{claim.name}: not tested with --cluster.")
 
 
-def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> Claim | None:
-    """Test the stated error bounds of histogram bins at a level; None if there are none."""
+def _claims(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) -> list[Claim]:
+    """Test the stated error bounds of histogram bins at a level, if there are any."""
     map_ = artifact.calibration
     if not isinstance(map_, HistogramMap) or artifact.weights is not None:
-        return None
+        return []
     claim = f"{name}: every bin's rate within its error"
     if artifact.unsealed:
         sentence = f"{name}: errors not tested: {artifact.unsealed}."
-        return Claim(name=claim, met=None, sentence=sentence)
+        return [Claim(name=claim, met=None, sentence=sentence)]
     bin_index = bin_of(artifact.scale.corrected(rows.score), np.array(map_.edges, dtype=np.float64))
     weight, bins = rows.weights(), len(map_.rate)
     count, positives = np.zeros(bins, dtype=np.int64), np.zeros(bins, dtype=np.int64)
@@ -396,19 +414,16 @@ def _claim(name: str, artifact: CalibratorArtifact, rows: Rows, level: float) ->
     np.add.at(positives, bin_index[rows.labels], weight[rows.labels])
     p_values = error_p_values(positives, count, map_.rate, map_.error)
     if not p_values:
-        return Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")
+        return [Claim(name=claim, met=None, sentence=f"{claim}: not tested, no bin has rows.")]
     worst = min(p_values, key=lambda index: p_values[index])
     consistent = p_values[worst] > level
     worst_rate = (
         f"{positives[worst] / count[worst]:.4f}, stated {map_.rate[worst]:.4f} +- {map_.error[worst]:.4f}"
     )
     outcome = "consistent" if consistent else "rejected"
-    return Claim(
-        name=claim,
-        met=consistent,
-        sentence=f"{claim}: {outcome}. Worst is bin {worst + 1}: rate {worst_rate} "
-        f"({p_text(p_values[worst])} for all bins together).",
-    )
+    found = f"{claim}: {outcome}. Worst is bin {worst + 1}: rate {worst_rate}"
+    sentence = f"{found} ({p_text(p_values[worst])} for all bins together)."
+    return [Claim(name=claim, met=consistent, sentence=sentence)]
 
 
 def error_p_values(

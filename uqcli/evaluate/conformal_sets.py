@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -28,7 +28,7 @@ from uqcli.conformal.rule import ConformalArtifact
 from uqcli.engines.probabilities import label_indices
 from uqcli.engines.request import DataRequest
 from uqcli.estimates.confusion import Rate
-from uqcli.estimates.design import CLEARED, FLAGGED, Design, differ, flags
+from uqcli.estimates.design import CLEARED, FLAGGED, differ, flags
 from uqcli.estimates.estimate import Estimate, interval
 from uqcli.estimates.proportion import BoundedRate, holm, proportion_estimate
 from uqcli.estimates.survey import MIN_CLUSTERS, proportion_interval
@@ -36,11 +36,14 @@ from uqcli.estimates.unit_trials import UnitTrials
 from uqcli.evaluate.conformal_sets_report import (
     CoverageTest,
     EvaluateConformalReport,
+    PairedDifference,
     SetDifference,
     SetMetrics,
+    SetMetricsOnTarget,
+    TestedCoverage,
 )
-from uqcli.evaluate.decisions import DecisionTally, Units
-from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
+from uqcli.evaluate.decisions import DecisionTally, Levels, units_of
+from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, group_evaluation
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.report import EvaluatedPart, EvaluateParameters
 from uqcli.kernels.units import UnitTable
@@ -51,25 +54,171 @@ from uqcli.shift.rule import ShiftArtifact, coverage_draws, percentiles
 
 class _Tally:
     def __init__(self, artifact: ConformalArtifact, cluster: str | None) -> None:
-        classes, groups = len(artifact.classes), artifact.groups
+        self.groups = [] if artifact.groups is None else [artifact.groups]
+        self.group_names = [name for groups in self.groups for name in (*groups.names, "(other)")]
+        classes = len(artifact.classes)
         self.by_class, self.by_size, self.by_group = (
-            CoveredRows(parts, has_clusters=cluster is not None)
-            for parts in (classes, classes + 1, 1 + (0 if groups is None else len(groups.names)))
+            CoveredRows(parts) if cluster is None else CoveredClusters(parts, cluster)
+            for parts in (classes, classes + 1, len(self.group_names))
         )
         self.total_set_size_by_class = np.zeros(classes, dtype=np.int64)
-        self._cluster = cluster
 
-    def add(self, label: Ints, inside: np.ndarray, rows: Rows, group: Ints | None) -> Bools:
+    def add(self, label: Ints, inside: np.ndarray, rows: Rows) -> Bools:
         """Count rows; return the mask of covered ones."""
-        weight, size = rows.weights(), inside.sum(axis=1)
-        cluster = None if self._cluster is None else rows.groups[self._cluster]
+        size = inside.sum(axis=1)
         covered: Bools = inside[np.arange(len(label)), label]
-        self.by_class.add(label, weight, covered, cluster)
-        self.by_size.add(size, weight, covered, cluster)
-        np.add.at(self.total_set_size_by_class, label, weight * size)
-        if group is not None:
-            self.by_group.add(group, weight, covered, cluster)
+        self.by_class.add(label, rows, covered)
+        self.by_size.add(size, rows, covered)
+        np.add.at(self.total_set_size_by_class, label, rows.weights() * size)
+        for groups in self.groups:
+            self.by_group.add(groups.of_row(rows), rows, covered)
         return covered
+
+
+class _Apart:
+    """Rules are counted each on its own."""
+
+    def add(self, rows: Rows, covered: Sequence[Bools], inside: np.ndarray) -> None:
+        """Count rows, by whether the set of each rule has the label, and the sets of the first rule."""
+
+    def parts(self, measured: Sequence[SetMetrics], levels: Levels) -> Iterator[EvaluatedPart]:  # noqa: ARG002
+        """Yield what is known of groups, or of the difference of two rules."""
+        if len(measured) == 2:
+            first, second = measured
+            covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
+            size = second.mean_set_size - first.mean_set_size
+            yield SetDifference(coverage=Estimate(value=covered), mean_set_size=Estimate(value=size))
+
+
+class _Paired(_Apart):
+    """Two rules read the same columns, hence the same rows."""
+
+    def __init__(self, rules: int, request: EvaluateRequest) -> None:
+        self.request, self.confidence = request, request.resampling.confidence
+        self.decisions = DecisionTally(rules, units_of(request.by, request.cluster))
+
+    def add(self, rows: Rows, covered: Sequence[Bools], inside: np.ndarray) -> None:  # noqa: ARG002
+        zones = [np.where(mask, FLAGGED, CLEARED) for mask in covered]
+        self.decisions.add(replace(rows, positive=np.zeros(len(rows), dtype=np.bool_)), zones)
+
+    def parts(self, measured: Sequence[SetMetrics], levels: Levels) -> Iterator[EvaluatedPart]:  # noqa: ARG002
+        joint, (first, second) = self.decisions.of_all(self.confidence, self.request.units), measured
+        yield PairedDifference(
+            coverage=joint.difference(flags(0), flags(1)),
+            disagreements=joint.rows(differ(flags(0), flags(1))),
+            mean_set_size=Estimate(value=second.mean_set_size - first.mean_set_size),
+        )
+
+
+class _ByGroup(_Paired):
+    """A single rule is also counted by group."""
+
+    def __init__(
+        self, artifact: ConformalArtifact, by: str, request: EvaluateRequest, priors: _SamePriors
+    ) -> None:
+        super().__init__(1, request)
+        self.by, self.artifact, self.sizes, self.priors = by, artifact, UnitTable(), priors
+
+    def add(self, rows: Rows, covered: Sequence[Bools], inside: np.ndarray) -> None:
+        super().add(rows, covered, inside)
+        size, weight, group = inside.sum(axis=1), rows.weights(), rows.groups[self.by]
+        for column, numbers in enumerate((size, size == 0)):
+            self.sizes.add(group, np.full(len(rows), column), weight * numbers)
+
+    def parts(self, measured: Sequence[SetMetrics], levels: Levels) -> Iterator[EvaluatedPart]:
+        """Measure each group, and test whether the sets cover as much there as is guaranteed overall."""
+        artifact, request = self.artifact, self.request
+        bound = 1 - decimal("alpha", artifact.parameters.alpha)
+        has_guarantee = not artifact.unsealed and artifact.parameters.alpha_by_class is None
+        is_tested = has_guarantee and not self.priors.are_others
+        results = []
+        designs = self.decisions.by_group(levels[self.by], self.confidence, request.units)
+        for name, design in designs.items():
+            coverage, rows = design.share(flags(0)), design.rows()
+            size, empty = self.sizes.sums[levels[self.by][name]].tolist()
+            metrics = {"mean_set_size": size / rows, "empty": empty / rows, "rows": rows}
+            group = EvaluatedGroup(
+                name=name,
+                rows=rows,
+                metrics={"coverage": coverage, **metrics},
+                cells=(interval(coverage), f"{size / rows:.3f}", percent(empty / rows)),
+            )
+            if is_tested:
+                chances = artifact.chances(self.by, name, measured[0].independent_share)
+                bounded = design.bounded(Rate.ALERTS, 0, bound, upper=False, chances=chances)
+                group = BoundedGroup(**vars(group), rate=coverage, bounded=bounded)
+            results.append(group)
+        yield group_evaluation(
+            self.by,
+            results,
+            ("coverage", "mean set size", "empty sets"),
+            f"coverage >= {float(bound):g}" if is_tested else "",
+            1 - self.confidence,
+            units="" if request.cluster is None else request.units,
+        )
+
+
+class _SamePriors:
+    """New rows have the class priors of the test set."""
+
+    are_others = False
+    seed: int | None = None
+    refuted = ""
+
+    def measured(self, measured: SetMetrics, artifact: ConformalArtifact, tally: _Tally) -> SetMetrics:  # noqa: ARG002
+        """Add the metrics under the class priors of the target data."""
+        return measured
+
+    def tested(
+        self, artifact: ConformalArtifact, tally: _Tally, rows: int, alpha: Fraction, level: float
+    ) -> CoverageTest:
+        """Test sets for target data as if these were its rows, unless their classes contradict it."""
+        if _is_like_source(tally.by_class.rows, artifact.weights or []):
+            return CoverageTest(
+                unit="target", untested_reason="these rows have the class priors of the source data"
+            )
+        return _tested("target", {"": tally.by_class.p_value(None, rows, alpha)}, level)
+
+
+class _TargetPriors(_SamePriors):
+    """New rows have the class priors of target data, to which rows are weighted."""
+
+    are_others = True
+
+    def __init__(self, shift: ShiftArtifact, request: EvaluateRequest) -> None:
+        self._shift, self.seed, self.refuted = shift, request.resampling.seed, shift.refuted
+        self._confidence = request.resampling.confidence
+
+    def _draws(self, artifact: ConformalArtifact, tally: _Tally) -> Floats:
+        """Draw the coverage in the target data from draws of the class weights; shape (B,)."""
+        self._shift.weights_for(artifact.classes)
+        draws = self._shift.draws_for(artifact.classes)
+        if draws is None or self.refuted:
+            return np.empty(0)
+        random = generator(self.seed or 0, Purpose.TARGET, 0)
+        return coverage_draws(draws, tally.by_class.rows, tally.by_class.covered, random)
+
+    def measured(self, measured: SetMetrics, artifact: ConformalArtifact, tally: _Tally) -> SetMetrics:
+        if self.refuted:
+            refuted = Estimate(value=None, reason=self.refuted)
+            return SetMetricsOnTarget(**vars(measured), target=refuted, target_size=None)
+        weights = np.array(self._shift.weights_for(artifact.classes))
+        mass = weights * tally.by_class.rows
+        if mass.sum() == 0:
+            raise UsageError("no row is of a class that the target has", expected="rows of its classes")
+        covered = float((weights * tally.by_class.covered).sum() / mass.sum())
+        low, high = percentiles(self._draws(artifact, tally), self._confidence) or (None, None)
+        size = float((weights * tally.total_set_size_by_class).sum() / mass.sum())
+        target = Estimate(value=covered, low=low, high=high)
+        return SetMetricsOnTarget(**vars(measured), target=target, target_size=size)
+
+    def tested(
+        self, artifact: ConformalArtifact, tally: _Tally, rows: int, alpha: Fraction, level: float
+    ) -> CoverageTest:
+        draws = self._draws(artifact, tally)
+        random = generator(self.seed or 0, Purpose.TARGET, 1)
+        p_values = {"": shifted_p_value(draws, rows, alpha, random)} if len(draws) else {}
+        return _tested("target", p_values, level)
 
 
 def evaluate(
@@ -77,95 +226,31 @@ def evaluate(
 ) -> EvaluateConformalReport:
     """Count covered rows, in one pass per rule, or in a single pass for two rules with the same columns."""
     _check_listed_columns(request, rules)
+    priors = _SamePriors() if shift is None else _TargetPriors(shift, request)
     requests = [rows_to_read(request, artifact) for artifact in rules]
-    levels: Mapping[str, Mapping[str, int]] = {}
+    levels: Levels = {}
     measured: list[SetMetrics] = []
     source = Source(rows=0, positives=None, dropped=0, columns={})
-    paired = len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1])
-    decisions = DecisionTally(len(rules), Units(request.by, request.cluster))
-    group_sizes, share = UnitTable(), 1.0
-    rules_with_requests = list(zip(rules, requests, strict=True))
-    for batch in [rules_with_requests] if paired else [[single] for single in rules_with_requests]:
-        joint = decisions if paired or request.by is not None else None
-        tallies, source, levels = _counted(batch, joint, group_sizes)
-        share = min(share, *(tally.by_class.independent_share() for tally in tallies))
+    each = list(zip(rules, requests, strict=True))
+    batches = [[single] for single in each]
+    joint = _Apart() if request.by is None else _ByGroup(rules[0], request.by, request, priors)
+    if len(rules) == 2 and _in_one_order(requests[0]) == _in_one_order(requests[1]):
+        batches, joint = [each], _Paired(2, request)
+    for batch in batches:
+        tallies, source, levels = _counted(batch, joint)
         for (artifact, _), tally in zip(batch, tallies, strict=True):
-            measured.append(_metrics(artifact, tally, request, shift))
-    parts = list[EvaluatedPart]()
-    if request.by is not None:
-        groups = decisions.by_group(levels[request.by], request.resampling.confidence, request.units)
-        sizes = {name: group_sizes.sums[levels[request.by][name]] for name in groups}
-        parts.append(_by_group(rules[0], groups, sizes, request, shifted=shift is not None, share=share))
-    if len(rules) == 2:
-        design = decisions.of_all(request.resampling.confidence, request.units) if paired else None
-        parts.append(_difference(measured, design))
+            measured.append(_metrics(artifact, tally, request, priors))
     return EvaluateConformalReport(
         source=source,
         parameters=EvaluateParameters(
             confidence=request.resampling.confidence,
             on_invalid=request.data.on_invalid,
             positive=requests[-1].positive_value,
-            seed=None if shift is None else request.resampling.seed,
+            seed=priors.seed,
             **request.saved_dependence,
         ),
         results=tuple(zip(request.artifacts, rules, measured, strict=True)),
-        parts=parts,
-    )
-
-
-def _by_group(
-    artifact: ConformalArtifact,
-    groups: Mapping[str, Design],
-    sizes: Mapping[str, Ints],
-    request: EvaluateRequest,
-    *,
-    shifted: bool,
-    share: float,
-) -> GroupEvaluation:
-    """Measure each group, and test whether the sets cover as much there as is guaranteed overall.
-
-    Groups have rows by whether they are covered; sizes are the sum of set sizes, and empty sets. ``share`` of
-    the rows count as independent.
-    """
-    bound = 1 - decimal("alpha", artifact.parameters.alpha)
-    is_tested = not shifted and not artifact.unsealed and artifact.parameters.alpha_by_class is None
-    by = request.by or ""
-    results = []
-    for name, design in groups.items():
-        coverage, rows = design.share(flags(0)), design.rows()
-        size, empty = sizes[name].tolist()
-        group = EvaluatedGroup(
-            name=name,
-            rows=rows,
-            metrics={"coverage": coverage, "mean_set_size": size / rows, "empty": empty / rows, "rows": rows},
-            cells=(interval(coverage), f"{size / rows:.3f}", percent(empty / rows)),
-        )
-        if is_tested:
-            chances = artifact.chances(by, name, share)
-            bounded = design.bounded(Rate.ALERTS, 0, bound, upper=False, chances=chances)
-            group = BoundedGroup(**vars(group), rate=coverage, bounded=bounded)
-        results.append(group)
-    return group_evaluation(
-        by,
-        results,
-        ("coverage", "mean set size", "empty sets"),
-        f"coverage >= {float(bound):g}" if is_tested else "",
-        1 - request.resampling.confidence,
-        units=request.units if request.cluster is not None else "",
-    )
-
-
-def _difference(measured: Sequence[SetMetrics], joint: Design | None) -> SetDifference:
-    """Compute the difference of two rules; paired if both read the same columns, hence the same rows."""
-    first, second = measured
-    size = Estimate(value=second.mean_set_size - first.mean_set_size)
-    if joint is None:
-        covered = (second.coverage.value or 0.0) - (first.coverage.value or 0.0)
-        return SetDifference(coverage=Estimate(value=covered), disagreements=None, mean_set_size=size)
-    return SetDifference(
-        coverage=joint.difference(flags(0), flags(1)),
-        disagreements=joint.rows(differ(flags(0), flags(1))),
-        mean_set_size=size,
+        parts=list(joint.parts(measured, levels)),
     )
 
 
@@ -195,10 +280,8 @@ def _in_one_order(request: DataRequest) -> DataRequest:
 
 
 def _counted(
-    batch: Sequence[tuple[ConformalArtifact, DataRequest]],
-    decisions: DecisionTally | None,
-    group_sizes: UnitTable,
-) -> tuple[list[_Tally], Source, Mapping[str, Mapping[str, int]]]:
+    batch: Sequence[tuple[ConformalArtifact, DataRequest]], joint: _Apart
+) -> tuple[list[_Tally], Source, Levels]:
     """Read the rows once, with labels in the first rule's class order; each rule counts in its own."""
     artifacts = [artifact for artifact, _ in batch]
     tallies = [_Tally(artifact, batch[0][1].roles.cluster) for artifact in artifacts]
@@ -209,22 +292,13 @@ def _counted(
     nearly, near = [artifact.nearly(data.roles) for artifact, data in batch], 0
     reader = ClassReader(batch[0][1])
     for rows in reader:
-        label = label_indices(rows)
+        label, inside = label_indices(rows), [sets_of(rows) for sets_of in sets]
         near += int(rows.weights()[np.any([changes(rows) for changes in nearly], axis=0)].sum())
         covered = [
-            tally.add(class_index[label], sets_of(rows), rows, artifact.group_of(rows))
-            for artifact, tally, sets_of, class_index in zip(
-                artifacts, tallies, sets, own_class_index, strict=True
-            )
+            tally.add(class_index[label], own, rows)
+            for tally, own, class_index in zip(tallies, inside, own_class_index, strict=True)
         ]
-        if decisions is None:
-            continue
-        zones = [np.where(mask, FLAGGED, CLEARED) for mask in covered]
-        decisions.add(replace(rows, positive=np.zeros(len(rows), dtype=np.bool_)), zones)
-        if decisions.by is not None:
-            size, weight, group = sets[0](rows).sum(axis=1), rows.weights(), rows.groups[decisions.by]
-            for column, numbers in enumerate((size, size == 0)):
-                group_sizes.add(group, np.full(len(rows), column), weight * numbers)
+        joint.add(rows, covered, inside[0])
     if near:
         caution(
             "near-thresholds",
@@ -235,111 +309,72 @@ def _counted(
 
 
 def _metrics(
-    artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, shift: ShiftArtifact | None
+    artifact: ConformalArtifact, tally: _Tally, request: EvaluateRequest, priors: _SamePriors
 ) -> SetMetrics:
-    confidence, seed = request.resampling.confidence, request.resampling.seed
-    sizes, clusters = tally.by_size.rows, tally.by_class.clusters
+    confidence = request.resampling.confidence
+    sizes = tally.by_size.rows
     rows = int(sizes.sum())
     by_size = tally.by_size.estimates(map(str, range(len(sizes))), confidence)
-    group_names = () if artifact.groups is None else (*artifact.groups.names, "(other)")
-    draws = None if shift is None else _coverage_in_target(artifact, tally, shift, seed)
-    return SetMetrics(
+    measured = SetMetrics(
         coverage=tally.by_class.estimate(None, confidence),
         mean_set_size=float((sizes * np.arange(len(sizes))).sum()) / rows,
         empty=int(sizes[0]) / rows,
         by_class=tally.by_class.estimates(artifact.classes, confidence),
         by_size={size: estimate for size, estimate in by_size.items() if sizes[int(size)]},
-        by_group=tally.by_group.estimates(group_names, confidence),
+        by_group=tally.by_group.estimates(tally.group_names, confidence),
         sizes={str(size): count for size, count in enumerate(sizes.tolist()) if count},
-        target=None if shift is None else _in_target(artifact, tally, shift, draws, confidence),
         rows=rows,
         is_calibration_set=tally.by_class.rows.tolist() == artifact.calibration_rows,
-        clusters=None if clusters is None else int(np.count_nonzero(clusters.of(None)[1])),
-        test=judge(
-            artifact,
-            tally.by_class,
-            tally.by_group,
-            draws,
-            shifted=shift is not None,
-            level=1 - confidence,
-            seed=seed,
-            refuted="" if shift is None else shift.refuted,
-        ),
+        clusters=tally.by_class.clusters(),
+        independent_share=tally.by_class.independent_share(),
+        test=judge(artifact, tally, priors, 1 - confidence),
     )
-
-
-def _coverage_in_target(
-    artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, seed: int
-) -> Floats | None:
-    """Draw the coverage in the target data from draws of the class weights; None without draws."""
-    shift.weights_for(artifact.classes)
-    draws = shift.draws_for(artifact.classes)
-    if draws is None or shift.refuted:
-        return None
-    return coverage_draws(
-        draws, tally.by_class.rows, tally.by_class.covered, generator(seed, Purpose.TARGET, 0)
-    )
-
-
-def _in_target(
-    artifact: ConformalArtifact, tally: _Tally, shift: ShiftArtifact, draws: Floats | None, confidence: float
-) -> tuple[Estimate, float | None]:
-    """Compute the coverage and mean set size under the target data's class priors; None if refuted."""
-    if shift.refuted:
-        return Estimate(value=None, reason=shift.refuted), None
-    weights = np.array(shift.weights_for(artifact.classes))
-    mass = weights * tally.by_class.rows
-    if mass.sum() == 0:
-        raise UsageError("no row is of a class that the target has", expected="rows of its classes")
-    covered = float((weights * tally.by_class.covered).sum() / mass.sum())
-    low, high = (None if draws is None else percentiles(draws, confidence)) or (None, None)
-    size = float((weights * tally.total_set_size_by_class).sum() / mass.sum())
-    return Estimate(value=covered, low=low, high=high), size
+    return priors.measured(measured, artifact, tally)
 
 
 class CoveredRows:
-    """Rows and covered rows, by weight, of each class, set size or group; int64, shape (parts,).
+    """Rows and covered rows, by weight, of each class, set size or group; int64, shape (parts,)."""
 
-    There are those of clusters also if rows depend on each other.
-    """
+    has_clusters = False
 
-    def __init__(self, parts: int, *, has_clusters: bool) -> None:
+    def __init__(self, parts: int) -> None:
         self.rows = np.zeros(parts, dtype=np.int64)
         self.covered = np.zeros(parts, dtype=np.int64)
-        self.clusters = UnitTrials() if has_clusters else None
 
-    def add(self, part: Ints, weight: Ints, covered: Bools, cluster: Ints | None) -> None:
+    def add(self, part: Ints, rows: Rows, covered: Bools) -> None:
         """Count rows; arrays of shape (n,)."""
+        weight = rows.weights()
         np.add.at(self.rows, part, weight)
         np.add.at(self.covered, part[covered], weight[covered])
-        if self.clusters is not None and cluster is not None:
-            self.clusters.add(part, cluster, weight, covered)
 
     def estimate(self, part: int | None, confidence: float) -> Estimate:
         """Return the coverage of a part, or of all rows; undefined for zero rows."""
-        if self.clusters is not None:
-            return proportion_interval(*self.clusters.of(part), confidence)
         return proportion_estimate(*self._counts_of(part), confidence)
 
     def estimates(self, names: Iterable[str], confidence: float) -> dict[str, Estimate]:
         """Return the coverage of each part, by its name."""
         return {name: self.estimate(part, confidence) for part, name in enumerate(names)}
 
+    def clusters(self) -> Sequence[int]:
+        """Return the number of clusters with rows; empty if rows are independent."""
+        return ()
+
     def independent_share(self) -> float:
         """Return how many independent rows all rows count as, as a share."""
-        return 1.0 if self.clusters is None else independent_share(*self.clusters.of(None))
+        return 1.0
 
     def p_value(
-        self, part: int | None, calibration_rows: int, alpha: Fraction, *, are_independent: bool = False
+        self,
+        part: int | None,
+        calibration_rows: int,
+        alpha: Fraction,
+        *,
+        are_independent: bool = False,  # noqa: ARG002
     ) -> float | None:
         """Test the guarantee of a part, or of all rows; None for zero rows or too few clusters.
 
         Unless they ``are_independent``, calibration rows count as fewer, in proportion to the new rows.
         """
-        if self.clusters is not None:
-            counts = self.clusters.of(part)
-            share = 1.0 if are_independent else independent_share(*counts)
-            return clustered_p_value(*counts, math.floor(calibration_rows * share), alpha)
         covered, rows = self._counts_of(part)
         return coverage_p_value(covered, rows, calibration_rows, alpha) if rows else None
 
@@ -348,56 +383,62 @@ class CoveredRows:
         return int(self.covered[chosen].sum()), int(self.rows[chosen].sum())
 
 
-def judge(
-    artifact: ConformalArtifact,
-    by_class: CoveredRows,
-    by_group: CoveredRows,
-    coverage: Floats | None,
-    *,
-    shifted: bool,
-    level: float,
-    seed: int,
-    refuted: str = "",
-) -> CoverageTest:
-    """Test the guarantee on these rows, where ``level`` is the probability of rejecting a valid guarantee.
+class CoveredClusters(CoveredRows):
+    """The same of rows that depend on each other within clusters."""
 
-    ``coverage`` has draws of the coverage in target data, float64 of shape (B,). Rows are weighted to target
-    data if ``shifted``; if not, sets for target data are tested as if these were its rows. ``refuted`` says
-    why the class weights say nothing about target data; empty if nothing is against them.
-    """
+    has_clusters = True
+
+    def __init__(self, parts: int, cluster: str) -> None:
+        super().__init__(parts)
+        self._trials, self._cluster = UnitTrials(), cluster
+
+    def add(self, part: Ints, rows: Rows, covered: Bools) -> None:
+        """See CoveredRows."""
+        super().add(part, rows, covered)
+        self._trials.add(part, rows.groups[self._cluster], rows.weights(), covered)
+
+    def estimate(self, part: int | None, confidence: float) -> Estimate:
+        """See CoveredRows."""
+        return proportion_interval(*self._trials.of(part), confidence)
+
+    def clusters(self) -> Sequence[int]:
+        """See CoveredRows."""
+        return [int(np.count_nonzero(self._trials.of(None)[1]))]
+
+    def independent_share(self) -> float:
+        """See CoveredRows."""
+        return independent_share(*self._trials.of(None))
+
+    def p_value(
+        self, part: int | None, calibration_rows: int, alpha: Fraction, *, are_independent: bool = False
+    ) -> float | None:
+        """See CoveredRows."""
+        counts = self._trials.of(part)
+        share = 1.0 if are_independent else independent_share(*counts)
+        return clustered_p_value(*counts, math.floor(calibration_rows * share), alpha)
+
+
+def judge(artifact: ConformalArtifact, tally: _Tally, priors: _SamePriors, level: float) -> CoverageTest:
+    """Test the guarantee on these rows, where ``level`` is the probability of rejecting a valid guarantee."""
     if artifact.unsealed:
-        return _untested("", artifact.unsealed)
-    alpha = decimal("alpha", artifact.parameters.alpha)
+        return CoverageTest(unit="", untested_reason=artifact.unsealed)
+    alpha, by_class = decimal("alpha", artifact.parameters.alpha), tally.by_class
     calibration = artifact.calibration_rows or _in_proportion(artifact, by_class.rows)
     if artifact.mode is not ConformalMode.LABEL_SHIFT:
-        return _on_rows(artifact, by_class, by_group, calibration, alpha, level=level)
-    if refuted or by_class.clusters is not None:
-        return _untested(
-            "target", refuted if by_class.clusters is None else "its test assumes independent rows"
-        )
+        return _on_rows(artifact, tally, calibration, alpha, level=level)
+    if by_class.has_clusters or priors.refuted:
+        why = "its test assumes independent rows" if by_class.has_clusters else priors.refuted
+        return CoverageTest(unit="target", untested_reason=why)
     missed = (by_class.rows - by_class.covered, by_class.rows)
     rows = effective_rows(calibration, artifact.weights or [], *missed, alpha)
-    if not shifted:  # these are taken as target data unless their classes contradict it
-        if _is_like_source(by_class.rows, artifact.weights or []):
-            return _untested("target", "these rows have the class priors of the source data")
-        return _tested("target", {"": by_class.p_value(None, rows, alpha)}, level)
-    p_values: dict[str, float | None] = {}
-    if coverage is not None and len(coverage):
-        random = generator(seed, Purpose.TARGET, 1)
-        p_values = {"": shifted_p_value(coverage, rows, alpha, random)}
-    return _tested("target", p_values, level)
+    return priors.tested(artifact, tally, rows, alpha, level)
 
 
 def _on_rows(
-    artifact: ConformalArtifact,
-    by_class: CoveredRows,
-    by_group: CoveredRows,
-    calibration: Sequence[int],
-    alpha: Fraction,
-    *,
-    level: float,
+    artifact: ConformalArtifact, tally: _Tally, calibration: Sequence[int], alpha: Fraction, *, level: float
 ) -> CoverageTest:
     """Test the guarantee of each class or group, or of all rows, by name."""
+    by_class, by_group = tally.by_class, tally.by_group
     independent, known = artifact.independent_rows, given(artifact.dependence) is not None
     if artifact.mode is ConformalMode.LABEL_CONDITIONAL:
         unit, own = "class", artifact.parameters.alpha_by_class or {}
@@ -407,10 +448,10 @@ def _on_rows(
             name: by_class.p_value(part, independent(name, rows), own_alpha, are_independent=known)
             for part, (name, rows, own_alpha) in classes
         }
-    elif artifact.groups is not None:
-        unit, names = "group", artifact.groups.names
-        of_group = artifact.groups.calibration_rows or _in_proportion(artifact, by_group.rows[:-1])
-        groups = enumerate(zip(names, of_group, strict=True))
+    elif tally.groups:
+        unit, own_groups = "group", tally.groups[0]
+        of_group = own_groups.calibration_rows or _in_proportion(artifact, by_group.rows[:-1])
+        groups = enumerate(zip(own_groups.names, of_group, strict=True))
         p_values = {
             name: by_group.p_value(part, independent(name, rows), alpha, are_independent=known)
             for part, (name, rows) in groups
@@ -418,10 +459,9 @@ def _on_rows(
     else:
         rows = independent(None, sum(calibration))
         unit, p_values = "", {"": by_class.p_value(None, rows, alpha, are_independent=known)}
-    test = _tested(unit, p_values, level)
-    if by_class.clusters is not None:
-        return test if test.p_values else _untested(unit, f"fewer than {MIN_CLUSTERS} clusters")
-    return test if unit else replace(test, classes_below=_classes_below(artifact, by_class, level))
+    few = f"fewer than {MIN_CLUSTERS} clusters" if by_class.has_clusters else ""
+    below = () if unit or few else _classes_below(artifact, by_class, level)
+    return _tested(unit, p_values, level, few=few, classes_below=below)
 
 
 def _is_like_source(rows_of_class: Ints, weights: Sequence[float]) -> bool:
@@ -437,20 +477,27 @@ def _in_proportion(artifact: ConformalArtifact, rows: Ints) -> list[int]:
     return [int(row) * artifact.source.rows // max(1, int(rows.sum())) for row in rows]
 
 
-def _tested(unit: str, p_values: Mapping[str, float | None], level: float) -> CoverageTest:
+def _tested(
+    unit: str,
+    p_values: Mapping[str, float | None],
+    level: float,
+    *,
+    few: str = "",
+    classes_below: tuple[str, ...] = (),
+) -> CoverageTest:
+    """Test the guarantee by p-values, if there are any; ``few`` says why there are none."""
     known = {name: p_value for name, p_value in p_values.items() if p_value is not None}
+    if not known:
+        return CoverageTest(unit=unit, untested_reason=few)
     adjusted = holm(known)
     below = (name for name, p_value in adjusted.items() if p_value <= level)
-    return CoverageTest(
+    return TestedCoverage(
         unit=unit,
         p_values=adjusted,
         below=tuple(sorted(below, key=lambda name: known[name])),
-        worst=min(known, key=lambda name: (known[name], name), default=None),
+        worst=min(known, key=lambda name: (known[name], name)),
+        classes_below=classes_below,
     )
-
-
-def _untested(unit: str, reason: str) -> CoverageTest:
-    return CoverageTest(unit=unit, p_values={}, untested_reason=reason)
 
 
 def _classes_below(artifact: ConformalArtifact, by_class: CoveredRows, level: float) -> tuple[str, ...]:

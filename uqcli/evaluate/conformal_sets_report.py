@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, first_of, p_text, percent, printable, rows_of
 from uqcli.conformal.rule import ConformalArtifact
-from uqcli.estimates.estimate import Estimate, interval, unreliable
+from uqcli.estimates.estimate import UNKNOWN, Estimate, interval, unreliable
 from uqcli.estimates.survey import few_clusters
 from uqcli.evaluate.report import (
     HEADER,
@@ -32,7 +32,6 @@ from uqcli.reports.document import (
     KeyNumber,
     Metric,
     Metrics,
-    MetricValue,
     Table,
     Verdict,
     by_key,
@@ -40,6 +39,7 @@ from uqcli.reports.document import (
     metric_rows,
 )
 from uqcli.reports.figures import BLUE, GREY, INK, RED, panels
+from uqcli.reports.parts import joined
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,44 +47,113 @@ if TYPE_CHECKING:
 
 _MAX_ROWS = 60
 _MAX_BARS = 40
-_IN_WORDS: Final = {"kept": "consistent with", "broken": "below"}
-"""Words of the verdicts; a test cannot show that a guarantee holds, only that it does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageTest:
-    """Tests of the guaranteed coverage on a test set.
+    """The guaranteed coverage on a test set, which is not tested, for a reason or for lack of rows.
 
-    The unit of the guarantee is ``class``, ``group``, ``target``, or empty for all rows. P-values are those
-    of one-sided tests of coverage by name, adjusted for all names (Holm); empty if not tested, and
-    ``untested_reason`` says why, apart from few rows. ``below`` are the names significantly below the
-    guarantee, the worst first, and ``worst`` is that with the lowest p-value. ``classes_below`` are covered
-    significantly less than all rows; they have no guarantee.
+    The unit of the guarantee is ``class``, ``group``, ``target``, or empty for all rows.
     """
 
     unit: str
-    p_values: Mapping[str, float]
-    below: tuple[str, ...] = ()
-    worst: str | None = None
-    classes_below: tuple[str, ...] = ()
     untested_reason: str = ""
 
     @property
     def verdict(self) -> str | None:
-        """``kept`` or ``broken``; None if not tested."""
-        if not self.p_values:
-            return None
+        """``kept`` or ``broken``; None if it is not tested."""
+        return None
+
+    def metrics(self) -> Metrics:
+        """Return its metrics by key, without values if it is not tested."""
+        return dict.fromkeys(("below", "worst_p", "promise_broken"))
+
+    @property
+    def met(self) -> bool | None:
+        """Whether it is not rejected; None if it is not tested."""
+        return None
+
+    def of_all(self, guarantee: str, measured: SetMetrics) -> str:  # noqa: ARG002
+        """State the verdict on all rows together."""
+        return f"{guarantee} is not tested: {self.untested_reason}."
+
+    def of_parts(self, guarantee: str, measured: SetMetrics) -> str:  # noqa: ARG002
+        """State the verdict on each class or group."""
+        return f"{guarantee} is not tested: {self.untested_reason or 'there are no rows'}."
+
+    def of_target(self, guarantee: str, measured: SetMetrics) -> str:
+        """State the verdict on target data."""
+        if self.untested_reason:
+            return f"{guarantee} is not tested: {self.untested_reason}{measured.remedy}."
+        covered = f"{percent(measured.in_target.value or 0)} are covered"
+        return f"{guarantee} is not tested, as the class weights have no draws; {covered}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestedCoverage(CoverageTest):
+    """Tests of the guaranteed coverage on a test set.
+
+    P-values are those of one-sided tests of coverage by name, adjusted for all names (Holm). ``below`` are
+    the names significantly below the guarantee, the worst first, and ``worst`` is that with the lowest
+    p-value. ``classes_below`` are covered significantly less than all rows; they have no guarantee.
+    """
+
+    p_values: Mapping[str, float]
+    below: tuple[str, ...]
+    worst: str
+    classes_below: tuple[str, ...]
+
+    @property
+    def verdict(self) -> str:
+        """See CoverageTest."""
         return "broken" if self.below else "kept"
 
     @property
-    def broken(self) -> int | None:
-        """1 if the guarantee is rejected, 0 if not, None if not tested."""
-        return None if self.verdict is None else int(self.verdict == "broken")
+    def _worst_p(self) -> float:
+        """The lowest p-value."""
+        return self.p_values[self.worst]
+
+    def metrics(self) -> Metrics:
+        """See CoverageTest."""
+        broken = int(bool(self.below))
+        return {"below": len(self.below), "worst_p": self._worst_p, "promise_broken": broken}
 
     @property
-    def worst_p(self) -> float | None:
-        """The lowest p-value."""
-        return None if self.worst is None else self.p_values[self.worst]
+    def met(self) -> bool | None:
+        """See CoverageTest."""
+        return not self.below
+
+    def of_all(self, guarantee: str, measured: SetMetrics) -> str:
+        """See CoverageTest."""
+        lower = ""
+        if names := self.classes_below:
+            texts = [f"{printable(name)} ({percent(measured.by_class[name].value or 0)})" for name in names]
+            which = "classes" if len(names) > 1 else "class"
+            lower = f"; lower in {which} {first_of(texts, 5)}, where nothing is guaranteed"
+        return f"{self._word} {guarantee}: {self._covered(measured.coverage)}{lower}."
+
+    def of_parts(self, guarantee: str, measured: SetMetrics) -> str:
+        """See CoverageTest."""
+        unit = "group" if self.unit == "group" else "class"
+        by_name = measured.by_group if self.unit == "group" else measured.by_class
+        below = f"{len(self.below)} of {len(self.p_values)} are significantly below"
+        worst = f"{unit} {printable(self.worst)}, where {self._covered(by_name[self.worst])}"
+        return f"{self._word} {guarantee}: {below}; the worst is {worst}."
+
+    def of_target(self, guarantee: str, measured: SetMetrics) -> str:
+        """See CoverageTest."""
+        covered = f"{percent(measured.in_target.value or 0)} are covered"
+        return f"{self._word} {guarantee}: {covered} ({p_text(self._worst_p)})."
+
+    @property
+    def _word(self) -> str:
+        """The verdict in words; a test cannot show that a guarantee holds, only that it does not."""
+        return "below" if self.below else "consistent with"
+
+    def _covered(self, estimate: Estimate) -> str:
+        together = " for all together" if len(self.p_values) > 1 else ""
+        share_covered = percent(estimate.value or 0)
+        return f"{share_covered} of the sets contain the true class ({p_text(self._worst_p)}{together})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,9 +162,8 @@ class SetMetrics:
 
     The coverage is the share of rows whose set contains the true class: of all rows, by class, by size of the
     set, and by group. ``empty`` is the share of rows with an empty set, and ``sizes`` has the rows by size of
-    their set. ``target`` has the coverage and mean size under the class priors of the target data; None
-    without class weights. There is a number of clusters if rows depend on each other. ``is_calibration_set``
-    says that each class has as many rows as in the calibration set.
+    their set. There is a number of clusters if rows depend on each other, and then rows count as a share of
+    independent ones. ``is_calibration_set`` says that each class has as many rows as in the calibration set.
     """
 
     coverage: Estimate
@@ -105,11 +173,19 @@ class SetMetrics:
     by_size: Mapping[str, Estimate]
     by_group: Mapping[str, Estimate]
     sizes: Mapping[str, int]
-    target: tuple[Estimate, float | None] | None
     rows: int
     test: CoverageTest
-    clusters: int | None = None
+    clusters: Sequence[int] = ()
+    independent_share: float = 1.0
     is_calibration_set: bool = False
+
+    remedy: ClassVar[str] = "; give class weights with --shift"
+    """What to do if the coverage of target data is not tested."""
+
+    @property
+    def refuted(self) -> str:
+        """Why nothing is known of target data; empty if nothing is against the class weights."""
+        return ""
 
     def shown(self) -> list[Metric]:
         """Return the metrics that are rows of the table."""
@@ -121,33 +197,54 @@ class SetMetrics:
 
     def shown_of_target(self) -> list[Metric]:
         """Return those of the target data; none without class weights."""
-        if self.target is None:
-            return []
-        coverage, size = self.target
-        return [
-            Metric("coverage", "coverage, target data", coverage, interval),
-            Metric("mean_set_size", "mean set size, target data", size, _mean_size),
-        ]
+        return []
+
+    @property
+    def in_target(self) -> Estimate:
+        """Coverage of target data, if these rows are not weighted to it."""
+        return self.coverage
 
     def metrics(self) -> Metrics:
         """Return the metrics by key."""
-        metrics: dict[str, MetricValue] = {
+        of_target = self.shown_of_target()
+        return {
             **by_key(self.shown()),
             "rows": self.rows,
-            "below": len(self.test.below) if self.test.p_values else None,
-            "worst_p": self.test.worst_p,
-            "promise_broken": self.test.broken,
+            **self.test.metrics(),
             "coverage_by_class": self.by_class,
             "coverage_by_size": self.by_size,
             "set_sizes": self.sizes,
+            **dict(zip(("clusters",), self.clusters, strict=False)),
+            **({"coverage_by_group": self.by_group} if self.by_group else {}),
+            **({"target": by_key(of_target)} if of_target else {}),
         }
-        if self.clusters is not None:
-            metrics["clusters"] = self.clusters
-        if self.by_group:
-            metrics["coverage_by_group"] = self.by_group
-        if self.target is not None:
-            metrics["target"] = by_key(self.shown_of_target())
-        return metrics
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetMetricsOnTarget(SetMetrics):
+    """The same, with coverage and mean size under the class priors of the target data, if they are known."""
+
+    target: Estimate
+    target_size: float | None
+
+    remedy: ClassVar[str] = ""
+
+    @property
+    def refuted(self) -> str:
+        """See SetMetrics."""
+        return self.target.reason
+
+    def shown_of_target(self) -> list[Metric]:
+        """See SetMetrics."""
+        return [
+            Metric("coverage", "coverage, target data", self.target, interval),
+            Metric("mean_set_size", "mean set size, target data", self.target_size, _mean_size),
+        ]
+
+    @property
+    def in_target(self) -> Estimate:
+        """See SetMetrics."""
+        return self.target
 
 
 def _mean_size(size: float | None) -> str:
@@ -169,7 +266,6 @@ class SetDifference(EvaluatedPart):
 
     coverage: Estimate
     mean_set_size: Estimate
-    disagreements: int | None
 
     def metrics(self) -> Metrics:
         """See EvaluatedPart."""
@@ -178,7 +274,7 @@ class SetDifference(EvaluatedPart):
                 "coverage": self.coverage,
                 "mean_set_size": self.mean_set_size,
                 "coverage_p": self.coverage.p_value,
-                "disagreements": self.disagreements,
+                "disagreements": None,
             }
         }
 
@@ -198,7 +294,22 @@ class SetDifference(EvaluatedPart):
 
     def remarks(self) -> Sequence[str]:
         """State why the difference is not tested."""
-        return [UNPAIRED] if self.disagreements is None else []
+        return [UNPAIRED]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference(SetDifference):
+    """The same on the same rows."""
+
+    disagreements: int
+
+    def metrics(self) -> Metrics:
+        """See EvaluatedPart."""
+        return joined([super().metrics(), {"difference": {"disagreements": self.disagreements}}])
+
+    def remarks(self) -> Sequence[str]:
+        """See EvaluatedPart."""
+        return []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,9 +334,7 @@ class EvaluateConformalReport(Evaluated):
         tables = [replace(table, brief=table), self._rules_table()]
         units = {measured.test.unit for measured in self.measured}
         for unit in ("class", "group", "size"):
-            covered = self._coverage_table(unit)
-            if covered is not None:
-                tables.append(replace(covered, detail=unit not in units))
+            tables += [replace(table, detail=unit not in units) for table in self._coverage_tables(unit)]
         sentences = [_verdict(artifact, measured) for _, artifact, measured in self.results]
         claims = [_claim(*result) for result in self.results]
         document = Document(
@@ -241,8 +350,9 @@ class EvaluateConformalReport(Evaluated):
         return self.with_parts(document)
 
     def _size(self) -> str:
-        rows, clusters = rows_of(self.source.rows), self.results[0][2].clusters
-        return rows if clusters is None else f"{rows} in {count(clusters)} {self.parameters.units}"
+        units = self.parameters.units
+        within = "".join(f" in {count(number)} {units}" for number in self.results[0][2].clusters)
+        return f"{rows_of(self.source.rows)}{within}"
 
     def _card(self, sentences: Sequence[str]) -> HeadCard:
         name, _, measured = self.results[0]
@@ -298,27 +408,27 @@ class EvaluateConformalReport(Evaluated):
             title="", header=("rule file", "sets", "calibration set"), rows=rows, left=3, detail=True
         )
 
-    def _coverage_table(self, unit: str) -> Table | None:
+    def _coverage_tables(self, unit: str) -> list[Table]:
+        """Build the table of coverage by class, group or set size; none if no rows have any."""
         parts = [
             {"class": measured.by_class, "group": measured.by_group, "size": measured.by_size}[unit]
             for measured in self.measured
         ]
         names = list(dict.fromkeys(name for part in parts for name in part))
-        if not names:
-            return None
         rows = [
             (printable(name), *(interval(part[name]) if name in part else "-" for part in parts))
             for name in names[:_MAX_ROWS]
         ]
         header = (f"coverage by {unit if unit != 'size' else 'set size'}", *self.names)
-        return Table(title="", header=header, rows=rows)
+        return [Table(title="", header=header, rows=rows)] if names else []
 
     def _cautions(self) -> list[Notice]:
         """Caution that few clusters determine the interval, or that tests are not corrected."""
-        clusters = self.results[0][2].clusters
-        few = (
-            [] if clusters is None else few_clusters("the coverage", clusters, "rows", self.parameters.units)
-        )
+        few = [
+            notice
+            for number in self.results[0][2].clusters
+            for notice in few_clusters("the coverage", number, "rows", self.parameters.units)
+        ]
         unequal = unreliable("the coverage", self.results[0][2].coverage)
         same = [
             Notice(
@@ -334,9 +444,9 @@ class EvaluateConformalReport(Evaluated):
     def _refuted(self) -> list[Notice]:
         """Caution why nothing is stated about the target data, unless a verdict says it."""
         for measured in self.measured:
-            if measured.target is not None and measured.target[0].reason and measured.test.unit != "target":
+            if measured.refuted and measured.test.unit != "target":
                 unknown = "the coverage of the target data is unknown"
-                return [Notice("unknown-rate", f"{unknown}: {measured.target[0].reason}.")]
+                return [Notice("unknown-rate", f"{unknown}: {measured.refuted}.")]
         return []
 
     def _notes(self) -> list[str]:
@@ -357,64 +467,27 @@ class EvaluateConformalReport(Evaluated):
 
 def _claim(name: str, artifact: ConformalArtifact, measured: SetMetrics) -> Claim:
     """Build the claim of the guarantee, for JUnit."""
-    verdict, unit = measured.test.verdict, measured.test.unit
+    unit = measured.test.unit
     scope = {"class": " of each class", "group": " of each group", "target": " of target data"}.get(unit, "")
     return Claim(
         name=f"{name}: {100 * (1 - artifact.alpha):g} % coverage{scope}",
-        met=None if verdict is None else verdict == "kept",
+        met=measured.test.met,
         sentence=_verdict(artifact, measured),
     )
 
 
 def _verdict(artifact: ConformalArtifact, measured: SetMetrics) -> str:
     """State the guarantee, how many names are significantly below it, and the worst of them."""
-    test, percent = measured.test, f"{100 * (1 - artifact.alpha):g} %"
+    test, coverage = measured.test, f"{100 * (1 - artifact.alpha):g} % coverage"
     if artifact.unsealed:
         return f"coverage is not tested: {artifact.unsealed}."
     if test.unit == "target":
-        return _verdict_in_target(percent, measured)
-    if test.untested_reason:
-        return f"{percent} coverage is not tested: {test.untested_reason}."
-    word = _IN_WORDS[test.verdict or "kept"]
-    if test.unit == "":
-        return f"{word} {percent} coverage: {_covered(measured.coverage, test)}{_classes_below(measured)}."
-    unit = "group" if test.unit == "group" else "class"
+        return test.of_target(f"{coverage} of target data", measured)
+    if test.unit == "" or test.untested_reason:
+        return test.of_all(coverage, measured)
     own = " (or its own)" if artifact.parameters.alpha_by_class else ""
-    if test.worst is None:
-        return f"{percent} coverage of each {unit}{own} is not tested: there are no rows."
-    by_name = measured.by_group if test.unit == "group" else measured.by_class
-    below = f"{len(test.below)} of {len(test.p_values)} are significantly below"
-    return (
-        f"{word} {percent} coverage of each {unit}{own}: {below}; the worst is {unit} "
-        f"{printable(test.worst)}, where {_covered(by_name[test.worst], test)}."
-    )
-
-
-def _covered(estimate: Estimate, test: CoverageTest) -> str:
-    together = " for all together" if len(test.p_values) > 1 else ""
-    share_covered = percent(estimate.value or 0)
-    return f"{share_covered} of the sets contain the true class ({p_text(test.worst_p)}{together})"
-
-
-def _classes_below(measured: SetMetrics) -> str:
-    names = measured.test.classes_below
-    if not names:
-        return ""
-    texts = [f"{printable(name)} ({percent(measured.by_class[name].value or 0)})" for name in names]
-    which = "classes" if len(names) > 1 else "class"
-    return f"; lower in {which} {first_of(texts, 5)}, where nothing is guaranteed"
-
-
-def _verdict_in_target(guaranteed: str, measured: SetMetrics) -> str:
-    guarantee = f"{guaranteed} coverage of target data"
-    if measured.test.untested_reason:
-        remedy = "; give class weights with --shift" if measured.target is None else ""
-        return f"{guarantee} is not tested: {measured.test.untested_reason}{remedy}."
-    value = measured.coverage if measured.target is None else measured.target[0]
-    covered = f"{percent(value.value or 0)} are covered"
-    if measured.test.verdict is None:
-        return f"{guarantee} is not tested, as the class weights have no draws; {covered}."
-    return f"{_IN_WORDS[measured.test.verdict]} {guarantee}: {covered} ({p_text(measured.test.worst_p)})."
+    unit = "group" if test.unit == "group" else "class"
+    return test.of_parts(f"{coverage} of each {unit}{own}", measured)
 
 
 def sets_figure(results: Results, confidence: float) -> Figure:
@@ -488,17 +561,10 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
     labels = ["all", *(printable(name, 20) for name in names)]
     step = 0.6 / len(results)
     for index, (_, artifact, measured) in enumerate(results):
-        shares = [measured.coverage, *(measured.by_class.get(name) for name in names)]
-        estimates = [
-            (position, share)
-            for position, share in enumerate(shares)
-            if share is not None and share.value is not None
-        ]
+        shares = [measured.coverage, *(measured.by_class.get(name, UNKNOWN) for name in names)]
+        estimates = [(place, share) for place, share in enumerate(shares) if share.value is not None]
         values = np.array(
-            [
-                (share.value, *((share.value, share.value) if share.low is None else (share.low, share.high)))
-                for _, share in estimates
-            ],
+            [(share.value, *(share.ends or (share.value, share.value))) for _, share in estimates],
             dtype=np.float64,
         )
         ends = np.maximum([values[:, 0] - values[:, 1], values[:, 2] - values[:, 0]], 0)
@@ -507,9 +573,8 @@ def _draw_coverage(axes: Axes, results: Results) -> list[HoverText]:
         axes.errorbar(centres, values[:, 0], yerr=ends, fmt="o", color=colour, markersize=4)
         for (position, covered), centre in zip(estimates, centres.tolist(), strict=True):
             text = f"{'class ' if position else ''}{labels[position]}: {interval(covered)}"
-            if covered.low is not None and covered.high is not None:
-                y = (covered.low, covered.high)
-                texts.append(HoverText(axes=axes, x=(centre, centre), y=y, text=text))
+            if covered.ends:
+                texts.append(HoverText(axes=axes, x=(centre, centre), y=covered.ends, text=text))
         guaranteed = _guaranteed_at(artifact, measured.test.unit, names)
         positions = np.array(list(guaranteed))
         share = list(guaranteed.values())

@@ -25,6 +25,7 @@ from uqcli.estimates.design import (
     Design,
     IndependentRows,
     Key,
+    WeightedClusters,
     WeightedRows,
 )
 from uqcli.estimates.survey import SAMPLING_WEIGHT, check_weights
@@ -33,7 +34,7 @@ from uqcli.kernels.pooling import count_rows
 from uqcli.kernels.units import Numbering, UnitTable
 from uqcli.reports.document import in_order
 
-S = TypeVar("S")
+S = TypeVar("S", WeightSums, Moments)
 
 _ZONES = CLEARED + 1
 _CLUSTER_BITS: Final = 32
@@ -72,32 +73,123 @@ def _counted(code: Ints) -> tuple[Ints, Ints]:
     return codes, counts[codes]
 
 
+Levels = Mapping[str, Mapping[str, int]]
+"""Number of each text, for each key column."""
+
+
 class Units:
-    """What rows are summed up by: a group, a cluster of dependent rows, or a cluster within a group."""
+    """What rows are summed up by: nothing, so that all rows are one unit."""
 
-    def __init__(self, by: str | None, cluster: str | None) -> None:
-        self.by, self.cluster = by, cluster
-        self._pairs = Numbering()
+    has_clusters = False
+    has_groups = False
 
-    def of(self, rows: Rows) -> Ints | None:
+    def again(self) -> Units:
+        """Return the same, to be numbered anew."""
+        return self
+
+    def of(self, rows: Rows) -> Ints | None:  # noqa: ARG002
         """Return the number of the unit of each row, shape (n,); None if there is only one."""
-        if self.by is None:
-            return None if self.cluster is None else rows.groups[self.cluster]
-        group = groups_of(rows, self.by)
-        if self.cluster is None:
-            return group
-        unit, _ = self._pairs.of((group << _CLUSTER_BITS) + rows.groups[self.cluster])
-        return unit.astype(np.int64)
+        return None
+
+    def groups_of(self, rows: Rows) -> Ints:
+        """Return the group of each row, shape (n,)."""
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def clusters_of(self, rows: Rows) -> Ints:
+        """Return the cluster of each row, shape (n,)."""
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def group_levels(self, levels: Levels) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the number of each group, by name; empty without a column of groups."""
+        return {}
+
+    def renumbered(self, cluster: Ints, own: Levels, other: Levels) -> Ints:  # noqa: ARG002
+        """Return the numbers that clusters have among other rows, -1 for others; shape (n,)."""
+        return cluster
 
     def group_and_cluster(self, size: int) -> tuple[Ints, Ints]:
         """Return the group and the cluster of the first units, shape (size,) each."""
-        nothing, number = np.zeros(size, dtype=np.int64), np.arange(size)
-        if self.by is None:
-            return nothing, number
-        if self.cluster is None:
-            return number, nothing
+        return np.zeros(size, dtype=np.int64), np.arange(size)
+
+    def in_order(self, places: Ints, group: Ints, cluster: Ints) -> Ints:  # noqa: ARG002
+        """Sort the places of some units, which have increased so far, by group and cluster."""
+        return places
+
+
+class _Clusters(Units):
+    """A cluster of dependent rows."""
+
+    has_clusters = True
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster
+
+    def of(self, rows: Rows) -> Ints | None:
+        return self.clusters_of(rows)
+
+    def clusters_of(self, rows: Rows) -> Ints:
+        return rows.groups[self._cluster]
+
+    def renumbered(self, cluster: Ints, own: Levels, other: Levels) -> Ints:
+        numbers, names = other[self._cluster], own[self._cluster]
+        known = np.full(len(names), -1, dtype=np.int64)
+        for name, number in names.items():
+            known[number] = numbers.get(name, -1)
+        result: Ints = known[cluster]
+        return result
+
+
+class _Groups(Units):
+    """A group of rows."""
+
+    has_groups = True
+
+    def __init__(self, by: str) -> None:
+        self._by = by
+
+    def of(self, rows: Rows) -> Ints | None:
+        return self.groups_of(rows)
+
+    def groups_of(self, rows: Rows) -> Ints:
+        return groups_of(rows, self._by)
+
+    def group_levels(self, levels: Levels) -> Mapping[str, int]:
+        return levels.get(self._by, {})
+
+    def group_and_cluster(self, size: int) -> tuple[Ints, Ints]:
+        return np.arange(size), np.zeros(size, dtype=np.int64)
+
+
+class _ClustersOfGroups(_Clusters, _Groups):
+    """A cluster of dependent rows within a group."""
+
+    def __init__(self, by: str, cluster: str) -> None:
+        self._by, self._cluster, self._pairs = by, cluster, Numbering()
+
+    def again(self) -> Units:
+        return _ClustersOfGroups(self._by, self._cluster)
+
+    def of(self, rows: Rows) -> Ints | None:
+        group, cluster = self.groups_of(rows), self.clusters_of(rows)
+        unit, _ = self._pairs.of((group << _CLUSTER_BITS) + cluster)
+        return unit.astype(np.int64)
+
+    def group_and_cluster(self, size: int) -> tuple[Ints, Ints]:  # noqa: ARG002
         pairs = self._pairs.values
         return pairs >> _CLUSTER_BITS, pairs & ((1 << _CLUSTER_BITS) - 1)
+
+    def in_order(self, places: Ints, group: Ints, cluster: Ints) -> Ints:
+        ordered: Ints = places[np.argsort((group << _CLUSTER_BITS)[places] + cluster[places])]
+        return ordered
+
+
+def units_of(by: str | None, cluster: str | None) -> Units:
+    """Return what rows are summed up by, from the columns of groups and of clusters."""
+    if by is not None and cluster is not None:
+        return _ClustersOfGroups(by, cluster)
+    if by is not None:
+        return _Groups(by)
+    return Units() if cluster is None else _Clusters(cluster)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,41 +206,69 @@ class OrderedUnits:
         group, cluster = units.group_and_cluster(len(present))
         with_rows = np.flatnonzero(present[: len(group)])
         places = with_rows[group[with_rows] >= 0]
-        if units.by is not None and units.cluster is not None:
-            places = places[np.argsort((group << _CLUSTER_BITS)[places] + cluster[places])]
+        places = units.in_order(places, group, cluster)
         return cls(places=places, group=group[places], cluster=cluster[places])
 
-    def of_group(self, index: int | None) -> tuple[Ints, Ints]:
-        """Return the places of the units of a group, None for all, and the cluster of each."""
-        if index is None:
-            return self.places, self.cluster
+    def of_group(self, index: int) -> tuple[Ints, Ints]:
+        """Return the places of the units of a group, and the cluster of each."""
         first, last = np.searchsorted(self.group, [index, index + 1])
         return self.places[first:last], self.cluster[first:last]
 
 
-def _times(number: Ints, count: Ints | None) -> Ints:
-    return number if count is None else product(number, count)
+class _Everything:
+    """All rows."""
+
+    def sums(self, sums: Mapping[tuple[int, int], S], columns: range) -> Iterator[tuple[int, S]]:  # noqa: ARG002
+        """Yield the sums by group and column, with their column."""
+        yield from ((column, more) for (_, column), more in sums.items())
+
+    def units(self, ordered: OrderedUnits) -> Ints:
+        """Return the places of units."""
+        return ordered.places
+
+    def by_cluster(self, sums: Ints, ordered: OrderedUnits) -> Ints:
+        """Add up sums of units by cluster, which may have rows in several groups; shape (columns, C)."""
+        order = np.argsort(ordered.cluster, kind="stable")
+        starts = run_starts(ordered.cluster[order])
+        by_cluster: Ints = np.add.reduceat(sums[ordered.places[order]], starts, axis=0).T
+        return by_cluster
+
+
+class _Group(_Everything):
+    """The rows of a group."""
+
+    def __init__(self, index: int) -> None:
+        self._index = index
+
+    def sums(self, sums: Mapping[tuple[int, int], S], columns: range) -> Iterator[tuple[int, S]]:
+        for column in columns:
+            if (self._index, column) in sums:
+                yield column, sums[self._index, column]
+
+    def units(self, ordered: OrderedUnits) -> Ints:
+        return ordered.of_group(self._index)[0]
+
+    def by_cluster(self, sums: Ints, ordered: OrderedUnits) -> Ints:
+        return sums[self.units(ordered)].T
+
+
+_EVERYTHING: Final = _Everything()
 
 
 class DecisionTally:
     """Sums over rows by the decisions of all rules, label, group and cluster.
 
-    A utility gives the gain and cost of each row.
+    A utility, if there is one, gives the gain and cost of each row.
     """
 
     def __init__(
-        self, rules: int, units: Units, utility: Constraint | None = None, *, is_weighted: bool = False
+        self, rules: int, units: Units, utility: Sequence[Constraint] = (), *, is_weighted: bool = False
     ) -> None:
         self._rules, self._units, self._utility, self._is_weighted = rules, units, utility, is_weighted
         self._columns: dict[int, int] = {}
         self._counts = UnitTable()
         self._weights, self._sums = UnitTable(), dict[tuple[int, int], WeightSums]()
         self._worth, self._moments = UnitTable(), dict[tuple[int, int], Moments]()
-
-    @property
-    def by(self) -> str | None:
-        """Column of the groups; None for none."""
-        return self._units.by
 
     @property
     def rows(self) -> int:
@@ -170,9 +290,8 @@ class DecisionTally:
             return lambda: None
         code = 2 * code_of(zones)
         code += rows.labels
-        if not (self._units.by or self._units.cluster or self._is_weighted or rows.weight is not None) and (
-            self._utility is None
-        ):
+        has_units = self._units.has_groups or self._units.has_clusters
+        if not (has_units or self._is_weighted or rows.weight is not None or self._utility):
             # decisions and labels alone need no column of each row
             codes, counts = np.unique(code, return_counts=True) if self._has_many_codes else _counted(code)
             return lambda: self._add_counts(codes, counts)
@@ -187,32 +306,30 @@ class DecisionTally:
         unit = self._units.of(rows)
         column = self._column(code)
         self._counts.add(unit, column, rows.weight)
-        weight = None
         if self._is_weighted:
             check_weights(rows.numbers[SAMPLING_WEIGHT])
             weight = weight_units(rows.numbers[SAMPLING_WEIGHT])
             for key, places in self._parts(unit, column):
-                count = None if rows.weight is None else rows.weight[places]
-                more = WeightSums.of(weight[places], np.ones(len(places), dtype=np.bool_), count)
+                ones = np.ones(len(places), dtype=np.bool_)
+                more = WeightSums.of(weight[places], ones, rows.weight_of(places))
                 self._sums[key] = self._sums.get(key, WeightSums()) + more
-            if self._units.cluster is not None:
-                self._weights.add(unit, column, _times(weight, rows.weight))
-        if self._utility is not None:
-            self._add_amounts(rows, unit, column, weight)
+            if self._units.has_clusters:
+                self._weights.add(unit, column, rows.times(weight))
+        for utility in self._utility:
+            self._add_values(rows, unit, column, self._values(utility, rows))
 
-    def _add_amounts(self, rows: Rows, unit: Ints | None, column: Ints, weight: Ints | None) -> None:
-        assert self._utility is not None  # there are amounts
-        amounts = np.array(
-            [amount_units(rows.numbers[role]) for role in self._utility.amounts], dtype=np.int64
-        )
-        value = self._utility.values(rows.labels, amounts.reshape(-1, len(rows)))
-        if weight is not None:
-            value = product(value, weight)
-        if self._units.cluster is not None:
-            self._worth.add(unit, column, _times(value, rows.weight))
+    def _values(self, utility: Constraint, rows: Rows) -> Ints:
+        """Return the value of flagging each row, times its sampling weight."""
+        amounts = np.array([amount_units(rows.numbers[role]) for role in utility.amounts], dtype=np.int64)
+        value = utility.values(rows.labels, amounts.reshape(-1, len(rows)))
+        return product(value, weight_units(rows.numbers[SAMPLING_WEIGHT])) if self._is_weighted else value
+
+    def _add_values(self, rows: Rows, unit: Ints | None, column: Ints, value: Ints) -> None:
+        if self._units.has_clusters:
+            self._worth.add(unit, column, rows.times(value))
             return
         for key, places in self._parts(unit, column):
-            more = Moments.of(value[places], None if rows.weight is None else rows.weight[places])
+            more = Moments.of(value[places], rows.weight_of(places))
             self._moments[key] = self._moments.get(key, Moments()) + more
 
     def _column(self, code: Ints) -> Ints:
@@ -237,7 +354,7 @@ class DecisionTally:
     def _parts(self, unit: Ints | None, column: Ints) -> Iterator[tuple[tuple[int, int], Ints]]:
         """Yield group and column of the rows that have both, with their places."""
         index, columns = column, len(self._columns)
-        if unit is not None and self._units.by is not None:
+        if unit is not None and self._units.has_groups:
             group, _ = self._units.group_and_cluster(int(unit.max(initial=-1)) + 1)
             index = group[unit] * columns + column
         order = np.argsort(index, kind="stable")
@@ -247,73 +364,69 @@ class DecisionTally:
 
     def of_all(self, confidence: float, units: str) -> Design:
         """Return the design of all rows; ``units`` is what clusters are called."""
-        return self._design(None, confidence, units)
+        return self._design(_EVERYTHING, confidence, units)
 
     def by_group(self, levels: Mapping[str, int], confidence: float, units: str) -> dict[str, Design]:
         """Return the designs of groups with rows, by their names in order."""
-        designs = {name: self._design(index, confidence, units) for name, index in levels.items()}
+        designs = {name: self._design(_Group(index), confidence, units) for name, index in levels.items()}
         return {name: designs[name] for name in in_order(designs) if designs[name].rows()}
 
-    def amounts(self, confidence: float, index: int | None = None) -> Amounts | None:
-        """Return the amounts of all rows or of a group; None if they were not read."""
-        if self._utility is None:
-            return None
-        unit = self._utility.unit / (UNITS if self._is_weighted else 1)
-        if self._units.cluster is None:
-            parts: dict[Key, Moments] = {}
-            for key, moments in self._of_group(self._moments, index):
-                parts[key] = parts.get(key, Moments()) + moments
-            return RowAmounts(confidence=confidence, unit=unit, parts=parts)
-        return ClusterAmounts(
-            confidence=confidence,
-            unit=unit,
-            sums=self._arrays(self._worth, index),
-            counts=self._arrays(self._counts, index),
-        )
+    def amounts(self, confidence: float) -> Sequence[Amounts]:
+        """Return the amounts of all rows; none if they were not read."""
+        return self._amounts(_EVERYTHING, confidence)
 
-    def _design(self, index: int | None, confidence: float, units: str) -> Design:
-        sums: dict[Key, WeightSums] = {}
-        for key, more in self._of_group(self._sums, index):
-            sums[key] = sums.get(key, WeightSums()) + more
-        if self._units.cluster is not None:
-            return ClusteredRows(
+    def amounts_of_group(self, index: int, confidence: float) -> Sequence[Amounts]:
+        """Return the amounts of a group; none if they were not read."""
+        return self._amounts(_Group(index), confidence)
+
+    def _amounts(self, rows: _Everything, confidence: float) -> Sequence[Amounts]:
+        units = [utility.unit / (UNITS if self._is_weighted else 1) for utility in self._utility]
+        if not self._units.has_clusters:
+            parts = self._added(self._moments, rows, Moments())
+            return [RowAmounts(confidence=confidence, unit=unit, parts=parts) for unit in units]
+        return [
+            ClusterAmounts(
                 confidence=confidence,
-                counts=self._arrays(self._counts, index),
-                weights=self._arrays(self._weights, index) if self._is_weighted else None,
-                sums=sums,
-                units=units,
+                unit=unit,
+                sums=self._arrays(self._worth, rows),
+                counts=self._arrays(self._counts, rows),
+            )
+            for unit in units
+        ]
+
+    def _design(self, rows: _Everything, confidence: float, units: str) -> Design:
+        sums = self._added(self._sums, rows, WeightSums())
+        if self._units.has_clusters:
+            counts = self._arrays(self._counts, rows)
+            if not self._is_weighted:
+                return ClusteredRows(confidence=confidence, counts=counts, units=units)
+            weights = self._arrays(self._weights, rows)
+            return WeightedClusters(
+                confidence=confidence, counts=counts, weights=weights, sums=sums, units=units
             )
         if self._is_weighted:
             return WeightedRows(confidence=confidence, sums=sums)
-        places, _ = self._ordered.of_group(index)
-        counts = self._counts.sums[places].sum(axis=0).tolist()
+        totals = self._counts.sums[rows.units(self._ordered)].sum(axis=0).tolist()
         return IndependentRows(
-            confidence=confidence, counts={self._key(column): counts[column] for column in self._present()}
+            confidence=confidence, counts={self._key(column): totals[column] for column in self._present()}
         )
 
-    def _of_group(self, sums: Mapping[tuple[int, int], S], index: int | None) -> Iterator[tuple[Key, S]]:
-        """Yield the sums of a group, or of all, with their decisions and label."""
-        if index is None:
-            yield from ((self._key(column), more) for (_, column), more in sums.items())
-            return
-        for column in self._present():
-            if (index, column) in sums:
-                yield self._key(column), sums[index, column]
+    def _added(self, sums: Mapping[tuple[int, int], S], rows: _Everything, nothing: S) -> dict[Key, S]:
+        """Add up the sums of some rows by their decisions and label."""
+        added: dict[Key, S] = {}
+        for column, more in rows.sums(sums, self._present()):
+            key = self._key(column)
+            added[key] = added.get(key, nothing) + more
+        return added
 
     @cached_property
     def _ordered(self) -> OrderedUnits:
         """Units with rows."""
         return OrderedUnits.of(self._units, self._counts.sums.sum(axis=1) > 0)
 
-    def _arrays(self, table: UnitTable, index: int | None) -> dict[Key, Ints]:
+    def _arrays(self, table: UnitTable, rows: _Everything) -> dict[Key, Ints]:
         """Return the sums of the clusters with rows, by decisions and label; shape (C,) each."""
-        places, cluster = self._ordered.of_group(index)
-        if index is None and self._units.by is not None:  # clusters may have rows in several groups
-            order = np.argsort(cluster, kind="stable")
-            starts = run_starts(cluster[order])
-            columns = np.add.reduceat(table.sums[places[order]], starts, axis=0).T
-        else:
-            columns = table.sums[places].T
+        columns = rows.by_cluster(table.sums, self._ordered)
         return {
             self._key(column): np.ascontiguousarray(columns[column])
             for column in self._present()

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
 from uqcli.base.whole_numbers import fitting
-from uqcli.boundary.rule import BoundaryArtifact, groups_of
+from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import require_probabilities
 from uqcli.engines.request import DataRequest, Inputs
-from uqcli.estimates.design import Chooses, ClusteredRows, Decisions, Design, Key, WeightedRows
+from uqcli.estimates.design import Chooses, Decisions, Design, Key, WeightedClusters, WeightedRows
 from uqcli.estimates.model_assisted import Clusters, ModelAssisted
 from uqcli.estimates.proportion import holm
 from uqcli.estimates.survey import SAMPLING_WEIGHT
@@ -60,11 +60,8 @@ class LabelledPart:
             for number in sorted({*distinct_numbers(code).tolist()} & {*self._cells}):
                 inside = np.flatnonzero(code == number)
                 column = 2 * self._cell(number, rows.score[inside]) + rows.labels[inside]
-                self._tallies[number].add(
-                    None if unit is None else unit[inside],
-                    column,
-                    None if rows.weight is None else rows.weight[inside],
-                )
+                own = None if unit is None else unit[inside]
+                self._tallies[number].add(own, column, rows.weight_of(inside))
 
     @property
     def missing(self) -> tuple[Decisions, ...]:
@@ -73,13 +70,14 @@ class LabelledPart:
             number for number, of_code in self._cells.items() if not any(map(_unit, of_code))
         )
 
-    def weights(self, code: Ints, score: Floats) -> Ints:
-        """Return the weights of labelled rows, in units, by the numbers of their decisions; shape (n,)."""
+    def weights(self, code: Ints, rows: Rows) -> Floats:
+        """Return the weights of labelled rows, by the numbers of their decisions; shape (n,)."""
         weight = np.zeros(len(code), dtype=np.int64)
         for number, of_code in self._cells.items():
             inside = code == number
-            weight[inside] = np.array([_unit(cell) for cell in of_code])[self._cell(number, score[inside])]
-        return weight
+            cell = self._cell(number, rows.score[inside])
+            weight[inside] = np.array([_unit(cell) for cell in of_code])[cell]
+        return weight / UNITS
 
     def _cell(self, number: int, score: Floats) -> Ints:
         """Return the cell of each score among those of a number of decisions."""
@@ -87,7 +85,8 @@ class LabelledPart:
 
     def of_all(self, confidence: float, unlabelled: int, name: str) -> Design:
         """Return the design of all rows, some without a label; ``name`` is what clusters are called."""
-        return self._design(self._ordered().of_group(None), confidence, unlabelled, name)
+        ordered = self._ordered()
+        return self._design((ordered.places, ordered.cluster), confidence, unlabelled, name)
 
     def by_group(
         self, levels: Mapping[str, int], confidence: float, unlabelled: int, name: str
@@ -117,14 +116,14 @@ class LabelledPart:
                 key = decisions_of(number, self._rules), label
                 mine = table[:, int(label) :: 2]
                 sums[key] = sum(map(WeightSums.alike, mine.sum(axis=0).tolist(), unit_weights), WeightSums())
-                if self._units.cluster is not None:
+                if self._units.has_clusters:
                     counts[key] = np.zeros(len(present), dtype=np.int64)
                     weights[key] = np.zeros(len(present), dtype=kind)
                     np.add.at(counts[key], place, mine.sum(axis=1))
                     np.add.at(weights[key], place, mine.astype(kind) @ np.array(unit_weights, dtype=kind))
         design: Design = WeightedRows(confidence=confidence, sums=sums)
-        if self._units.cluster is not None:
-            design = ClusteredRows(
+        if self._units.has_clusters:
+            design = WeightedClusters(
                 confidence=confidence, counts=counts, weights=weights, sums=sums, units=name
             )
         return replace(
@@ -189,14 +188,18 @@ def _cells(
     return cells, uneven
 
 
+_NO_SCORES: Final = ValueCounts(
+    value=np.empty(0), count=np.empty(0, dtype=np.int64), positives=np.empty(0, dtype=np.int64)
+)
+
+
 def refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, ValueCounts]) -> None:
     """Refuse labelled rows that are not among all rows, as far as decisions and scores show."""
     for number, counts in labelled.items():
-        known = every.get(number)
-        places = np.searchsorted([] if known is None else known.value, counts.value)
+        known = every.get(number, _NO_SCORES)
+        places = np.searchsorted(known.value, counts.value)
         if len(counts.value) and (
-            known is None
-            or places[-1] == len(known.value)
+            places[-1] == len(known.value)
             or (known.value[places] != counts.value).any()
             or (known.count[places] < counts.count).any()
         ):
@@ -219,8 +222,7 @@ def scores_by_decision(data: DataRequest, rules: Sequence[BoundaryArtifact]) -> 
         code = code_of([rule.zones(rows) for rule in rules])
         for number in distinct_numbers(code).tolist():
             inside = code == number
-            weight = None if rows.weight is None else rows.weight[inside]
-            scores.setdefault(number, PooledScores()).add(rows.score[inside], weight)
+            scores.setdefault(number, PooledScores()).add(rows.score[inside], rows.weight_of(inside))
     return {number: pooled.counts() for number, pooled in scores.items()}
 
 
@@ -396,9 +398,6 @@ def _halves_differ(rows: Ints, labelled: Ints) -> bool:
     return max(shares) > 2 * min(shares)
 
 
-Levels: TypeAlias = Mapping[str, Mapping[str, int]]
-"""Number of each text, for each key column."""
-
 _STEPS: Final = 1 << 30
 """Steps of probabilities, so that their sums are exact in any order."""
 
@@ -408,8 +407,7 @@ class AssistedRows:
 
     They are those of a calibrator, or the scores without one. The decisions of a rule are counted, by groups,
     and by clusters of rows that depend on each other. Every labelled row must be of a cluster that is among
-    all rows, else a DataError says so. ``part`` has the labelled rows in cells; None if they have sampling
-    weights.
+    all rows, else a DataError says so. ``weights`` returns those of labelled rows, by their decisions.
     """
 
     def __init__(
@@ -420,32 +418,29 @@ class AssistedRows:
         calibrator: CalibratorArtifact | None,
         *,
         units: Units,
-        part: LabelledPart | None,
+        weights: Callable[[Ints, Rows], Floats],
     ) -> None:
-        self._rule, self._by, self._cluster = rule, units.by, units.cluster
-        rates, units = _rates(every, calibrator), Units(units.by, units.cluster)  # numbered by all rows
-        self._sums, self._counts = UnitTable(), UnitTable()
+        rates, of_all = _rates(every, calibrator), units.again()  # numbered by all rows
+        self._sums, self._counts, self._has_clusters = UnitTable(), UnitTable(), units.has_clusters
         batches = open_engine(every.engine).batches(every)
         for rows in batches:
-            unit, zone = units.of(rows), rule.zones(rows)
+            unit, zone = of_all.of(rows), rule.zones(rows)
             steps: Ints = np.rint(rates(rows) * _STEPS).astype(np.int64)
-            self._sums.add(unit, zone, steps if rows.weight is None else steps * rows.weight)
+            self._sums.add(unit, zone, rows.times(steps))
             self._counts.add(unit, zone, rows.weight)
-        self._levels = self._levels_of(batches.levels)
-        self._units = units.group_and_cluster(len(self._counts.sums))
+        self._units = of_all.group_and_cluster(len(self._counts.sums))
         parts = []
         labelled = open_engine(data.engine).batches(data)
         for rows in labelled:
             zone = rule.zones(rows)
-            weight = rows.numbers[SAMPLING_WEIGHT] if part is None else part.weights(zone, rows.score) / UNITS
             rate = np.rint(rates(rows) * _STEPS) / _STEPS
-            parts.append(
-                (self._group(rows), self._cluster_of(rows), zone, rows.labels, rate, weight, rows.weights())
-            )
-        self._labelled_levels = self._levels_of(labelled.levels)
+            group, cluster = units.groups_of(rows), units.clusters_of(rows)
+            parts.append((group, cluster, zone, rows.labels, rate, weights(zone, rows), rows.weights()))
+        self._levels, self._labelled_levels = (
+            units.group_levels(levels) or rule.own_levels for levels in (batches.levels, labelled.levels)
+        )
         self._columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        if self._cluster is not None:
-            self._columns[1] = self._numbered(self._columns[1], labelled.levels, batches.levels)
+        self._columns[1] = units.renumbered(self._columns[1], labelled.levels, batches.levels)
 
     @property
     def rows(self) -> int:
@@ -474,32 +469,15 @@ class AssistedRows:
             expected=(_total(sums, takes) / _STEPS, _total(sums, ~takes) / _STEPS),
             rows=(_total(counts, takes), _total(counts, ~takes)),
             confidence=confidence,
-            clusters=None
-            if self._cluster is None
-            else _clusters(cluster, of_cluster[inside], sums, counts, takes),
+            clusters=_clusters(cluster, of_cluster[inside], sums, counts, takes)
+            if self._has_clusters
+            else None,
         )
 
-    def _cluster_of(self, rows: Rows) -> Ints:
-        return np.zeros(len(rows), dtype=np.int64) if self._cluster is None else rows.groups[self._cluster]
 
-    def _numbered(self, cluster: Ints, own: Levels, every: Levels) -> Ints:
-        """Return the numbers that clusters have among all rows, -1 for others; shape (n,)."""
-        assert self._cluster is not None
-        numbers, names = every[self._cluster], own[self._cluster]
-        known = np.full(len(names), -1, dtype=np.int64)
-        for name, number in names.items():
-            known[number] = numbers.get(name, -1)
-        result: Ints = known[cluster]
-        return result
-
-    def _group(self, rows: Rows) -> np.ndarray:
-        return np.zeros(len(rows), dtype=np.int64) if self._by is None else groups_of(rows, self._by)
-
-    def _levels_of(self, levels: object) -> dict[str, int]:
-        if self._by is None:
-            return {}
-        assert isinstance(levels, dict)
-        return dict(levels.get(self._by) or self._rule.own_levels)
+def sampling_weights(code: Ints, rows: Rows) -> Floats:  # noqa: ARG001
+    """Return the sampling weights of labelled rows; shape (n,)."""
+    return rows.numbers[SAMPLING_WEIGHT]
 
 
 def _total(sums: np.ndarray, zones: np.ndarray) -> int:

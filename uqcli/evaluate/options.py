@@ -73,6 +73,16 @@ class EvaluateRequest:
         return self.unlabelled is not None or self.calibrator is not None
 
     @property
+    def has_shift(self) -> bool:
+        """Whether precision or coverage is also measured with class weights."""
+        return self.shift is not None
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether rows have sampling weights."""
+        return self.sampling_weight is not None
+
+    @property
     def option(self) -> str:
         """Option that names the column of dependent rows."""
         return f"--{dependence(days=self.days)}"
@@ -85,7 +95,7 @@ class EvaluateRequest:
     @property
     def takes_option(self) -> bool:
         """Whether a column of dependent rows may be given: no other option needs independent rows."""
-        return self.shift is None
+        return not self.has_shift
 
     @property
     def saved_dependence(self) -> dict[str, Any]:

@@ -85,14 +85,14 @@ class Evidence:
     ) -> Outcome:
         """Test a target, or what a certificate guarantees by the exact one-sided test of independent rows."""
         certificate, tested = artifact.certified, _meets_bound(rate, estimate)
-        if certificate is None or certificate.is_of_clusters or not self.independent or tested is None:
+        if certificate is None or certificate.is_of_clusters or not self.independent or not tested:
             return _share_outcome(text, rate, estimate)
         p_value = rate.p_value()
         if p_value is None:
             return _share_outcome(text, rate, estimate)
         certified, promises = f"certified {text}", max(certificate.promises, 1 + artifact.has_zones)
         if p_value > level / promises:
-            met, significant = tested
+            met, significant = tested[0]
             return True, _sentence(certified, met=met, significant=significant)
         return False, (
             f"misses {certified} ({p_text(p_value)}, exact one-sided test). The data have changed, or the "
@@ -205,27 +205,24 @@ def _all(outcomes: Sequence[Outcome]) -> Outcome:
 
 
 def _share_outcome(text: str, rate: BoundedRate, estimate: Estimate) -> Outcome:
-    tested = _meets_bound(rate, estimate)
-    if tested is None:
-        reason = "no row counts for it"
-        if rate.trials:
-            reason = estimate.reason or "too few unflagged rows have a label"
-            if estimate != UNKNOWN:  # but there is no interval
-                reason = estimate.reason or "too few clusters"
-        return None, f"{text} is not tested: {reason}."
-    met, significant = tested
-    return met or not significant, _sentence(text, met=met, significant=significant)
+    for met, significant in _meets_bound(rate, estimate):
+        return met or not significant, _sentence(text, met=met, significant=significant)
+    reason = "no row counts for it"
+    if rate.trials:
+        unknown = estimate == UNKNOWN  # else there is no interval
+        reason = estimate.reason or ("too few unflagged rows have a label" if unknown else "too few clusters")
+    return None, f"{text} is not tested: {reason}."
 
 
-def _meets_bound(rate: BoundedRate, estimate: Estimate) -> tuple[bool, bool] | None:
-    """Whether a rate meets its bound, and whether significantly; None without trials or an interval."""
-    if rate.trials == 0 or estimate.low is None or estimate.high is None:
-        return None
-    value = Fraction(rate.successes, rate.trials)
-    low, high = Fraction(estimate.low), Fraction(estimate.high)
+def _meets_bound(rate: BoundedRate, estimate: Estimate) -> Sequence[tuple[bool, bool]]:
+    """Whether a rate meets its bound, and whether significantly; empty without trials or an interval."""
+    if not (rate.trials and estimate.ends):
+        return ()
+    value, bound = Fraction(rate.successes, rate.trials), rate.bound
+    low, high = map(Fraction, estimate.ends)
     if rate.upper:
-        return value <= rate.bound, high <= rate.bound or low > rate.bound
-    return value >= rate.bound, low >= rate.bound or high < rate.bound
+        return [(value <= bound, high <= bound or low > bound)]
+    return [(value >= bound, low >= bound or high < bound)]
 
 
 def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction) -> Outcome:
@@ -234,13 +231,12 @@ def _target_outcome(constraint: Constraint, estimate: Estimate, bound: Fraction)
     if estimate.value is None:
         return None, f"{subject} is not tested: {estimate.reason or 'no row is flagged'}."
     met = Fraction(estimate.value) >= bound
-    if estimate.low is None or estimate.high is None:
-        return (
-            None,
-            f"{subject} is {'met' if met else 'missed'}, but not tested: the class weights have no draws.",
-        )
-    significant = estimate.low >= bound or estimate.high < bound
-    return met or not significant, _sentence(subject, met=met, significant=significant)
+    if estimate.ends:
+        low, high = estimate.ends
+        significant = low >= bound or high < bound
+        return met or not significant, _sentence(subject, met=met, significant=significant)
+    found = f"{subject} is {'met' if met else 'missed'}"
+    return None, f"{found}, but not tested: the class weights have no draws."
 
 
 def _sentence(target: str, *, met: bool, significant: bool) -> str:

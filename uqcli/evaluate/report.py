@@ -76,10 +76,10 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
     known = [
         (title, measured)
         for title, measured in rates
-        if any(rate.value is not None or rate.low is not None for _, rate, _ in measured)
+        if any(rate.value is not None or rate.ends for _, rate, _ in measured)
     ]
     rates = known or rates
-    has_intervals = any(rate.low is not None for _, measured in rates for _, rate, _ in measured)
+    has_intervals = any(rate.ends for _, measured in rates for _, rate, _ in measured)
     lines = len(rates[0][1])
 
     def draw(canvas: Canvas) -> list[HoverText]:
@@ -88,10 +88,9 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
         for axes, (title, measured) in zip(all_axes, rates, strict=True):
             _draw(axes, title, measured)
             for position, (name, rate, _) in enumerate(measured):
-                low, high = rate.low, rate.high
-                if low is not None and high is not None:
-                    text = f"{title} of {printable(name)}: {interval(rate)}"
-                    texts.append(HoverText(axes=axes, x=(low, high), y=(position, position), text=text))
+                text, y = f"{title} of {printable(name)}: {interval(rate)}", (position, position)
+                if rate.ends:
+                    texts.append(HoverText(axes=axes, x=rate.ends, y=y, text=text))
         return texts
 
     names = ", ".join(printable(name) for name, _, _ in rates[0][1])
@@ -114,24 +113,21 @@ def rates_figure(rates: Sequence[tuple[str, Sequence[NamedRate]]], confidence: f
 def _draw(axes: Axes, title: str, measured: Sequence[NamedRate]) -> None:
     axes.set_title(title)
     for position, (_, rate, target) in enumerate(measured):
-        value, low, high = rate.value, rate.low, rate.high
+        value = rate.value
         if target is not None:
             axes.plot([target] * 2, [position - 0.36, position + 0.36], color=RED, linewidth=2)
-        if low is not None and high is not None:
-            axes.plot(
-                [low, high],
-                [position, position],
-                color=GREY if value is None else BLUE,
-                linewidth=1.2 if value is None else 1.6,
-                linestyle=(0, (2, 2)) if value is None else "-",
-            )
+        style: dict[str, Any] = {"color": BLUE, "linewidth": 1.6}
+        if value is None:
+            style = {"color": GREY, "linewidth": 1.2, "linestyle": (0, (2, 2))}
+        if rate.ends:
+            axes.plot(rate.ends, [position, position], **style)
         if value is not None:
             axes.plot([value], [position], color=BLUE, marker="o", markersize=6)
     if any(target is not None for _, _, target in measured):
         axes.plot([], [], color=RED, linewidth=2, label="target")
         axes.legend(loc="lower right", bbox_to_anchor=(1, 1), frameon=False, borderpad=0)
     label_lines(axes, [name for name, _, _ in measured])
-    if all(rate.low is None for _, rate, _ in measured):
+    if not any(rate.ends for _, rate, _ in measured):
         axes.set_xlim(0, 1)  # the points alone would fill the width with meaningless digits
     axes.margins(x=0.08)
 
@@ -156,7 +152,7 @@ def points_cell(estimate: Estimate, p_value: float | None = None, *, brief: bool
 
 def _significance(estimate: Estimate, p_value: float | None) -> str:
     """State in parentheses whether a difference is significant; empty without an interval."""
-    if estimate.low is None:
+    if not estimate.ends:
         return ""
     significance = "n.s." if not direction(estimate) else "sig." if p_value is None else p_text(p_value)
     return f" ({significance.replace(' ', '')})"

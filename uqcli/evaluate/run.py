@@ -50,7 +50,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
     _refuse_combinations(request, kind)
-    refuses_weights = request.audit or request.shift is not None or request.resampling.bootstrap
+    refuses_weights = request.audit or request.has_shift or request.resampling.bootstrap
     takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
     request = replace(request, data=replace(request.data, takes_weights=takes_weights))
     shift = None if request.shift is None else load_shift(request.shift)
@@ -58,7 +58,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         # bootstrap 0 is always accepted, and metrics in target data use the seed
         useless = (
             *(("bootstrap",) if request.resampling.bootstrap else ()),
-            *(() if shift is not None else ("seed",)),
+            *(() if request.has_shift else ("seed",)),
         )
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
@@ -80,8 +80,8 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
     """Refuse what cannot be measured of rows that depend on each other, or do not count alike."""
     designs = {
         CLUSTERS: request.cluster is not None and request.option,
-        WEIGHTS: request.sampling_weight is not None and WEIGHTS,
-        SHIFT: request.shift is not None and SHIFT,
+        WEIGHTS: request.is_sampled and WEIGHTS,
+        SHIFT: request.has_shift and SHIFT,
     }
     subjects = {
         AUDIT: bool(request.audit) and "--audit",
@@ -94,7 +94,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
             raise UsageError(f"{option} and {other} cannot be combined", remedy=why)
-    if request.sampling_weight is not None and request.resampling.bootstrap:
+    if request.is_sampled and request.resampling.bootstrap:
         raise UsageError("--sampling-weight and --bootstrap cannot be combined", remedy=NO_RESAMPLES)
 
 
@@ -108,13 +108,13 @@ def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
         f"{len(rules)} rule files": len(rules) > 1,
         f"a rule file of kind {rule.kind}": rule.kind is not ArtifactKind.BOUNDARY,
         "a rule of predicted classes": bool(rule.class_names),
-        "--shift": request.shift is not None,
+        "--shift": request.has_shift,
         "--audit": bool(request.audit),
     }
     for other, is_given in others.items():
         if is_given:
             raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
-    if request.unlabelled is None and request.sampling_weight is not None:
+    if request.unlabelled is None and request.is_sampled:
         raise UsageError(
             "--calibrator and --sampling-weight without --unlabelled",
             expected="--unlabelled FILE with all rows from which the labelled ones were drawn",

@@ -6,23 +6,35 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+from uqcli.base.defaults import CONFIDENCE
 from uqcli.base.errors import DataError, UsageError
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.memory import is_scarce
 from uqcli.boundary.dependent_columns import AlikeRows
 from uqcli.boundary.options import BoundaryRequest
-from uqcli.boundary.report import BoundaryReport
 from uqcli.boundary.run import run as find_boundary
 from uqcli.boundary.run import run_targets
 from uqcli.boundary.targets_report import TargetsReport
 from uqcli.engines.open import CLUSTERED, FIRST_LOOK, require_memory, reusable_streams
 from uqcli.engines.protocol import ALL_ROWS
 from uqcli.engines.refusals import FormError
-from uqcli.engines.request import DataRequest
+from uqcli.engines.request import DataRequest, dependence
 from uqcli.estimates.score_metrics import auc, average_precision, is_reversed
-from uqcli.overview.columns import with_found_columns
+from uqcli.overview.columns import FoundColumns, with_found_columns
 from uqcli.overview.options import OverviewRequest
-from uqcli.overview.report import OverviewReport, ScoreSummary
+from uqcli.overview.parts import (
+    Alike,
+    Calibration,
+    Comparison,
+    NoProbabilities,
+    Percentages,
+    Reversed,
+    Scores,
+    Targets,
+    found_columns,
+    proposed,
+)
+from uqcli.overview.report import OverviewPart, OverviewReport
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.result import Result
 from uqcli.tce.options import TceRequest
@@ -46,7 +58,8 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         require_memory(data, FIRST_LOOK)
         table = open_table(data, uses_uncertainty=False)
         (counts,) = table.pooled(ALL_ROWS)
-        score = ScoreSummary(
+        score = Scores(
+            source=source_of(table.summary),
             rows=counts.rows,
             positives=int(counts.positives.sum()),
             lowest=float(counts.value[0]),
@@ -59,7 +72,7 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 expected="scores from 0 to 1",
                 remedy="audit a rule: uqcli evaluate RULE.json INPUT --audit COL",
             )
-        calibration = None
+        calibration: list[OverviewPart] = [NoProbabilities()]
         with Threads(1) as thread:  # it ranks while this one measures
             ranking = [thread.submit(metric, counts) for metric in (auc, average_precision)]
             order = thread.submit(is_reversed, counts)
@@ -67,27 +80,39 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
                 order.result()
             if score.is_probability:
                 tce = TceRequest(data=data, audit=request.audit)
-                calibration = measure_calibration(tce, table).report
+                calibration = [Calibration(report=measure_calibration(tce, table).report)]
             one_threshold = BoundaryRequest(data=data, uncertainty_bins=1)
             targets = run_targets(one_threshold, table).report
         area, mean_precision = (result.result() for result in ranking)
-        score = replace(score, auc=area, average_precision=mean_precision, is_reversed=order.result())
-        alike = next((_possible(rows, data) for report in targets.reports for rows in report.alike), None)
-        if alike is not None and alike.takes_option:
-            data = data.clustered_by(alike.column, days=alike.days)
-            targets = run_targets(replace(one_threshold, data=data)).report
-        comparison = _comparison(replace(request, data=data), targets)
+        score = replace(score, auc=area, average_precision=mean_precision)
+        alike = [_possible(rows, data) for report in targets.reports for rows in report.alike][:1]
+        parameters: dict[str, object] = {
+            "on_invalid": data.on_invalid,
+            "positive": data.positive_value,
+            "confidence": CONFIDENCE,
+            "seed": targets.seed,
+        }
+        for rows in alike:
+            if rows.takes_option:
+                data = data.clustered_by(rows.column, days=rows.days)
+                targets = run_targets(replace(one_threshold, data=data)).report
+                parameters[dependence(days=rows.days)] = rows.column
+        uncertainty = [*_uncertainty(replace(request, data=data), targets, found)]
     return Result(
         report=OverviewReport(
-            source=source_of(table.summary),
-            on_invalid=data.on_invalid,
-            positive=data.positive_value,
-            score=score,
-            calibration=calibration,
-            targets=targets,
-            comparison=comparison,
+            source=score.source,
+            parameters=parameters,
             content=found,
-            alike=alike,
+            parts=[
+                score,
+                *([Percentages()] if score.lowest >= 0 and 1 < score.highest <= 100 else []),
+                *([Reversed(options="" if score.is_probability else "--logit ")] if order.result() else []),
+                *calibration,
+                Targets(report=targets, content=found, auc=area),
+                *uncertainty,
+                *(Alike(alike=rows, rate=score.prevalence) for rows in alike),
+                *found_columns(found, data.positive_value or ""),
+            ],
         ),
         artifact=None,
     )
@@ -114,15 +139,18 @@ def _as_asked(data: DataRequest) -> Iterator[None]:
         raise
 
 
-def _comparison(request: OverviewRequest, targets: TargetsReport) -> BoundaryReport | None:
-    """Test the uncertainties at the advised target; None without an uncertainty or a target."""
+def _uncertainty(
+    request: OverviewRequest, targets: TargetsReport, content: FoundColumns
+) -> Iterator[OverviewPart]:
+    """Test the uncertainties at the advised target, or propose columns that could be one."""
     chosen = targets.advised
     if not request.uncertainties or chosen is None:
-        return None
+        yield proposed(content)
+        return
     compared = BoundaryRequest(
         data=request.data.with_uncertainty(request.uncertainties[0]),
         constraint=chosen.constraint,
         compare=True,
         compared=request.uncertainties,
     )
-    return find_boundary(compared).report
+    yield Comparison(report=find_boundary(compared).report)

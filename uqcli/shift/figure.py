@@ -44,9 +44,9 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
                 }
                 value = math.nan if estimate.value is None else estimate.value
                 axes.plot([value], [position], label=data if index == 0 else None, **style)
-                ends = (estimate.low or value, estimate.high or value)
+                x = (estimate.low or value, estimate.high or value)
                 text = f"class {name}, {data} data: {_in_words(estimate)}"
-                texts.append(HoverText(axes=axes, x=ends, y=(position, position), text=text))
+                texts.append(HoverText(axes=axes, x=x, y=(position, position), text=text))
         label_lines(axes, list(names))
         axes.set(xlabel="share of rows (prior)", ylabel="class")
         shown = [end for side in (*sides[0], *sides[1]) for end in (side.low, side.high, side.value)]
@@ -69,8 +69,8 @@ def shares_figure(shares: Sequence[ClassShare], confidence: float) -> Figure:
 
 
 def _in_words(estimate: Estimate) -> str:
-    ends = "" if estimate.low is None else f" ({percent(estimate.low)} to {percent(estimate.high)})"
-    return f"{percent(estimate.value)} of rows{ends}"
+    ends = " to ".join(map(percent, estimate.ends))
+    return f"{percent(estimate.value)} of rows{f' ({ends})' if ends else ''}"
 
 
 def _most_different(shares: Sequence[ClassShare]) -> list[ClassShare]:

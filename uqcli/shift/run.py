@@ -89,17 +89,71 @@ class _Side:
         return ClassCounts.from_rows(self.rows.probability, self.rows.label, self.rows.weight)
 
 
+class _KnownTarget:
+    """There are no target rows, since the class priors of the target are known."""
+
+    rows = size = 0
+    has_few_rows = False
+
+    def __init__(self, source: _Side, request: ShiftRequest) -> None:
+        self.source, self.request = source, request
+
+    def evidence(self) -> Evidence:
+        """Return what shows the class weights."""
+        classes = self.source.classes
+        prior = np.array(self.request.prior)
+        if len(prior) != len(classes):
+            found = f"--prior names {len(prior)} shares"
+            raise UsageError(found, expected=f"one for each of {len(classes)} classes")
+        return KnownPrior(target_prior=prior, class_counts=self.source.class_counts, classes=classes)
+
+    def tests(self) -> tuple[MixtureTest, MixtureTest]:
+        """Test whether the predicted classes are as frequent in the target, and whether it is a mixture."""
+        untested = MixtureTest(p_value=None, reason="there are no new rows")
+        return untested, untested
+
+
+class _TargetRows(_KnownTarget):
+    """There are unlabelled target rows."""
+
+    def __init__(self, source: _Side, request: ShiftRequest, side: _Side) -> None:
+        super().__init__(source, request)
+        if side.classes != source.classes:
+            own, other = (", ".join(classes[:12]) for classes in (source.classes, side.classes))
+            raise UsageError(f"source has classes {own}, target {other}", expected="the same classes")
+        self.side, self.rows, self.size = side, side.input_summary.rows, side.size
+        self.has_few_rows = self.rows < MIN_CLASS_ROWS * len(side.classes)
+
+    def evidence(self) -> Evidence:
+        source, target, classes = self.source, self.side, self.source.classes
+        if self.request.estimator is ShiftEstimator.KNOWN:
+            return super().evidence()
+        if self.request.estimator is ShiftEstimator.EM:
+            return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
+        if self.request.confusion is ConfusionForm.SOFT:
+            return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
+        cell = source.predicted * len(classes) + source.rows.label
+        joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
+        return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
+
+    def tests(self) -> tuple[MixtureTest, MixtureTest]:
+        by_unit = bool(self.request.day or self.request.cluster)
+        is_mixture = mixture_of(self.source.rows, self.side.rows, by_unit=by_unit)
+        return _no_shift(self.source, self.side, by_unit=by_unit), is_mixture
+
+
 @keeps_doubts
 def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     """Estimate class weights q/p."""
     _check(request)
     _require_memory(request)
     data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
-    target = None if request.target is None else _read(_unlabelled(data, request.target))
+    # the target is read first
+    sides = [] if request.target is None else [_read(_unlabelled(data, request.target))]
     source = _read(data)
-    _require_same_classes(source, target, request)
-    evidence = _evidence(source, target, request)
-    files, tests = _files(source, target, request), _tests(source, target, request)
+    target = [*(_TargetRows(source, request, side) for side in sides), _KnownTarget(source, request)][0]
+    evidence, tests = target.evidence(), target.tests()
+    files = _files(source, target, request)
     parts = [files.part(), frequencies(files, tests[0]), mixture(files, tests[1])]
     try:
         weights = evidence.estimate()
@@ -169,40 +223,14 @@ def _read(data: DataRequest) -> _Side:
     )
 
 
-def _require_same_classes(source: _Side, target: _Side | None, request: ShiftRequest) -> None:
-    if target is not None and target.classes != source.classes:
-        raise UsageError(
-            f"source has classes {', '.join(source.classes[:12])}, target {', '.join(target.classes[:12])}",
-            expected="the same classes",
-        )
-    if request.prior is not None and len(request.prior) != len(source.classes):
-        raise UsageError(
-            f"--prior names {len(request.prior)} shares",
-            expected=f"one for each of {len(source.classes)} classes",
-        )
-
-
-def _evidence(source: _Side, target: _Side | None, request: ShiftRequest) -> Evidence:
-    classes, class_counts = source.classes, source.class_counts
-    if target is None or request.prior is not None:
-        return KnownPrior(target_prior=np.array(request.prior), class_counts=class_counts, classes=classes)
-    if request.estimator is ShiftEstimator.EM:
-        return Likelihood(source=source.distinct(), target=target.distinct(), classes=classes)
-    if request.confusion is ConfusionForm.SOFT:
-        return MeanProbabilities(source=source.distinct(), target=target.distinct(), classes=classes)
-    cell = source.predicted * len(classes) + source.rows.label
-    joint = source.weight_by_index(cell, len(classes) ** 2).reshape(len(classes), len(classes))
-    return PredictedClasses(joint=joint, target=target.predicted_counts, classes=classes)
-
-
-def _replicates(source: _Side, target: _Side | None, request: ShiftRequest) -> int:
+def _replicates(source: _Side, target: _KnownTarget, request: ShiftRequest) -> int:
     """Return the number of draws; by default 0 with many rows and no counts, where draws are slow."""
-    if target is not None and target.input_summary.rows < MIN_CLASS_ROWS * len(target.classes):
+    if target.has_few_rows:
         return 0  # no valid interval exists
     if request.resampling.bootstrap is not None:
         return request.resampling.bootstrap
     uses_counts = request.estimator is not ShiftEstimator.EM and request.confusion is ConfusionForm.HARD
-    rows = source.size + (0 if target is None else target.size)
+    rows = source.size + target.size
     return defaults.BOOTSTRAP if uses_counts or rows <= 2 * defaults.BOOTSTRAP_ROWS else 0
 
 
@@ -245,11 +273,11 @@ def intervals_of_priors(draws: Sequence[Floats | None], confidence: float) -> li
     ]
 
 
-def _files(source: _Side, target: _Side | None, request: ShiftRequest) -> Files:
+def _files(source: _Side, target: _KnownTarget, request: ShiftRequest) -> Files:
     confidence = request.resampling.confidence
     return Files(
         rows=source.input_summary.rows,
-        target_rows=0 if target is None else target.input_summary.rows,
+        target_rows=target.rows,
         classes=source.classes,
         source_shares=[
             proportion_estimate(label, source.size, confidence) for label in source.class_counts.tolist()
@@ -258,15 +286,6 @@ def _files(source: _Side, target: _Side | None, request: ShiftRequest) -> Files:
         calibration=_calibration_error(source, request.estimator),
         confidence=confidence,
     )
-
-
-def _tests(source: _Side, target: _Side | None, request: ShiftRequest) -> tuple[MixtureTest, MixtureTest]:
-    """Test whether the predicted classes are as frequent in the target, and whether it is a mixture."""
-    if target is None:
-        untested = MixtureTest(p_value=None, reason="there are no new rows")
-        return untested, untested
-    by_unit = bool(request.day or request.cluster)
-    return _no_shift(source, target, by_unit=by_unit), mixture_of(source.rows, target.rows, by_unit=by_unit)
 
 
 def _no_shift(source: _Side, target: _Side, *, by_unit: bool) -> MixtureTest:

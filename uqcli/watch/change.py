@@ -8,6 +8,7 @@ its days, for which the days before it have shown how much days differ.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -55,15 +56,14 @@ class ChangeEvidence:
         """Return that after so many batches, at least one."""
         return self._log_sum(look, stop_below_limit=False)
 
-    def first_alarm(self, first: int, last: int) -> int | None:
-        """Return the first look, from a first to a last number of batches, that reaches the limit."""
-        for start in range(first, last + 1, _BLOCK):
-            looks = np.arange(start, min(start + _BLOCK, last + 1))
-            highest = np.logaddexp.reduce(self._log_bounds(looks), axis=1)
-            for look in looks[highest >= self._log_limit - _ROUNDING].tolist():
+    def alarms(self, looks: range) -> Iterator[int]:
+        """Yield the looks, among consecutive numbers of batches, that reach the limit."""
+        for start in looks[::_BLOCK]:
+            block = np.arange(start, min(start + _BLOCK, looks.stop))
+            highest = np.logaddexp.reduce(self._log_bounds(block), axis=1)
+            for look in block[highest >= self._log_limit - _ROUNDING].tolist():
                 if self._log_sum(look, stop_below_limit=True) >= self._log_limit:
-                    return int(look)
-        return None
+                    yield look
 
     def _log_sum(self, look: int, *, stop_below_limit: bool) -> float:
         """Return the evidence, or any number below the limit that is not less."""

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from hashlib import sha256
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,9 @@ from uqcli.rules.saved import Saved
 from uqcli.watch.days import Days, days_of
 from uqcli.watch.promises import Promise
 
+ALL: Final = ""
+"""Name of all rows, where no column of days separates them."""
+
 Counts = tuple[tuple[int, int], ...]
 """Successes and trials of each promise."""
 
@@ -47,15 +51,15 @@ ClusterTrials = list[dict[str, tuple[int, int]]]
 class CountedRows:
     """Counts of some inputs, and their usable rows, by day.
 
-    Days are in order; if they are not separated, those of all rows are under None. The digests, if requested,
-    are those of the rows with their labels, and of all rows without labels; first as they are saved, then as
+    Days are in order; if they are not separated, all rows are under ``ALL``. The digests, if any, are
+    those of the rows with their labels, and of all rows without labels; first as they are saved, then as
     earlier versions saved them. ``young`` are rows of days that have not matured, and ``unwatched`` rows of
     groups that no promise is about. ``stray`` and ``missing`` are days as in ``Days``. If rows depend on each
     other, ``clusters`` has, by day, the successes and trials of each promise by cluster.
     """
 
-    by_day: Mapping[str | None, Counts]
-    rows: Mapping[str | None, int]
+    by_day: Mapping[str, Counts]
+    rows: Mapping[str, int]
     labelled: tuple[str, ...] = ()
     unlabelled: tuple[str, ...] = ()
     young: int
@@ -63,45 +67,80 @@ class CountedRows:
     stray: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     summary: SourceSummary
-    clusters: Mapping[str | None, ClusterTrials] = field(default_factory=dict)
+    clusters: Mapping[str, ClusterTrials] = field(default_factory=dict)
+
+
+class AllRows:
+    """All rows are counted together, and no state knows them by their digest."""
+
+    column: str | None = None
+
+    def digest(self) -> RowDigest | _NoDigest:
+        """Return what adds up the digests of rows."""
+        return _NoDigest()
+
+    def codes(self, rows: Rows) -> Ints:
+        """Return the code of the day of each row."""
+        return np.zeros(len(rows), dtype=np.int64)
+
+    def days(self, tally: _Tally, batches: CheckedBatches) -> tuple[Mapping[int, str], Days]:  # noqa: ARG002
+        """Name the codes, and find the days whose labels are complete."""
+        return {0: ALL}, Days(complete=(ALL,))
+
+    def rows(self, summary: SourceSummary, rows_of: Mapping[str, int]) -> Mapping[str, int]:  # noqa: ARG002
+        """Return the number of rows by day."""
+        return {ALL: summary.rows}
+
+
+class ByDay(AllRows):
+    """The rows of each day of a column are counted ``matured`` days later, when their labels are complete.
+
+    Either all days are dates or none is, else a DataError says so. ``counted`` are the names of days that
+    were counted before.
+    """
+
+    key: str
+    matured: int
+    counted: Collection[str]
+
+    def codes(self, rows: Rows) -> Ints:
+        """See AllRows."""
+        return rows.groups[self.key]
+
+    def days(self, tally: _Tally, batches: CheckedBatches) -> tuple[Mapping[int, str], Days]:
+        """See AllRows: unusable rows are no day."""
+        rows = tally.rows_by_code
+        codes = {text: code for text, code in batches.levels.get(self.key, {}).items() if rows.get(code)}
+        of_texts = {text: rows[code] for text, code in codes.items()}
+        named = days_of(of_texts, self.key, self.matured, self.counted)
+        return {code: named.name_by_text[text] for text, code in codes.items()}, named
+
+    def rows(self, summary: SourceSummary, rows_of: Mapping[str, int]) -> Mapping[str, int]:  # noqa: ARG002
+        """See AllRows."""
+        return rows_of
 
 
 def count_promises(
-    data: DataRequest,
-    rule: Saved,
-    promises: Sequence[Promise],
-    *,
-    day: str | None,
-    matured: int,
-    counted: Collection[str] | None,
-    clusters: Collection[str],
+    data: DataRequest, rule: Saved, promises: Sequence[Promise], separated: AllRows, known: Collection[str]
 ) -> CountedRows:
-    """Count the rows of some inputs, with the columns of the rule and the label.
+    """Count the rows of some inputs, with the columns of the rule and the label, together or by day.
 
-    The rows of a day are counted ``matured`` days later, when their labels are complete. Either all days are
-    dates or none is, else a DataError says so. Without a column of days all rows are counted together.
-    ``counted`` are the names of batches that were counted before, None without a state, and ``clusters`` the
-    digests of those that it knows.
+    ``known`` are the digests of clusters that a state knows.
     """
-    data = data.keyed_by(day)
-    digest = _NoDigest() if counted is None or day is not None else RowDigest()
+    data, digest = data.keyed_by(separated.column), separated.digest()
     batches = open_engine(data.engine).batches(data)
-    tally = _Tally(rule, promises, day, data.roles.cluster)
+    tally = _Tally(rule, promises, separated, data.roles.cluster)
     for rows in batches:
         digest.add(rows)
         tally.add(rows, batches.roles)
     if tally.weighed == 0:
         raise refusals.no_weight()
     _refuse_labels_of_flagged_rows(promises, batches.summary, tally.cleared)
-    names: Mapping[int, str | None] = {0: None}
-    named, complete = Days(), tuple[str | None, ...]([None])
-    if day is not None:
-        names, named = _named_days(tally, batches.levels.get(day, {}), day, matured, counted or ())
-        complete = named.complete
-    by_day, rows_of, young = tally.of_days(names, complete)
+    names, named = separated.days(tally, batches)
+    by_day, rows_of, young = tally.of_days(names, named.complete)
     return CountedRows(
         by_day=by_day,
-        rows={None: batches.summary.rows} if day is None else rows_of,
+        rows=separated.rows(batches.summary, rows_of),
         labelled=digest.labelled,
         unlabelled=digest.unlabelled_of(data, batches),
         young=young,
@@ -114,7 +153,7 @@ def count_promises(
             promises,
             batches.levels.get(data.roles.cluster or "", {}),
             {code: name for code, name in names.items() if name in by_day},
-            clusters,
+            known,
         ),
     )
 
@@ -123,9 +162,9 @@ class _Tally:
     """Trials and successes of promises by code of the day, added up batch by batch."""
 
     def __init__(
-        self, rule: Saved, promises: Sequence[Promise], day: str | None, cluster: str | None
+        self, rule: Saved, promises: Sequence[Promise], separated: AllRows, cluster: str | None
     ) -> None:
-        self._rule, self._promises, self._day, self._cluster = rule, promises, day, cluster
+        self._rule, self._promises, self._separated, self._cluster = rule, promises, separated, cluster
         self._of_days = UnitTable()  # columns: rows, then failures and successes of each promise
         self.of_clusters = [UnitTrials() for _ in promises]
         self.weighed = self.unwatched = self.cleared = 0
@@ -138,9 +177,8 @@ class _Tally:
         if isinstance(self._rule, BoundaryArtifact):
             self.cleared += int(copies[~self._rule.decide(rows)].sum())
         self.unwatched += int(copies[_unwatched(rows, self._rule, self._promises)].sum())
-        no_days = np.zeros(len(rows), dtype=np.int64)
-        days = no_days if self._day is None else rows.groups[self._day]
-        self._of_days.add(days, no_days, copies)
+        days = self._separated.codes(rows)
+        self._of_days.add(days, np.zeros(len(rows), dtype=np.int64), copies)
         for number, (tried, succeeded) in enumerate(_outcomes(self._rule, self._promises, rows, roles)):
             own, count = days[tried], None if rows.weight is None else rows.weight[tried]
             self._of_days.add(own, 1 + 2 * number + succeeded[tried], count)
@@ -153,8 +191,8 @@ class _Tally:
         return dict(enumerate(self._of_days.sums[:, 0].tolist()))
 
     def of_days(
-        self, names: Mapping[int, str | None], complete: Sequence[str | None]
-    ) -> tuple[dict[str | None, Counts], dict[str | None, int], int]:
+        self, names: Mapping[int, str], complete: Sequence[str]
+    ) -> tuple[dict[str, Counts], dict[str, int], int]:
         """Return counts and rows of the days whose labels are complete, and the rows of the other days.
 
         ``names`` are those of the codes; several may be of one day.
@@ -173,23 +211,13 @@ class _Tally:
         return {name: _pairs(of_day) for name, of_day in by_day.items()}, rows_of, young
 
 
-def _named_days(
-    tally: _Tally, levels: Mapping[str, int], day: str, matured: int, counted: Collection[str]
-) -> tuple[Mapping[int, str | None], Days]:
-    """Name the days of the codes that have rows: unusable rows are no day."""
-    rows = tally.rows_by_code
-    codes = {text: code for text, code in levels.items() if rows.get(code)}
-    named = days_of({text: rows[code] for text, code in codes.items()}, day, matured, counted)
-    return {code: named.name_by_text[text] for text, code in codes.items()}, named
-
-
 def _by_cluster(
     counted: Sequence[UnitTrials],
     promises: Sequence[Promise],
     levels: Mapping[str, int],
-    days: Mapping[int, str | None],
+    days: Mapping[int, str],
     known: Collection[str],
-) -> dict[str | None, ClusterTrials]:
+) -> dict[str, ClusterTrials]:
     """Add up successes and trials by day, promise and digest of the cluster; empty without clusters.
 
     Versions up to 0.4 took the whole number 2 for another cluster than 2.0, by which a state may know it.
@@ -204,7 +232,7 @@ def _by_cluster(
             code: f"{text}.0" for code, text in enumerate(texts) if re.fullmatch(FLOATING_WHOLE, f"{text}.0")
         }
     )
-    by_day: dict[str | None, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
+    by_day: dict[str, ClusterTrials] = {day: [{} for _ in promises] for day in days.values()}
     for number, (promise, clusters) in enumerate(zip(promises, counted, strict=True)):
         name = promise.name
         digests, older = (
@@ -250,7 +278,7 @@ def _unwatched(rows: Rows, rule: Saved, promises: Sequence[Promise]) -> Bools:
     if not isinstance(rule, BoundaryArtifact) or (key := rule.own_key) is None:
         return np.zeros(len(rows), dtype=bool)
     levels = rule.own_levels
-    watched = [levels[promise.group] for promise in promises if promise.group is not None]
+    watched = [levels[str(promise.group)] for promise in promises]  # each is of a group
     return ~np.isin(groups_of(rows, key), watched)
 
 
@@ -279,31 +307,23 @@ def _of_boundary(
         for rate in {promise.rate for promise in promises} & set(PROMISED)
     }
     masks["miss"] = positive, kept
-    key, levels = rule.own_key, rule.own_levels
-    group = None if key is None else groups_of(rows, key)
-    listed = []
-    for promise in promises:
-        tried, succeeded = masks[promise.rate]
-        if promise.group is not None and group is not None:
-            tried = tried & (group == levels[promise.group])
-        listed.append((tried, succeeded))
-    return listed
+    if rule.own_key is None:
+        return [masks[promise.rate] for promise in promises]
+    group, levels = groups_of(rows, rule.own_key), rule.own_levels
+    outcomes = ((levels[str(promise.group)], masks[promise.rate]) for promise in promises)
+    return [(tried & (group == level), succeeded) for level, (tried, succeeded) in outcomes]
 
 
 def _of_sets(
     rule: ConformalArtifact, promises: Sequence[Promise], rows: Rows, roles: Roles
 ) -> list[tuple[Bools, Bools]]:
-    label, group = label_indices(rows), rule.group_of(rows)
+    label, every_row = label_indices(rows), np.ones(len(rows), dtype=np.bool_)
     covered = rule.sets(roles)(rows)[np.arange(len(rows)), label]
-    listed = []
-    for promise in promises:
-        tried = np.ones(len(rows), dtype=np.bool_)
-        if promise.group is not None and rule.groups is not None and group is not None:
-            tried = group == rule.groups.names.index(promise.group)
-        elif promise.group is not None:
-            tried = label == rule.classes.index(promise.group)
-        listed.append((tried, covered))
-    return listed
+    names, part = list(rule.classes), label
+    if rule.groups is not None:
+        names, part = list(rule.groups.names), rule.groups.of_row(rows)
+    groups = (promise.group for promise in promises)
+    return [(every_row if group is None else part == names.index(group), covered) for group in groups]
 
 
 _KEYS = (1, 2)

@@ -8,7 +8,7 @@ half the Bayes factor of days whose rates scatter about one mean, which keeps it
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Final
@@ -16,7 +16,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from uqcli.base.counts import Floats, Ints
+from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.estimates.dependence import MIN_DAYS, Dependence, dependence_path
 from uqcli.estimates.estimate import Estimate
 from uqcli.estimates.proportion import clopper_pearson
@@ -31,222 +31,318 @@ from uqcli.watch.evidence import (
     rate_intervals,
 )
 from uqcli.watch.promises import Promise
-from uqcli.watch.report import MeasuredPromise, Seen, Together
+from uqcli.watch.results import (
+    MAX_LOG10,
+    Alarm,
+    Dependent,
+    Divided,
+    Evidence,
+    Independent,
+    MeasuredPromise,
+    Rung,
+    Seen,
+    Since,
+    Together,
+    evidence_of,
+)
 from uqcli.watch.state import SavedPromise, WatchArtifact
 
-_LARGEST_EXPONENT: Final = 300
 _LARGEST_LOG: Final = 690.0
-"""Power of ten, and natural logarithm, up to which evidence is given as a number."""
+"""Natural logarithm up to which evidence is given as a number."""
 
 
 Units = Sequence[tuple[Ints, Ints]]
-"""Successes and trials of the customers, or days, of each promise, if all rows were counted at once."""
+"""Successes and trials of the customers of each promise, if all rows were counted at once; else empty."""
 
 
 def with_alarms(
-    state: WatchArtifact, promises: Sequence[Promise], *, known: int, units: Units | None = None
+    state: WatchArtifact, promises: Sequence[Promise], *, known: int, units: Units = ()
 ) -> WatchArtifact:
     """Return the state with the totals of its batches, and alarms at the first batches that raise them.
 
     ``known`` batches need no other look; 0 also takes back alarms that were raised.
     """
     known = max(known - state.acknowledged, 0)
-    saved = [
-        _Evidence(state, index, promise, units).with_alarms(known) for index, promise in enumerate(promises)
-    ]
+    saved = [evidence.with_alarms(known) for evidence in _evidence(state, promises, units)]
     return msgspec.structs.replace(state, promises=saved)
 
 
 def measured_promises(
-    state: WatchArtifact, promises: Sequence[Promise], confidence: float, units: Units | None = None
+    state: WatchArtifact, promises: Sequence[Promise], confidence: float, units: Units = ()
 ) -> tuple[MeasuredPromise, ...]:
     """Measure each promise over the batches since the last acknowledgement."""
-    return tuple(
-        _Evidence(state, index, promise, units).measured(confidence) for index, promise in enumerate(promises)
-    )
+    return tuple(evidence.measured(confidence) for evidence in _evidence(state, promises, units))
+
+
+def _evidence(state: WatchArtifact, promises: Sequence[Promise], units: Units) -> Iterable[_Evidence]:
+    """Choose for each promise how trials depend on each other, and how a change is seen."""
+    for index, promise in enumerate(promises):
+        if not state.counted:
+            yield _NoEvidence(state, index, promise)
+        elif not state.has_one_look:
+            is_certain = promise.least_success in (0, 1)
+            yield (_OfCertainBatches if is_certain else _OfBatches)(state, index, promise)
+        elif units:
+            yield _OfUnits(state, index, promise, units[index])
+        else:
+            yield _Evidence(state, index, promise)
 
 
 class _Evidence:
-    """Evidence against one promise over the batches since the last acknowledgement.
+    """Evidence against one promise over the batches since the last acknowledgement: of independent rows.
 
     ``counts`` has the successes and trials of each batch, int64 of shape (batches, 2), and ``successes`` and
-    ``trials`` those so far after each. ``days`` has those of each batch, or of each customer of a single
-    look, that has trials, shape (2, days), and ``days_after`` their number after each batch. ``dependence``
-    is how trials of a day depend on each other, after each batch; None if all are independent. Counts are
-    then divided by ``used`` after each batch. A promise that every trial succeeds is broken by one failure,
-    however rows depend on each other.
+    ``trials`` those so far after each. They are divided by ``used`` after each batch.
 
     ``risk`` is an equal part of the risk of the watch, of which prediction sets spend half otherwise. The
     change alarm is raised at the evidence ``change_limit``.
     """
 
-    def __init__(self, state: WatchArtifact, index: int, promise: Promise, units: Units | None) -> None:
+    def __init__(self, state: WatchArtifact, index: int, promise: Promise) -> None:
         self.state, self.promise, self.saved = state, promise, state.promises[index]
-        pairs = [(batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted]
-        self.counts: Ints = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        self.counts = _counts_of(state, index)
         self.successes, self.trials = np.cumsum(self.counts, axis=0).T
+        self.names = [batch.name for batch in state.counted]
         self.bound = promise.least_success
         self.risk: Fraction = state.parameters.risk() / len(state.promises) / promise.sides
         self.change_limit = state.parameters.run_length * len(state.promises)
-        of_days: Ints = self.counts.T if units is None else np.stack(units[index])
-        has_trials = of_days[1] > 0
-        successes, trials = of_days[:, has_trials]
-        self.days: tuple[Ints, Ints] = successes, trials
-        self.has_batches = not state.has_one_look
-        self.days_after: Ints = (
-            np.cumsum(has_trials) if self.has_batches else np.array([np.count_nonzero(has_trials)])
-        )
-        self.dependence: Dependence | None = None
         self.used: Floats = np.ones(len(self.counts))
-        if self.has_batches or units is not None:
-            path = dependence_path(successes, trials, promise.calibration, in_order=self.has_batches)
-            self.dependence = _after_each(path, self.days_after)
-            if self.bound < 1:
-                self.used = self.dependence.used
 
     @cached_property
     def log_e(self) -> Floats:
         """Logarithm of the evidence after each batch."""
-        effective = log_e_values(self.successes / self.used, self.trials / self.used, self.bound)
-        if self.dependence is None:
-            return effective
-        successes, trials = self.days
-        if self.has_batches:
-            factors = np.append(0.0, log_factors(successes, trials, self.bound))[self.days_after]
-        else:
-            factors = np.array([log_factor(successes, trials, self.bound)])
-        return np.minimum(effective, factors - math.log(2))
+        return log_e_values(self.successes / self.used, self.trials / self.used, self.bound)
 
-    @cached_property
-    def change(self) -> ChangeEvidence | None:
-        """Evidence of a change by day; None if rows, or all rows of the only look, are taken together."""
-        if not self.has_batches or not 0 < self.bound < 1:
-            return None
-        return ChangeEvidence(self.counts, self.bound, math.log(self.change_limit), self.promise.calibration)
+    def log_change(self, look: int) -> float:
+        """Return the log of the evidence of a change after so many batches."""
+        return float(self.log_e[look - 1])
+
+    def changes(self, looks: range) -> Iterable[int]:
+        """Return the looks at which the change alarm is raised; the first is enough."""
+        return (look for look in looks if is_change_alarm(self.log_change(look), self.change_limit))
+
+    def log_since(self) -> Floats:
+        """Return the log of the evidence since each batch."""
+        successes, trials = np.cumsum(self.counts[::-1], axis=0)[::-1].T
+        return log_e_values(successes / self.used[-1], trials / self.used[-1], self.bound)
+
+    def together(self) -> Together:
+        """Return how trials of a batch depend on each other after the last batch."""
+        return Independent()
+
+    def ends(self, confidence: float) -> tuple[float, float]:
+        """Return the ends of the range after the last batch: nearer rates than these have less evidence."""
+        return rate_interval(int(self.successes[-1]), int(self.trials[-1]), confidence)
+
+    def divisors(self) -> Floats:
+        """Return what counts are divided by for a range after each batch."""
+        return self.used
 
     def with_alarms(self, known: int) -> SavedPromise:
         """Look at the batches after the known ones, in the order in which they were counted."""
-        alarmed_at, changed_at = (self.saved.alarmed_at, self.saved.changed_at) if known else (None, None)
+        before = _alarms_of(self.saved) if known else {}
         looks = range(known + 1, len(self.counts) + 1)
-        names = [batch.name for batch in self.state.counted]
-        if alarmed_at is None:
-            rung = (look for look in looks if is_alarm(float(self.log_e[look - 1]), self.risk))
-            alarmed_at = next((names[look - 1] for look in rung), None)
-        if changed_at is None and looks:
-            changed_at = None if (look := self._first_change(looks)) is None else names[look - 1]
+        alarms = (look for look in looks if is_alarm(float(self.log_e[look - 1]), self.risk))
+        successes, trials = self.counts.sum(axis=0).tolist()
         return msgspec.structs.replace(
             self.saved,
-            successes=int(self.successes[-1]) if names else 0,
-            trials=int(self.trials[-1]) if names else 0,
-            alarmed_at=alarmed_at,
-            changed_at=changed_at,
+            successes=successes,
+            trials=trials,
+            alarmed_at=before.get(Alarm.MISSED) or self._first(alarms),
+            changed_at=before.get(Alarm.CHANGED) or self._first(self.changes(looks)),
         )
 
-    def _first_change(self, looks: range) -> int | None:
-        if self.change is not None:
-            return self.change.first_alarm(looks[0], looks[-1])
-        rung = (look for look in looks if is_change_alarm(self._log_change(look), self.change_limit))
-        return next(rung, None)
-
-    def _log_change(self, look: int) -> float:
-        """Return the log of the evidence of a change after so many batches."""
-        if self.change is not None:
-            return self.change.log_sum(look)
-        if not self.has_batches:
-            return float(self.log_e[look - 1])
-        return log_change_evidence(self.counts[:look], self.bound)
+    def _first(self, looks: Iterable[int]) -> str | None:
+        return next((self.names[look - 1] for look in looks), None)
 
     def measured(self, confidence: float) -> MeasuredPromise:
         """Return the promise with the evidence after the last batch."""
-        promise, saved, number = self.promise, self.saved, len(self.counts)
-        log_e = float(self.log_e[-1]) if number else 0.0
-        log_change = self._log_change(number) if number else -math.inf
-        ends = self._ends(confidence) if number else (0.0, 1.0)
+        saved, ends = self.saved, self.ends(confidence)
+        log_e, log_change = float(self.log_e[-1]), self.log_change(len(self.counts))
+        log10_e = log_e / math.log(10) if math.isfinite(log_e) else MAX_LOG10
         return MeasuredPromise(
-            name=promise.name,
-            text=promise.text(),
-            bound=float(promise.bound),
-            origin=promise.origin,
-            counted=promise.trials,
+            promise=self.promise,
             successes=saved.successes,
             trials=saved.trials,
-            log10_e=log_e / math.log(10) if math.isfinite(log_e) else float(_LARGEST_EXPONENT),
-            limit=float(1 / self.risk),
-            change=math.exp(min(log_change, _LARGEST_LOG)),
-            change_limit=float(self.change_limit),
-            alarmed_at=saved.alarmed_at,
-            changed_at=saved.changed_at,
-            since=self._worst_since() if number else None,
-            rate=_rate(promise, saved.successes, saved.trials, ends),
-            batches=number,
-            days=int(self.days_after[-1]) if number else 0,
-            early=self._early(),
-            rings_anew=self._rings_anew(),
-            dependence=None if self.dependence is None or not number else _together(self.dependence),
+            rate=_rate(self.promise, saved.successes, saved.trials, ends),
+            evidence=Evidence(value=10 ** min(log10_e, MAX_LOG10), log10=log10_e, limit=float(1 / self.risk)),
+            change=evidence_of(math.exp(min(log_change, _LARGEST_LOG)), float(self.change_limit)),
+            rung=self._rung(),
+            since=self.since(),
+            batches=len(self.counts),
+            together=self.together(),
             newest=self._newest(confidence),
             over_time=partial(self._over_time, confidence, ends),
         )
 
     def _newest(self, confidence: float) -> tuple[int, Estimate]:
         """Return the trials of the last batch, and their rate with its interval."""
-        successes, trials = map(int, self.counts[-1]) if len(self.counts) else (0, 0)
+        successes, trials = self.counts[-1:].sum(axis=0).tolist()
         ends = clopper_pearson(successes, trials, confidence)
         return trials, _rate(self.promise, successes, trials, ends)
 
-    def _early(self) -> int | None:
-        """Return the days that were seen at an alarm, if they and the calibration days are few."""
-        names = [batch.name for batch in self.state.counted]
-        at = self.saved.alarmed_at or self.saved.changed_at
-        calibration = self.promise.calibration
-        knows_days = calibration is not None and calibration.units >= MIN_DAYS
-        if at not in names or not self.has_batches or knows_days:
-            return None
-        days = int(self.days_after[names.index(at)])
-        return days if days <= MIN_DAYS else None
+    def _rung(self) -> Rung:
+        at = _alarms_of(self.saved)
+        days, is_early = self.days_before(next((at[alarm] for alarm in Alarm if alarm in at), ""))
+        return Rung(at=at, anew=lambda: _alarms_of(self.with_alarms(0)), days=days, is_early=is_early)
 
-    def _rings_anew(self) -> bool | None:
-        """Whether an alarm of an earlier version would be raised by the evidence of this one."""
-        if not self.state.is_of_other_evidence:
-            return None
-        if self.saved.alarmed_at is not None:
-            return self.with_alarms(0).alarmed_at is not None
-        return None if self.saved.changed_at is None else self.with_alarms(0).changed_at is not None
+    def days_before(self, batch: str) -> tuple[int, bool]:  # noqa: ARG002
+        """Return the days that were seen by the batch of an alarm, and whether these, and others, are few."""
+        return 0, False
 
-    def _ends(self, confidence: float) -> tuple[float, float]:
-        """Return the ends of the range after the last batch: nearer rates than these have less evidence."""
-        successes, trials = int(self.successes[-1]), int(self.trials[-1])
-        if self.dependence is None:
-            return rate_interval(successes, trials, confidence)
+    def _over_time(self, confidence: float, last: tuple[float, float]) -> list[Seen]:
+        """Return the rate after each batch; only the range of the last one also takes the Bayes factor."""
+        used = self.divisors()
+        low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
+        low[-1:], high[-1:] = last
+        columns = (column.tolist() for column in (self.counts, self.successes, self.trials, low, high))
+        return [
+            (name, _rate(self.promise, kept, tried, ends), _share(self.promise, *own))
+            for name, own, kept, tried, *ends in zip(self.names, *columns, strict=True)
+        ]
+
+    def since(self) -> Since:
+        """Find the first of the batches since which the evidence is largest, and their rate."""
+        number, first = len(self.counts), int(np.argmax(self.log_since()))
+        name = self.names[first]
+        if self.state.parameters.day is None:
+            name = f"batch {first + 1} of {number}"
+        return Since(batch=name, rate=_share(self.promise, *self.counts[first:].sum(axis=0).tolist()))
+
+
+class _NoEvidence(_Evidence):
+    """No batch is counted since the last acknowledgement."""
+
+    @cached_property
+    def log_e(self) -> Floats:
+        return np.zeros(1)
+
+    def log_change(self, look: int) -> float:  # noqa: ARG002
+        return -math.inf
+
+    def together(self) -> Together:
+        return Together()
+
+    def ends(self, confidence: float) -> tuple[float, float]:  # noqa: ARG002
+        return 0.0, 1.0
+
+    def since(self) -> Since:
+        return Since()
+
+
+class _OfUnits(_Evidence):
+    """Evidence of trials that depend on each other within customers, all of which are counted at once.
+
+    ``days`` has the successes and trials of each customer, or batch, that has trials, and ``days_after``
+    their number after each batch. A promise that every trial succeeds is broken by one failure, however rows
+    depend on each other.
+    """
+
+    in_order = False
+
+    def __init__(
+        self, state: WatchArtifact, index: int, promise: Promise, units: tuple[Ints, Ints] | Ints
+    ) -> None:
+        super().__init__(state, index, promise)
+        has_trials = units[1] > 0
+        self.days: tuple[Ints, Ints] = units[0][has_trials], units[1][has_trials]
+        self.days_after = self.numbers(has_trials)
+        path = dependence_path(*self.days, promise.calibration, in_order=self.in_order)
+        self.dependence = _after_each(path, self.days_after)
+        if self.bound < 1:
+            self.used = self.dependence.used
+
+    def numbers(self, has_trials: Bools) -> Ints:
+        """Return the number of units with trials after each batch."""
+        return np.array([np.count_nonzero(has_trials)])
+
+    @cached_property
+    def log_e(self) -> Floats:
+        effective = log_e_values(self.successes / self.used, self.trials / self.used, self.bound)
+        return np.minimum(effective, self.log_factors() - math.log(2))
+
+    def log_factors(self) -> Floats:
+        """Return the log of the Bayes factor after each batch."""
+        return np.array([log_factor(*self.days, self.bound)])
+
+    def together(self) -> Together:
+        effect, used, lag = (float(values[-1]) for values in self.dependence[:3])
+        dependent = Dependent(
+            effect=effect if math.isfinite(effect) else None,
+            lag=lag if math.isfinite(lag) else None,
+            has_spells=bool(self.dependence.has_spells[-1]),
+            left_out=bool(self.dependence.left_out[-1]),
+        )
+        if not math.isfinite(used):
+            return dependent
+        return Divided(**vars(dependent) | {"used": used, "units": int(self.days_after[-1])})
+
+    def ends(self, confidence: float) -> tuple[float, float]:
         used = float(self.dependence.used[-1])
-        low, high = rate_interval(successes / used, trials / used, confidence)
+        low, high = rate_interval(int(self.successes[-1]) / used, int(self.trials[-1]) / used, confidence)
         log_limit = math.log(2 / (1 - confidence)) + math.log(2)
         of_days, all_of_days = self.days
         lowest = 1 - upper_end(all_of_days - of_days, all_of_days, 1 - low, log_limit)
         return min(low, lowest), upper_end(of_days, all_of_days, high, log_limit)
 
-    def _over_time(self, confidence: float, last: tuple[float, float]) -> list[Seen]:
-        """Return the rate after each batch; only the range of the last one also takes the Bayes factor."""
-        used = np.ones(len(self.counts)) if self.dependence is None else self.dependence.used
-        low, high = rate_intervals(self.successes / used, self.trials / used, confidence)
-        low[-1], high[-1] = last
-        columns = (column.tolist() for column in (self.counts, self.successes, self.trials, low, high))
-        return [
-            (batch.name, _rate(self.promise, kept, tried, ends), _share(self.promise, *own))
-            for batch, own, kept, tried, *ends in zip(self.state.counted, *columns, strict=True)
-        ]
+    def divisors(self) -> Floats:
+        return self.dependence.used
 
-    def _worst_since(self) -> tuple[str, float | None]:
-        """Find the first of the batches since which the evidence is largest, and their rate."""
-        number, since = len(self.counts), np.cumsum(self.counts[::-1], axis=0)[::-1]
-        if self.change is not None:
-            log_e = self.change.log_effective(number)
-        else:
-            log_e = log_e_values(since[:, 0] / self.used[-1], since[:, 1] / self.used[-1], self.bound)
-        first = int(np.argmax(log_e))
-        name = self.state.counted[first].name
-        if self.state.parameters.day is None:
-            name = f"batch {first + 1} of {number}"
-        return name, _share(self.promise, *since[first].tolist())
+
+class _OfCertainBatches(_OfUnits):
+    """Evidence of batches, within which trials depend on each other, against a rate of 0 or of 1."""
+
+    in_order = True
+
+    def __init__(self, state: WatchArtifact, index: int, promise: Promise) -> None:
+        super().__init__(state, index, promise, _counts_of(state, index).T)
+
+    def numbers(self, has_trials: Bools) -> Ints:
+        return np.cumsum(has_trials)
+
+    def log_factors(self) -> Floats:
+        return np.append(0.0, log_factors(*self.days, self.bound))[self.days_after]
+
+    def log_change(self, look: int) -> float:
+        return log_change_evidence(self.counts[:look], self.bound)
+
+    def days_before(self, batch: str) -> tuple[int, bool]:
+        calibration = self.promise.calibration
+        knows_days = calibration is not None and calibration.units >= MIN_DAYS
+        if batch not in self.names or knows_days:
+            return 0, False
+        days = int(self.days_after[self.names.index(batch)])
+        return days, days <= MIN_DAYS
+
+
+class _OfBatches(_OfCertainBatches):
+    """Evidence of batches against a rate between 0 and 1, which may change from one batch to the next."""
+
+    @cached_property
+    def change(self) -> ChangeEvidence:
+        """Evidence of a change by batch."""
+        return ChangeEvidence(self.counts, self.bound, math.log(self.change_limit), self.promise.calibration)
+
+    def log_change(self, look: int) -> float:
+        return self.change.log_sum(look)
+
+    def changes(self, looks: range) -> Iterable[int]:
+        return self.change.alarms(looks)
+
+    def log_since(self) -> Floats:
+        return self.change.log_effective(len(self.counts))
+
+
+def _counts_of(state: WatchArtifact, index: int) -> Ints:
+    """Return the successes and trials of a promise in each batch, shape (batches, 2)."""
+    pairs = [(batch.counts[index].successes, batch.counts[index].trials) for batch in state.counted]
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _alarms_of(saved: SavedPromise) -> Mapping[Alarm, str]:
+    """Return the batches at which alarms were raised."""
+    at = {Alarm.MISSED: saved.alarmed_at, Alarm.CHANGED: saved.changed_at}
+    return {alarm: batch for alarm, batch in at.items() if batch}
 
 
 def _after_each(path: Dependence, number: Ints) -> Dependence:
@@ -254,18 +350,6 @@ def _after_each(path: Dependence, number: Ints) -> Dependence:
     nothing = Dependence(*(np.array([value]) for value in (np.nan, np.inf, np.nan, 0, False)))
     return Dependence(
         *(np.concatenate([first, rest])[number] for first, rest in zip(nothing, path, strict=True))
-    )
-
-
-def _together(dependence: Dependence) -> Together:
-    """Return how trials of a batch depend on each other after the last batch."""
-    effect, used, lag = (float(values[-1]) for values in dependence[:3])
-    return Together(
-        effect=effect if math.isfinite(effect) else None,
-        used=used if math.isfinite(used) else None,
-        lag=lag if math.isfinite(lag) else None,
-        has_spells=bool(dependence.has_spells[-1]),
-        left_out=bool(dependence.left_out[-1]),
     )
 
 

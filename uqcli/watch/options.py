@@ -74,6 +74,21 @@ class WatchRequest:
     cluster: str | None = None
 
     @property
+    def is_kept(self) -> bool:
+        """Whether a file keeps the state."""
+        return self.content is not None
+
+    @property
+    def counts_labels(self) -> bool:
+        """Whether an option is of no use for rows without labels."""
+        return self.is_kept or not (self.matured is None and self.cluster is None)
+
+    @property
+    def changes(self) -> bool:
+        """Whether the state changes without new rows."""
+        return self.acknowledge or self.forget is not None
+
+    @property
     def has_rows(self) -> bool:
         """Whether there are new rows; else the state alone is read, or changed."""
         return bool(self.data.inputs)

@@ -5,7 +5,7 @@ Tests and measures of drift say whether both are from one population.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Final
@@ -19,14 +19,15 @@ from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import p_text, percent, range_of, rows_of
-from uqcli.boundary.reference import counts_of_units, drift_cells, number_of_drift_cells
+from uqcli.boundary.reference import SavedReference, counts_of_units, drift_cells, number_of_drift_cells
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_file import ZONES
 from uqcli.calibrate.rule import CalibratorArtifact
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
 from uqcli.engines.probabilities import outside as outside_of
-from uqcli.estimates.estimate import Estimate, interval
+from uqcli.engines.request import DataRequest
+from uqcli.estimates.estimate import UNKNOWN, Estimate, interval
 from uqcli.estimates.proportion import flagged_interval
 from uqcli.kernels.units import UnitTable
 from uqcli.reports.document import (
@@ -45,7 +46,7 @@ from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved, Source, given
 from uqcli.shift.mixture import MixtureTest, UnitCounts, Units, same_shares
 from uqcli.shift.rule import SavedShift, load_shift, target_weights_of
-from uqcli.watch.before_labels import BeforeLabels, expected_before_labels
+from uqcli.watch.before_labels import expected_before_labels
 from uqcli.watch.days import names_of_days
 from uqcli.watch.options import WatchRequest
 
@@ -57,46 +58,41 @@ class UnlabelledReport(OneResult):
     """Rows without labels beside the calibration rows of their rule.
 
     ``explained`` are the fewest and most flagged rows that the rate on the calibration rows explains, if rows
-    are independent; None by days. ``usual`` is the flagged share of the calibration rows, and ``outside`` the
-    rows with a number outside their range. ``psi`` is the population stability index, and
-    ``psi_without_drift`` its mean at this size without drift. ``drift_p`` is the p-value of the test that
-    both have the same distribution, for one look; if it has no answer, ``drift_untested`` says why. ``day``
-    is the column of days, whose rows may depend on each other; None if rows are taken as independent.
-    ``expected`` is None without a calibrator.
+    are independent; empty by days. ``usual`` is the flagged share of the calibration rows, and ``outside``
+    the rows with a number outside their range. ``psi`` is the population stability index, and its mean at
+    this size without drift. ``drift`` is the test that both have the same distribution, for one look.
+    ``about_rows`` states what is taken as independent. ``expected`` are the rates to expect with a
+    calibrator, None for the reason ``unexpected``.
     """
 
     source: Source
+    parameters: Mapping[str, Any]
     rows: int
     selected: int
-    explained: tuple[int, int] | None
+    explained: Sequence[int]
     usual: float
     outside: int
-    psi: float
-    psi_without_drift: float
-    drift_p: float | None
-    drift_untested: str
-    day: str | None
-    expected: BeforeLabels | None
-    confidence: float
-    on_invalid: str
+    psi: tuple[float, float]
+    drift: MixtureTest
+    about_rows: Sequence[str]
+    expected: Mapping[str, Estimate | None]
+    unexpected: str
 
     @property
     def listed(self) -> list[Metric]:
         """The index, the test, the flagged share, and what to expect with a calibrator."""
-        low, high = [end / self.rows for end in self.explained] if self.explained else (None, None)
+        low, high = [end / self.rows for end in self.explained] or (None, None)
         flagged = Estimate(value=self.selected / self.rows, low=low, high=high)
-        rates = self.expected
-        expected = {} if rates is None else {"precision": rates.precision, "recall": rates.recall}
         return [
             Metric("rows", "", self.rows),
-            Metric("psi", "stability index", self.psi, "{:.4f}".format),
-            Metric("psi_without_drift", "", self.psi_without_drift),
-            Metric("drift_p", "test of drift", self.drift_p, p_text),
+            Metric("psi", "stability index", self.psi[0], "{:.4f}".format),
+            Metric("psi_without_drift", "", self.psi[1]),
+            Metric("drift_p", "test of drift", self.drift.p_value, p_text),
             Metric("flagged", "flagged", flagged, lambda share: percent(share.value)),
             Metric("outside_range", "outside the range", self.outside / self.rows, percent),
             *(
                 Metric(f"expected_{name}", f"{name} to expect" if rate else "", rate, interval)
-                for name, rate in expected.items()
+                for name, rate in self.expected.items()
             ),
         ]
 
@@ -106,9 +102,8 @@ class UnlabelledReport(OneResult):
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""
-        parameters = {"confidence": self.confidence, "on_invalid": self.on_invalid}
         return {
-            **head_of("watch", self.source, parameters | ({} if self.day is None else {"day": self.day})),
+            **head_of("watch", self.source, self.parameters),
             "metrics": plain(self.metrics),
             "notes": [*self._cautions(), *self._notes()],
         }
@@ -137,16 +132,13 @@ class UnlabelledReport(OneResult):
     def _title(self) -> str:
         flagged = f"{percent(self.selected / self.rows)} of {rows_of(self.rows)} are flagged"
         usual = f"{percent(self.usual)} of the calibration set"
-        if self.explained is None:
-            return f"Without labels: {flagged}, beside {usual}."
-        if self._is_usual:
-            return f"Without labels: {flagged}, which is usual beside {usual}."
-        return f"Without labels: {flagged}, which is unusual beside {usual}."
+        which_is = f" which is {'usual' if self._is_usual else 'unusual'}" if self.explained else ""
+        return f"Without labels: {flagged},{which_is} beside {usual}."
 
     def _last_number(self) -> KeyNumber:
         """Return the precision to expect, or else the stability index."""
-        expected = None if self.expected is None else self.expected.precision
-        if expected is None or expected.low is None:
+        expected = self.expected.get("precision") or UNKNOWN
+        if expected.low is None:
             return self._by_key["psi"].number(form="{:.3g}".format)
         return self._by_key["expected_precision"].number(
             range_of(expected.low, expected.high), lambda rate: percent(rate.value)
@@ -154,19 +146,19 @@ class UnlabelledReport(OneResult):
 
     @property
     def _is_usual(self) -> bool:
-        return self.explained is None or self.explained[0] <= self.selected <= self.explained[1]
+        return not self.explained or self.explained[0] <= self.selected <= self.explained[1]
 
     def _verdict(self) -> str:
-        if self.drift_untested:
+        if self.drift.reason:
             return "Drift of the scores is not tested."
-        drifts = self.drift_p is not None and self.drift_p <= 1 - self.confidence
+        drifts = self.drift.p_value is not None and self.drift.p_value <= 1 - self.parameters["confidence"]
         return "The scores are distributed differently (significant)." if drifts else "No significant drift."
 
     def _table(self) -> Table:
         usual = f"{percent(self.usual)}, without a range"
-        if self.explained is not None:
+        if self.explained:
             usual = " to ".join(percent(end / self.rows) for end in self.explained)
-        beside = {"flagged": usual, "psi": f"about {self.psi_without_drift:.4f}"}
+        beside = {"flagged": usual, "psi": f"about {self.psi[1]:.4f}"}
         others = (metric for key, metric in self._by_key.items() if metric.label and key != "flagged")
         shown = [self._by_key["flagged"], *others]
         rows = [(metric.label, metric.cell(), beside.get(metric.key, "")) for metric in shown]
@@ -175,8 +167,8 @@ class UnlabelledReport(OneResult):
 
     def _cautions(self) -> list[Notice]:
         cautions = list[Notice]()
-        if self.drift_untested:
-            cautions.append(Notice("drift-untested", f"no test of drift: {self.drift_untested}."))
+        if self.drift.reason:
+            cautions.append(Notice("drift-untested", f"no test of drift: {self.drift.reason}."))
         if self.outside > 0.01 * self.rows:
             share = percent(self.outside / self.rows)
             outside = f"{share} of rows are outside the range of the calibration set."
@@ -184,8 +176,8 @@ class UnlabelledReport(OneResult):
         if not self._is_usual:
             unusual = "the calibration set does not explain the share of flagged rows."
             cautions.append(Notice("unusual-alerts", unusual))
-        if self.expected is not None and self.expected.reason:
-            reason = f"no precision can be expected: {self.expected.reason}."
+        if self.unexpected:
+            reason = f"no precision can be expected: {self.unexpected}."
             cautions.append(Notice("nothing-expected", reason))
         return cautions
 
@@ -193,16 +185,99 @@ class UnlabelledReport(OneResult):
         return [
             f"{percent(self.usual)} of the calibration set are flagged.",
             "The test of drift is for one look: repeated every night, it is significant by chance.",
-            *self._about_rows(),
+            *self.about_rows,
         ]
 
-    def _about_rows(self) -> list[str]:
-        if self.day is None:
-            return [
-                "The test of drift and the range of flagged rows take rows as independent. Rows of one day "
-                "seldom are: name the days with --day."
-            ]
-        tested = [] if self.drift_untested else ["The test of drift takes the rows of a day as dependent."]
+
+class _Rows:
+    """New rows beside the calibration rows of a rule, all of which are taken as independent."""
+
+    column: str | None = None
+
+    def __init__(self, rule: BoundaryArtifact, reference: SavedReference) -> None:
+        self._rule, self._reference = rule, reference
+        self._old = np.array(reference.count, dtype=np.int64)
+        self.new = np.zeros_like(self._old)
+
+    def of(self, data: DataRequest) -> DataRequest:
+        """Return what is read."""
+        return data
+
+    def add(self, scored: Rows, places: tuple[Ints, Ints]) -> None:
+        """Count rows by the cells of the reference."""
+        np.add.at(self.new, places, scored.weights())  # an engine may pool equal rows
+
+    def test(self, levels: Mapping[str, Mapping[str, int]]) -> MixtureTest:  # noqa: ARG002
+        """Test whether new rows have the cell shares of the calibration rows; levels are codes of texts."""
+        return MixtureTest(p_value=homogeneity(self._old.ravel(), self.new.ravel())[2])
+
+    @property
+    def psi(self) -> tuple[float, float]:
+        """The population stability index, and its mean without drift."""
+        return population_stability(self._old.ravel(), self.new.ravel())
+
+    def explained(self, confidence: float) -> Sequence[int]:
+        """Return the fewest and most flagged rows that the rate on the calibration rows explains."""
+        return flagged_interval(*self._rule.fit.flagged, int(self.new.sum()), confidence)
+
+    def notes(self, test: MixtureTest) -> list[str]:  # noqa: ARG002
+        """State what is taken as independent."""
+        return [
+            "The test of drift and the range of flagged rows take rows as independent. Rows of one day "
+            "seldom are: name the days with --day."
+        ]
+
+
+class _Days(_Rows):
+    """New rows, which may depend on each other within the days of a column."""
+
+    def __init__(self, rule: BoundaryArtifact, reference: SavedReference, day: str) -> None:
+        super().__init__(rule, reference)
+        self.column, self._day, self._by_day, self._with_rows = day, day, UnitTable(), set[int]()
+        self._cells = drift_cells(len(rule.thresholds))
+
+    def of(self, data: DataRequest) -> DataRequest:
+        return replace(data, roles=replace(data.roles, keys=(*data.roles.keys, self._day)))
+
+    def add(self, scored: Rows, places: tuple[Ints, Ints]) -> None:
+        super().add(scored, places)
+        self._by_day.add(scored.groups[self._day], self._cells[places], scored.weight)
+        self._with_rows.update(distinct_numbers(scored.groups[self._day]).tolist())
+
+    def test(self, levels: Mapping[str, Mapping[str, int]]) -> MixtureTest:
+        """Test by the covariance between days.
+
+        Without the days of the calibration rows nothing is known about the error of their shares.
+        """
+        texts, new = self._counts(levels[self._day])
+        day, columns, between = self._day, self._rule.columns, given(self._reference.between)
+        if day not in (columns.get("cluster"), columns.get("day")) or between is None:
+            reason = f"how much its calibration rows vary between days is unknown; fit it with --day {day}"
+            return MixtureTest(p_value=None, reason=reason)
+        if texts != new.present and columns.get("cluster") == day:
+            found = f"column '{day}' has {texts:,} texts on {new.present:,} days"
+            return MixtureTest(p_value=None, reason=f"{found}, while its clusters are texts")
+        old = np.zeros(new.shape[2], dtype=np.int64)
+        np.add.at(old, self._cells, self._old)
+        effective = given(between.effective)
+        units = Units(number=between.units, effective=between.units if effective is None else effective)
+        return same_shares(old, np.array(between.covariance), units, new)
+
+    def _counts(self, levels: Mapping[str, int]) -> tuple[int, UnitCounts]:
+        """Return the number of distinct texts of days with rows, and the rows by day and cell."""
+        present = {text: code for text, code in levels.items() if code in self._with_rows}
+        names = names_of_days(list(present), self._day)
+        number = {name: index for index, name in enumerate(sorted(set(names.values())))}
+        day_of = np.zeros(max(self._with_rows) + 1, dtype=np.int64)
+        day_of[list(present.values())] = [number[names[text]] for text in present]
+        cells = number_of_drift_cells(len(self._rule.thresholds))
+        return len(present), counts_of_units(self._by_day.of(np.arange(len(day_of)), cells), day_of)
+
+    def explained(self, confidence: float) -> Sequence[int]:  # noqa: ARG002
+        return ()  # its rows would be independent
+
+    def notes(self, test: MixtureTest) -> list[str]:
+        tested = [] if test.reason else ["The test of drift takes the rows of a day as dependent."]
         return [
             *tested,
             "The share of flagged rows has no range, which would take rows as independent, as the index "
@@ -221,101 +296,59 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
             expected="a label column, or a boundary that was fitted on rows by this version",
             remedy="name the label with --label, or fit the rule again",
         )
-    data = rule.as_decided(replace(request.data, roles=rule.reads(request.columns)))
-    if request.day is not None:
-        data = replace(data, roles=replace(data.roles, keys=(*data.roles.keys, request.day)))
-    expectation = None
+    day = request.day
+    new = _Rows(rule, reference) if day is None else _Days(rule, reference, day)
+    data = new.of(rule.as_decided(replace(request.data, roles=rule.reads(request.columns))))
+    expectation = _Unexpected()
     if request.calibrator is not None:
-        expectation = Expectation(request.calibrator, rule, request.shift)
-    by_day, cells = UnitTable(), drift_cells(len(rule.thresholds))
+        expectation = _Expectation(request.calibrator, rule, request.shift)
     batches = open_engine(data.engine).batches(data)
-    count = np.zeros_like(np.array(reference.count, dtype=np.int64))
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     flagged_before, rows_before = rule.fit.flagged
     selected = outside = 0
-    with_rows = set[int]()
-    for rows in _naming_days(batches, request.day):
-        scored = rows.usable()
-        weight = scored.weights()  # an engine may pool equal rows
-        places = reference.places(edges, scored.score, scored.uncertainty)
-        np.add.at(count, places, weight)
-        if request.day is not None:
-            by_day.add(scored.groups[request.day], cells[places], scored.weight)
-            with_rows.update(distinct_numbers(scored.groups[request.day]).tolist())
-        flagged = rule.zones(scored) == ZONES.index("flag")
-        selected += int(weight[flagged].sum())
-        if expectation is not None:
+    with key_named_by(new.column, "--day"):
+        for rows in batches:
+            scored = rows.usable()
+            weight = scored.weights()
+            new.add(scored, reference.places(edges, scored.score, scored.uncertainty))
+            flagged = rule.zones(scored) == ZONES.index("flag")
+            selected += int(weight[flagged].sum())
             expectation.add(scored.score, flagged, weight)
-        outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
-    total = int(count.sum())
-    old = np.array(reference.count, dtype=np.int64)
-    if request.day is None:
-        (_, _, drift_p), untested = homogeneity(old.ravel(), count.ravel()), ""
-    else:
-        levels = {text: code for text, code in batches.levels[request.day].items() if code in with_rows}
-        names = names_of_days(list(levels), request.day)
-        number = {name: index for index, name in enumerate(sorted(set(names.values())))}
-        day_of = np.zeros(max(with_rows) + 1, dtype=np.int64)
-        day_of[list(levels.values())] = [number[names[text]] for text in levels]
-        table = by_day.of(np.arange(len(day_of)), number_of_drift_cells(len(rule.thresholds)))
-        counts = counts_of_units(table, day_of)
-        test = drift_between_days(rule, counts, len(levels), request.day)
-        drift_p, untested = test.p_value, test.reason
-    psi, psi_without_drift = population_stability(old.ravel(), count.ravel())
-    explained = None  # its rows would be independent
-    if request.day is None:
-        explained = flagged_interval(*rule.fit.flagged, total, request.confidence)
+            outside += int(weight[outside_of(scored, batches.roles, rule.ranges)].sum())
+    drift = new.test(batches.levels)
+    expected, unexpected = expectation.result(request.confidence)
+    parameters = {"confidence": request.confidence, "on_invalid": data.on_invalid, "day": day}
     return UnlabelledReport(
         source=source_of(batches.summary),
-        on_invalid=data.on_invalid,
-        rows=total,
+        parameters={name: value for name, value in parameters.items() if value is not None},
+        rows=int(new.new.sum()),
         selected=selected,
-        explained=explained,
+        explained=new.explained(request.confidence),
         usual=flagged_before / rows_before,
         outside=outside,
-        psi=psi,
-        psi_without_drift=psi_without_drift,
-        drift_p=drift_p,
-        drift_untested=untested,
-        day=request.day,
-        expected=None if expectation is None else expectation.result(request.confidence),
-        confidence=request.confidence,
+        psi=new.psi,
+        drift=drift,
+        about_rows=new.notes(drift),
+        expected=expected,
+        unexpected=unexpected,
     )
-
-
-def _naming_days(batches: Iterable[Rows], day: str | None) -> Iterator[Rows]:
-    """Iterate over rows; the error of a missing column of days names its option."""
-    with key_named_by(day, "--day"):
-        yield from batches
-
-
-def drift_between_days(rule: BoundaryArtifact, new: UnitCounts, texts: int, day: str) -> MixtureTest:
-    """Test whether new rows have the cell shares of the calibration rows, by the covariance between days.
-
-    Without the days of the calibration rows nothing is known about the error of their shares. ``texts`` is
-    the number of distinct texts of the column of days.
-    """
-    reference = given(rule.reference)
-    assert reference is not None  # its caller refuses such rules
-    between = given(reference.between)
-    has_units = day in (rule.columns.get("cluster"), rule.columns.get("day"))
-    if not has_units or between is None:
-        reason = f"how much its calibration rows vary between days is unknown; fit it with --day {day}"
-        return MixtureTest(p_value=None, reason=reason)
-    if texts != new.present and rule.columns.get("cluster") == day:
-        reason = f"column '{day}' has {texts:,} texts on {new.present:,} days, while its clusters are texts"
-        return MixtureTest(p_value=None, reason=reason)
-    cells, old = drift_cells(len(rule.thresholds)), np.zeros(new.shape[2], dtype=np.int64)
-    np.add.at(old, cells, np.array(reference.count, dtype=np.int64))
-    effective = given(between.effective)
-    units = Units(number=between.units, effective=between.units if effective is None else effective)
-    return same_shares(old, np.array(between.covariance), units, new)
 
 
 SEVERAL_THRESHOLDS: Final = "the rule decides by more than the score"
 
 
-class Expectation:
+class _Unexpected:
+    """Nothing is expected of new rows, since there is no calibrator."""
+
+    def add(self, score: Floats, flagged: Bools, weight: Ints) -> None:
+        """Count new rows, each as often as its weight."""
+
+    def result(self, confidence: float) -> tuple[Mapping[str, Estimate | None], str]:  # noqa: ARG002
+        """Return the rates to expect of the rows so far, and why they are unknown."""
+        return {}, ""
+
+
+class _Expectation(_Unexpected):
     """New rows by score, counted while they are read, beside the calibration rows of a calibrator.
 
     The calibrator must have calibration counts, and read the column of the score.
@@ -339,7 +372,11 @@ class Expectation:
             )
         self._calibration = counts.counts
         positive = calibrator.parameters.positive
-        self._target = None if shift is None else target_weights_of(load_shift(shift), positive)
+        self._refuted, self._weights = "", dict[str, Any]()
+        if shift is not None:
+            target = target_weights_of(load_shift(shift), positive)
+            self._refuted = target.refuted
+            self._weights = {"weights": (target.negative, target.positive), "weight_draws": target.draws}
         thresholds = set(rule.thresholds).union(*(group.thresholds for group in rule.group_rules.values()))
         self._has_one_threshold = len(thresholds) == 1
         self._flagged, self._everything = PooledScores(), PooledScores()
@@ -349,26 +386,21 @@ class Expectation:
         self._flagged.add(score[flagged], weight[flagged])
         self._everything.add(score, weight)
 
-    def result(self, confidence: float) -> BeforeLabels:
-        """Return what to expect of the rows so far.
-
-        The rate of a score is that of all rows with it. A rule that also looks at the uncertainty picks the
-        better ones of them, and a group has its own rate. Neither can be stated from the score alone.
-        """
-        if not self._has_one_threshold:
-            return BeforeLabels(precision=None, recall=None, reason=SEVERAL_THRESHOLDS)
-        weights = self._target
-        if weights is not None and weights.refuted:
-            return BeforeLabels(precision=None, recall=None, reason=weights.refuted)
-        return expected_before_labels(
+    def result(self, confidence: float) -> tuple[Mapping[str, Estimate | None], str]:
+        # the rate of a score is that of all rows with it; a rule that also looks at the uncertainty picks the
+        # better ones of them, and a group has its own
+        reason = self._refuted if self._has_one_threshold else SEVERAL_THRESHOLDS
+        if reason:
+            return {"precision": None, "recall": None}, reason
+        found = expected_before_labels(
             self._calibration,
             self._flagged.counts(),
             self._everything.counts(),
             defaults.SEED,
             confidence,
-            weights=None if weights is None else (weights.negative, weights.positive),
-            weight_draws=None if weights is None else weights.draws,
+            **self._weights,
         )
+        return {"precision": found.precision, "recall": found.recall}, found.reason
 
 
 def homogeneity(reference: Ints, new: Ints) -> tuple[float, int, float | None]:

@@ -75,7 +75,7 @@ class TwoRules(SeveralRules):
 
     def voids(self) -> Iterable[Fact]:
         own = (fact for fact in super().voids() if fact is not Fact.FEW_RULES)
-        return [*own, *([Fact.COMPARABLE] if self.difference.selected.low is None else [])]
+        return [*own, *([] if self.difference.selected.ends else [Fact.COMPARABLE])]
 
     def _compared(self) -> Iterator[Statement]:
         difference = self.difference

@@ -45,17 +45,14 @@ class Worth(MeasuredPart):
 
     def cautions(self) -> Iterator[Statement]:
         """Caution that the interval of the value rests on a few large amounts."""
-        if self.heavy_tailed and self.value.low is not None:
+        if self.heavy_tailed and self.value.ends:
             few = "a few large amounts decide it, so its interval may be too short"
             yield "heavy-tails", Notice("heavy-tails", f"{self.subject}: {few}: use more rows.")
 
     def _range(self) -> str:
         """Format the range of the value with its decimals; empty without one."""
-        low, high = self.value.low, self.value.high
-        if low is None or high is None:
-            return ""
         decimals = _decimals(self.value.value or 0.0)
-        return f"{low:,.{decimals}f} to {high:,.{decimals}f}"
+        return " to ".join(f"{end:,.{decimals}f}" for end in self.value.ends)
 
     def _sentence(self) -> str:
         """State what the flagged rows are worth, what to expect, and the share of the possible gain."""
@@ -86,7 +83,7 @@ class WorthMore(Worth):
 
     def cells(self, *, brief: bool) -> Mapping[str, str]:
         value, significance = self.value, ""
-        if value.low is not None and value.value is not None:
+        if value.ends and value.value is not None:
             significance = " (sig.)" if direction(value) else " (n.s.)"
         ends = "" if brief else ends_of(value, "+,.0f")
         return {
@@ -102,7 +99,7 @@ class WorthMore(Worth):
         """State which of the two is worth more, or what to do if neither is significantly."""
         value = self.value
         if not value.value or not direction(value):
-            why = ", too few rows differ" if value.low is None else ""
+            why = "" if value.ends else ", too few rows differ"
             return f"The values do not differ significantly ({money_change(value)}{why}): {self.otherwise}."
         better = self.names[1] if value.value > 0 else self.names[0]
         low, high = sorted(abs(end or 0.0) for end in (value.low, value.high))
