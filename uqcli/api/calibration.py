@@ -12,6 +12,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod
 from uqcli.base.defaults import LABEL, SCORE, UNCERTAINTY
 from uqcli.base.errors import UsageError
+from uqcli.base.files import InMemory
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.fit_options import CalibrationOptions
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
@@ -21,6 +22,7 @@ from uqcli.calibrate.scale import Scale
 from uqcli.calls import wrong_option
 from uqcli.engines.request import ClassColumns, DataRequest, Roles, in_memory
 from uqcli.jobs.tables import Column, by_name
+from uqcli.rules.codec import encode
 
 
 def fit_calibrator(
@@ -67,7 +69,7 @@ def fit_calibrator(
         parts=PartOptions(
             features=tuple(features), partition=tuple(partition), categorical=tuple(categorical)
         ),
-        shift=getattr(shift, "artifact", shift),
+        shift=InMemory("shift", encode(shift.artifact)) if hasattr(shift, "artifact") else shift,
         resampling=OptionalResampling(bootstrap=0),
     )
     if method is CalibrationChoice.ALL or roles.class_columns is not None:

@@ -49,6 +49,7 @@ from uqcli.jobs.tables import Column, Decimal, by_name, decimal_text, is_frame, 
 from uqcli.reports.document import Metrics
 from uqcli.sample.certificate import prepare_certificate
 from uqcli.sample.options import SampleRequest
+from uqcli.sample.report import AfterPilot
 from uqcli.tce.options import MeasureOptions
 from uqcli.tce.report import TceReport
 from uqcli.tce.results import ClassResult, GroupResult
@@ -365,6 +366,6 @@ def _sampled(request: SampleRequest) -> CertificateSample:
         weight=drawn_weights(lambda _: prepared, request),
         above=None if report.below else report.edge,
         below=report.edge if report.below else None,
-        is_pilot=report.pilot is None,
+        is_pilot=not isinstance(report.stage, AfterPilot),
         notes=tuple(report.payload()["notes"]),
     )

@@ -24,7 +24,6 @@ from uqcli.base.records import dataclass
 if TYPE_CHECKING:
     from uqcli.calibrate.fit_options import CalibrationOptions
     from uqcli.engines.request import DataRequest, Inputs
-    from uqcli.shift.rule import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,16 +61,18 @@ class PartOptions:
     leaf_method: LeafMethod = choice(
         f"Map of each part. (default: {defaults.LEAF_METHOD})", defaults.LEAF_METHOD, stated=True
     )
-    tree_data: Inputs | None = option(
+    tree_data: Inputs = option(
         "FILE",
         "Labelled rows for the trees (repeatable). (default: half of the rows)",
+        (),
         typed=list[str] | None,
         parse=files,
         guarded=True,
     )
-    test: Inputs | None = option(
+    test: Inputs = option(
         "FILE",
         "Measure on this labelled test set (repeatable). (default: cross-validation)",
+        (),
         typed=list[str] | None,
         parse=files,
         guarded=True,
@@ -102,11 +103,8 @@ class CalibrateRequest:
     )
     logit: bool = flag("Read scores as logits or other real numbers.")
     undersampled: float | None = option("TAU", "Correct the odds first: training kept one negative in TAU.")
-    shift: SavedShift | None = option(
-        "SHIFT.json",
-        "Then correct the probabilities for these class weights.",
-        typed=str | None,
-        guarded=True,
+    shift: str | None = option(
+        "SHIFT.json", "Then correct the probabilities for these class weights.", guarded=True
     )
     n_bins: int = option(
         "B",

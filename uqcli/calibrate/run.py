@@ -111,9 +111,8 @@ def _measured(
 
 def _measuring(read: Read, request: CalibrateRequest) -> CrossValidation:
     """Read the test set, if there is one."""
-    if request.parts.test is None:
-        return CrossValidation()
-    return TestSet(rows=_read_like(read.rows, read.data.on(request.parts.test), request))
+    test = request.parts.test
+    return TestSet(rows=_read_like(read.rows, read.data.on(test), request)) if test else CrossValidation()
 
 
 def _parts(rows: Rows, fitted: FittedCalibration) -> list[tuple[str, Ints]]:
@@ -317,7 +316,7 @@ def _calibrator(
 def _read(data: DataRequest, request: CalibrateRequest, target: Target) -> Read:
     rows, source = _read_rows(data, request)
     tree_data = request.parts.tree_data
-    tree_rows = None if tree_data is None else _read_like(rows, data.on(tree_data), request)
+    tree_rows = _read_like(rows, data.on(tree_data), request) if tree_data else None
     return Read(data=data, source=source, rows=rows, tree_rows=tree_rows, target=target)
 
 

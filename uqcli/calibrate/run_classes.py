@@ -122,7 +122,7 @@ class _Problem:
             )
         roles = Roles(numbers={}, classes={name: source.columns[PROBA + name] for name in read.classes})
         test = None
-        if request.parts.test is not None:
+        if request.parts.test:
             alike = replace(data.roles, class_columns=None, classes=roles.classes)
             with collected_doubts():  # about the test set, not about the map
                 test = _read(replace(data, roles=alike).on(request.parts.test))[0].rows

@@ -13,7 +13,6 @@ from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest, Inputs
-    from uqcli.shift.rule import SavedShift
 
 
 def _alphas(option: str, text: str) -> dict[str, str]:
@@ -52,9 +51,7 @@ class ConformalRequest:
     by: str | None = option(
         "COL", "marginal: coverage in each group of this column; new groups use all rows."
     )
-    shift: SavedShift | None = option(
-        "SHIFT.json", "label-shift: saved class weights.", typed=str | None, guarded=True
-    )
+    shift: str | None = option("SHIFT.json", "label-shift: saved class weights.", guarded=True)
     target: Inputs | None = option(
         "FILE",
         "label-shift: unlabelled new data, instead of --shift (repeatable).",

@@ -10,15 +10,13 @@ from uqcli.base.records import dataclass
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.rules.saved import Saved
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExportRequest:
     """The program to write.
 
-    ``artifact`` is a path, ``-`` for standard input, or the name of the rule if that is given. The program is
-    compared with the rule on rows, if there are any.
+    ``artifact`` is the name of the rule. The program is compared with it on rows, if there are any.
     """
 
     panel: ClassVar = "Program"
@@ -41,5 +39,4 @@ class ExportRequest:
         common=True,
     )
     artifact: str = filled()
-    rule: Saved | None = None
     rows: DataRequest | None = None

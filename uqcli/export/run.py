@@ -40,7 +40,7 @@ def run(request: ExportRequest) -> Exported:
     """Export a rule that is a computation on a single row."""
     if request.table is not None and request.to is not ExportTarget.SQL:
         raise UsageError(f"--table with --to {request.to}", expected="--to sql")
-    rule = request.rule or load_unedited(request.artifact)
+    rule = load_unedited(request.artifact)
     formula = rule.formula()
     _refuse_two_kinds(formula)
     _require(_NEEDS.get(request.to))

@@ -12,9 +12,11 @@ bound they would make a certificate wrong more often than its risk.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Final
+from functools import partial
+from typing import Final, TypeAlias
 
 import numpy as np
 
@@ -44,7 +46,7 @@ from uqcli.engines.protocol import AddedColumns, Table
 from uqcli.engines.request import SAMPLED_FOR, SAMPLING_WEIGHT, DataRequest, FeatureRequest, Roles
 from uqcli.rules.labelled import open_table, refuse_keep, source_of
 from uqcli.sample.options import SampleRequest
-from uqcli.sample.report import RISK, CertificateSampleReport
+from uqcli.sample.report import RISK, AfterPilot, CertificateSampleReport, FirstCall
 
 LABEL_OPTION: Final = "label"
 """Option that names the column of labels, of which only whether there is one is read."""
@@ -125,22 +127,25 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
     )
     table = open_engine(pool.engine).table(pool)
     edge, share = _end(table, widest, below=below)
-    data, label = pool, request.label
-    if request.pilot is not None and label not in open_engine(pool.engine).columns(pool).names:
-        label = None  # only the pilot has labels
-    if label is not None:
-        data = replace(pool, roles=replace(pool.roles, features=(label_feature(label),)))
+    label: tuple[str, ...] = () if request.label is None else (request.label,)
+    if request.pilot is not None:  # it alone may have labels
+        label = tuple(name for name in label if name in open_engine(pool.engine).columns(pool).names)
+    data = replace(pool, roles=replace(pool.roles, features=tuple(map(label_feature, label))))
     draw = _Draw(seed=request.intervals.seed, label=label, data=data, below=below)
-    pilot, before, crossing = None, None, None
+    before: Drawn = _nothing_drawn
+    stage = FirstCall()
     size, mark = budget // _PILOT_PARTS, PILOT
     if request.pilot is not None:
         pilot = _read_pilot(request, pool)
-        before = draw.pilot(pilot, edge)
+        was_drawn = SAMPLING_WEIGHT in pilot.numbers  # by a first call
+        before = draw.pilot(pilot, edge) if was_drawn else before
         by_rank = mirrored(pilot) if below else pilot
-        crossing = share_above(by_rank, precision) * (1 if before is None else share)
+        crossing = share_above(by_rank, precision) * (share if was_drawn else 1)
         edge, share = _end(table, region_share(crossing, most), below=below)
-        mark = TEST
-        size = budget - pilot.size
+        mark, size = TEST, budget - pilot.size
+        stage = AfterPilot(
+            rows=pilot.size, positives=int(pilot.weights()[pilot.labels].sum()), crossing=float(crossing)
+        )
         if size < 1:
             raise UsageError(
                 f"--budget {budget} with a pilot of {pilot.size} labels",
@@ -155,19 +160,17 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
     cuts = first.cuts(1)
     report = CertificateSampleReport(
         source=source_of(table.summary),
-        precision=request.precision,
-        max_omission=request.max_omission,
+        request=request,
+        below=below,
+        bound=request.max_omission or request.precision or "",
         budget=budget,
-        seed=request.intervals.seed,
-        on_invalid=request.data.on_invalid,
         rows=table.summary.rows,
         drawn_from=eligible,
         labels=int(cuts.taken.sum()),
         edge=edge,
         share=float(share),
         least=least_budget(precision),
-        pilot=None if pilot is None else (pilot.size, int(pilot.weights()[pilot.labels].sum())),
-        crossing=None if crossing is None else float(crossing),
+        stage=stage,
     )
     weight = inverse(cuts.taken / eligible)
 
@@ -247,15 +250,23 @@ def _read_pilot(request: SampleRequest, pool: DataRequest) -> Rows:
     return open_table(pilot, uses_uncertainty=False).rows().pooled()
 
 
+Drawn: TypeAlias = Callable[[Rows], Bools]
+"""Whether rows were drawn."""
+
+
+def _nothing_drawn(rows: Rows) -> Bools:
+    return np.zeros(len(rows), dtype=np.bool_)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Draw:
     """Random draws of the rows, by position, so that a second call finds the rows of the first.
 
-    ``label`` is the column of labels; None if no row has one.
+    ``label`` has the column of labels, if there is one. What was drawn ``before`` is a function of the rows.
     """
 
     seed: int
-    label: str | None
+    label: tuple[str, ...]
     data: DataRequest
     below: bool
 
@@ -263,22 +274,19 @@ class _Draw:
         """Draw a uniform number for each row; the rows with the lowest are drawn."""
         return uniforms(positions_of(rows), self.seed, Purpose.SAMPLE)
 
-    def eligible(self, rows: Rows, edge: float, before: tuple[Cuts, float] | None) -> Bools:
+    def eligible(self, rows: Rows, edge: float, before: Drawn) -> Bools:
         """Whether rows are on the side of a score, have no label, and are not in the pilot."""
         allowed: Bools = rows.score <= edge if self.below else rows.score >= edge
-        if self.label is not None:
-            allowed &= rows.features[self.label].value < 0
-        if before is not None:
-            cuts, first = before
-            allowed &= ~self.takes(cuts, rows, first, None)
-        return allowed
+        for label in self.label:
+            allowed &= rows.features[label].value < 0
+        return allowed & ~before(rows)
 
-    def takes(self, cuts: Cuts, rows: Rows, edge: float, before: tuple[Cuts, float] | None) -> Bools:
+    def takes(self, cuts: Cuts, rows: Rows, edge: float, before: Drawn) -> Bools:
         """Whether rows are drawn."""
         group = np.where(self.eligible(rows, edge, before), 0, -1)
         return cuts.takes(group, np.zeros_like(group), -self.numbers(rows), rows.position)
 
-    def first(self, size: int, edge: float, before: tuple[Cuts, float] | None) -> tuple[FirstRows, int]:
+    def first(self, size: int, edge: float, before: Drawn) -> tuple[FirstRows, int]:
         """Read the rows, and return those to draw and the number of rows that they are drawn from."""
         first, count = FirstRows(size), 0
         for rows in open_engine(self.data.engine).batches(self.data):
@@ -288,20 +296,17 @@ class _Draw:
             first.add(alone, alone, -self.numbers(rows)[chosen], positions_of(rows)[chosen], alone + 1)
         return first, count
 
-    def pilot(self, pilot: Rows, top: float) -> tuple[Cuts, float] | None:
-        """Find the rows of the pilot among the inputs; None if these were not drawn for a pilot.
+    def pilot(self, pilot: Rows, top: float) -> Drawn:
+        """Find the rows of a pilot that a first call drew among the inputs.
 
-        Raises DataError if they are not the rows that the first call draws from these inputs.
+        Raises DataError if they are not the rows that it draws from these inputs.
         """
-        if SAMPLING_WEIGHT not in pilot.numbers:
-            return None
-        _, eligible = self.first(1, top, None)
-        first, _ = self.first(max(1, round(eligible / float(pilot.numbers[SAMPLING_WEIGHT][0]))), top, None)
-        cuts = first.cuts(1)
-        own = [
-            rows.score[self.takes(cuts, rows, top, None)]
-            for rows in open_engine(self.data.engine).batches(self.data)
-        ]
+        _, eligible = self.first(1, top, _nothing_drawn)
+        size = max(1, round(eligible / float(pilot.numbers[SAMPLING_WEIGHT][0])))
+        first, _ = self.first(size, top, _nothing_drawn)
+        drawn_before = partial(self.takes, first.cuts(1), edge=top, before=_nothing_drawn)
+        batches = open_engine(self.data.engine).batches(self.data)
+        own = [rows.score[drawn_before(rows)] for rows in batches]
         drawn = np.sort(np.concatenate(own))
         right = np.searchsorted(drawn, pilot.score).clip(1, max(1, len(drawn) - 1))
         nearest = [drawn[np.minimum(place, len(drawn) - 1)] for place in (right - 1, right)]
@@ -312,4 +317,4 @@ class _Draw:
                 expected="the labelled rows of the first call",
                 remedy="give the same inputs in the same order, and the same --seed",
             )
-        return cuts, top
+        return drawn_before

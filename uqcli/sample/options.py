@@ -11,8 +11,6 @@ from uqcli.base.records import dataclass
 from uqcli.rules.columns import ColumnOverrides
 
 if TYPE_CHECKING:
-    from uqcli.boundary.rule import BoundaryArtifact
-    from uqcli.calibrate.rule import CalibratorArtifact
     from uqcli.engines.request import DataRequest, Inputs
 
 
@@ -20,8 +18,8 @@ if TYPE_CHECKING:
 class SampleRequest:
     """What to draw, and how much.
 
-    The columns of the rows are those of the rule, unless given in ``columns``. ``rule`` is the path of a
-    boundary, or the boundary itself; None for a certificate. ``label_may_be_missing`` if inputs need not have
+    The columns of the rows are those of the rule, unless given in ``columns``. ``rule`` is the name of a
+    boundary; None for a certificate. ``label_may_be_missing`` if inputs need not have
     the label column.
     """
 
@@ -54,11 +52,8 @@ class SampleRequest:
     plan: float | None = option(
         "WIDTH", "Write no rows; say how many labels give an interval of this width.", common=True
     )
-    calibrator: str | CalibratorArtifact | None = option(
-        "FILE",
-        "Calibrator whose probabilities plan a sample for recall. (default: the scores)",
-        typed=str | None,
-        guarded=True,
+    calibrator: str | None = option(
+        "FILE", "Calibrator whose probabilities plan a sample for recall. (default: the scores)", guarded=True
     )
     positive: str | None = option("VALUE", "certificate: label that means positive, such as yes.")
     label: str | None = option(
@@ -68,7 +63,7 @@ class SampleRequest:
         "Also write the rows that have a label, with weight 1, so that evaluate uses all."
     )
     data: DataRequest = filled()
-    rule: str | BoundaryArtifact | None = filled()
+    rule: str | None = filled()
     label_may_be_missing: bool = False
     output: RowOutput = RowOutput()
     columns: ColumnOverrides = ColumnOverrides()

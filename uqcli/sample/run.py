@@ -13,7 +13,6 @@ from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
 from uqcli.base.errors import DataError, UsageError
-from uqcli.base.operating_system import quote
 from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -33,7 +32,7 @@ from uqcli.rules.result import Result, stream
 from uqcli.rules.saved import Source, roles_of
 from uqcli.sample.certificate import LABEL_OPTION, label_feature, prepare_certificate, refuse_cluster
 from uqcli.sample.options import SampleRequest
-from uqcli.sample.report import CertificateSampleReport, SampleReport
+from uqcli.sample.report import AllTooFew, CertificateSampleReport, Labels, SampleReport
 from uqcli.sample.sampling import (
     RateCounter,
     RatedRows,
@@ -60,7 +59,7 @@ def run(request: SampleRequest) -> Result[SampleReport | CertificateSampleReport
             return Result(report=report, artifact=None)
         name = next(iter(added.types))  # the weight
         summary = stream(data, added, request.output, name)
-    return Result(report=replace(report, labels=summary.selected - report.kept), artifact=None)
+    return Result(report=report.written(summary.selected), artifact=None)
 
 
 def prepare(request: SampleRequest) -> tuple[SampleReport, DataRequest, AddedColumns | None]:
@@ -124,60 +123,45 @@ def _check(request: SampleRequest) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Reader:
-    """Decides, rates and draws rows; ``rates``, at which rows are positive, is None if not needed."""
+    """Decides, rates and draws rows, and says which have a label; where no rates are needed, they are 0."""
 
     rule: BoundaryArtifact
     roles: Roles
     seed: int
     flagged: Callable[[Rows], Bools]
-    rates: Callable[[Rows], Floats] | None
-    label: str | None
+    steps: Callable[[Rows], Ints]
+    labelled: Callable[[Rows], Bools]
 
     @classmethod
     def of(cls, request: SampleRequest) -> _Reader:
         """Load the rules, and name the columns that they read."""
-        rule = request.rule
-        if isinstance(rule, str):
-            rule = load_kind(rule, BoundaryArtifact)
-        assert rule is not None  # only a certificate needs none
+        assert request.rule is not None  # only a certificate needs none
+        rule = load_kind(request.rule, BoundaryArtifact)
         if rule.class_names and request.for_ is SampleGoal.RECALL:
             raise UsageError("--for recall with a rule of predicted classes", expected="--for precision")
-        calibrator = request.calibrator
-        if isinstance(calibrator, str):
-            calibrator = load_kind(calibrator, CalibratorArtifact)
-        if calibrator is not None and calibrator.class_names:
+        names = [] if request.calibrator is None else [request.calibrator]
+        calibrators = [load_kind(name, CalibratorArtifact) for name in names]
+        if any(calibrator.class_names for calibrator in calibrators):
             raise UsageError("the calibrator reads class probabilities", expected="one of scores")
-        rules = [rule] if calibrator is None else [rule, calibrator]
-        roles = roles_of(rules, request.columns, labelled=False)
+        roles = roles_of([rule, *calibrators], request.columns, labelled=False)
+        labelled: Callable[[Rows], Bools] = partial(_none, dtype=np.bool_)
         if request.label is not None:
             roles = replace(roles, features=(*roles.features, label_feature(request.label)))
-        form, rates = NewColumns(), None
-        if calibrator is not None:
-            rates = _column_of(calibrator.adds(roles, form), "calibrated")
-        elif request.for_ is SampleGoal.RECALL:
-            rates = partial(_scores, column=roles.numbers["score"])
+            labelled = partial(_has_label, label=request.label)
+        form, rated = NewColumns(), partial(_none, dtype=np.int64)
+        if request.for_ is SampleGoal.RECALL:
+            rates = [_column_of(calibrator.adds(roles, form), "calibrated") for calibrator in calibrators]
+            (rate,) = rates or [partial(_scores, column=roles.numbers["score"])]
+            rated = partial(_steps, rate=rate)
         flagged = _column_of(rule.adds(roles, form), "decision")
         return cls(
             rule=rule,
             roles=roles,
             seed=request.intervals.seed,
             flagged=flagged,
-            rates=rates,
-            label=request.label,
+            steps=rated,
+            labelled=labelled,
         )
-
-    def labelled(self, rows: Rows) -> Bools:
-        """Whether rows have a label."""
-        if self.label is None:
-            return np.zeros(len(rows), dtype=np.bool_)
-        has_label: Bools = rows.features[self.label].value >= 0
-        return has_label
-
-    def steps(self, rows: Rows) -> Ints:
-        """Return the steps of the rates (see uqcli.sample.sampling.steps), 0 without rates."""
-        if self.rates is None or len(rows) == 0:
-            return np.zeros(len(rows), dtype=np.int64)
-        return steps(np.clip(rows.filled(self.rates(rows), 0.5), 0.0, 1.0))
 
     def draws(self, rows: Rows) -> Floats:
         """Draw a uniform number for each row."""
@@ -186,6 +170,20 @@ class _Reader:
 
 def _column_of(added: AddedColumns, name: str) -> Callable[[Rows], Any]:
     return lambda rows: added.compute(rows)[name]
+
+
+def _none(rows: Rows, dtype: Any) -> Any:
+    return np.zeros(len(rows), dtype=dtype)
+
+
+def _has_label(rows: Rows, label: str) -> Bools:
+    has_label: Bools = rows.features[label].value >= 0
+    return has_label
+
+
+def _steps(rows: Rows, rate: Callable[[Rows], Floats]) -> Ints:
+    """Return the steps of the rates (see uqcli.sample.sampling.steps)."""
+    return steps(np.clip(rows.filled(rate(rows), 0.5), 0.0, 1.0)) if len(rows) else _none(rows, np.int64)
 
 
 def _scores(rows: Rows, column: str) -> Floats:
@@ -214,6 +212,7 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
             f"recall is {expected:g} by the rates of the rows",
             expected="positives to expect among flagged and among cleared rows",
         )
+    unlabelled = population.rows - population.rows_labelled
 
     def width(labels: int) -> float:
         if not for_recall:
@@ -222,37 +221,22 @@ def _planned(request: SampleRequest, reader: _Reader, population: RatedRows, sou
 
     def uniform_width(labels: int) -> float:
         if not for_recall:
-            unlabelled = population.rows - population.rows_labelled
             return precision_width(population, expected, labels * most / unlabelled, confidence)
         return uniform_design(population, labels).width(confidence)
 
-    if request.plan is None:
-        labels: int | None = min(request.budget or 0, most)
-    else:
-        labels = labels_for(width, request.plan, most)
-    shown = None if labels is None else width(labels)
+    needed = min(request.budget or 0, most) if request.plan is None else labels_for(width, request.plan, most)
+    labels = AllTooFew()
+    if needed is not None:
+        shown = width(needed)
+        uniform = labels_for(uniform_width, shown, unlabelled)
+        labels = Labels(number=needed, width=shown, uniform=uniform)
     return SampleReport(
         source=source,
-        goal=str(request.for_),
-        budget=request.budget,
-        plan=request.plan,
-        seed=request.intervals.seed,
-        confidence=confidence,
-        on_invalid=request.data.on_invalid,
-        keep_labelled=request.keep_labelled,
+        request=request,
         rule=reader.rule,
         rows=population.rows,
         selected=flagged,
-        labels=labels,
         expected=expected,
-        width=shown,
-        is_calibrated=request.calibrator is not None,
-        uniform=None
-        if shown is None
-        else labels_for(uniform_width, shown, population.rows - population.rows_labelled),
-        labelled=None if request.label is None else labelled,
-        files=(
-            quote(request.rule) if isinstance(request.rule, str) else "RULE.json",
-            quote(request.output.output or "FILE"),
-        ),
+        labels=labels,
+        labelled=labelled,
     )

@@ -23,9 +23,10 @@ class ShiftRequest:
 
     panel: ClassVar = "Class weights"
 
-    target: Inputs | None = option(
+    target: Inputs = option(
         "FILE",
         "Unlabelled new data (repeatable); --weight is for the labelled rows.",
+        (),
         common=True,
         typed=list[str] | None,
         parse=files,

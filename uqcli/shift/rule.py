@@ -198,13 +198,13 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         return Table(title="", header=header, rows=rows[:_MAX_ROWS])
 
 
-SavedShift = str | ShiftArtifact
-"""Path of class weights, or the class weights themselves."""
+SavedShift = str
+"""Name of class weights."""
 
 
-def load_shift(shift: SavedShift) -> ShiftArtifact:
-    """Load class weights given as a path or an object."""
-    loaded = load_kind(shift, ShiftArtifact) if isinstance(shift, str) else shift
+def load_shift(name: str) -> ShiftArtifact:
+    """Load class weights by their name."""
+    loaded = load_kind(name, ShiftArtifact)
     inherit_doubts(loaded)
     return loaded
 

@@ -149,7 +149,7 @@ def run(request: ShiftRequest) -> Result[ShiftReport, ShiftArtifact | None]:
     _require_memory(request)
     data = request.data.clustered_by(request.day or request.cluster, days=request.day is not None)
     # the target is read first
-    sides = [] if request.target is None else [_read(_unlabelled(data, request.target))]
+    sides = [_read(_unlabelled(data, request.target))] if request.target else []
     source = _read(data)
     target = [*(_TargetRows(source, request, side) for side in sides), _KnownTarget(source, request)][0]
     evidence, tests = target.evidence(), target.tests()
@@ -188,7 +188,7 @@ def _check(request: ShiftRequest) -> None:
             f"estimator {request.estimator} {'with' if has_prior else 'without'} --prior",
             expected="--prior with --estimator known, and only with it",
         )
-    if request.target is None and not has_prior:
+    if not request.target and not has_prior:
         raise UsageError("no target", expected="--target FILE with unlabelled rows")
     if request.prior is not None:
         total = sum(request.prior)
@@ -201,7 +201,7 @@ def _require_memory(request: ShiftRequest) -> None:
     keeps_probabilities = request.estimator is ShiftEstimator.EM or request.confusion is ConfusionForm.SOFT
     need = LIKELIHOOD if keeps_probabilities else CLASS_ROWS
     require_memory(request.data, need)
-    if request.target is not None:
+    if request.target:
         require_memory(_unlabelled(request.data, request.target), need, expected_bytes(request.data, need))
 
 

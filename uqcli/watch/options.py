@@ -12,16 +12,14 @@ from uqcli.rules.columns import ColumnOverrides
 
 if TYPE_CHECKING:
     from uqcli.engines.request import DataRequest
-    from uqcli.rules.saved import Saved
-    from uqcli.shift.rule import SavedShift
 
 
 @dataclass(frozen=True, kw_only=True)
 class WatchRequest:
     """A rule, new rows, the state of the watch so far, what raises an alarm, and what to expect.
 
-    The rows have labels; without inputs the state alone is shown, or changed. The rule is loaded from its
-    path, or given as an object with its name. ``content`` is that of the state file, empty for a new one;
+    The rows have labels; without inputs the state alone is shown, or changed. ``artifact`` is the
+    name of the rule. ``content`` is that of the state file, empty for a new one;
     None to watch without a state. The options that are None are those of the state, and the bound the rule's
     own. The cluster is the column of dependent rows, of which one is a trial.
     """
@@ -60,15 +58,11 @@ class WatchRequest:
     calibrator: str | None = option(
         "FILE", "Calibrator from which to expect precision and recall before labels arrive.", guarded=True
     )
-    shift: SavedShift | None = option(
-        "FILE",
-        "Class weights of the new rows: a file written by uqcli shift.",
-        typed=str | None,
-        guarded=True,
+    shift: str | None = option(
+        "FILE", "Class weights of the new rows: a file written by uqcli shift.", guarded=True
     )
     data: DataRequest = filled()
     artifact: str = ""
-    rule: Saved | None = None
     columns: ColumnOverrides = ColumnOverrides()
     content: bytes | None = None
     cluster: str | None = None

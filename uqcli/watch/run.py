@@ -36,7 +36,7 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
     """
     check_confidence(request.confidence)
     refuse_keep(request.data.on_invalid)
-    rule = request.rule or load_unedited(request.artifact)
+    rule = load_unedited(request.artifact)
     with reusable_streams():
         try:
             result = _watched(request, rule)

@@ -45,7 +45,7 @@ from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import source_of
 from uqcli.rules.saved import Saved, Source, given
 from uqcli.shift.mixture import MixtureTest, UnitCounts, Units, same_shares
-from uqcli.shift.rule import SavedShift, load_shift, target_weights_of
+from uqcli.shift.rule import load_shift, target_weights_of
 from uqcli.watch.before_labels import expected_before_labels
 from uqcli.watch.days import names_of_days
 from uqcli.watch.options import WatchRequest
@@ -354,7 +354,7 @@ class _Expectation(_Unexpected):
     The calibrator must have calibration counts, and read the column of the score.
     """
 
-    def __init__(self, path: str, rule: BoundaryArtifact, shift: SavedShift | None) -> None:
+    def __init__(self, path: str, rule: BoundaryArtifact, shift: str | None) -> None:
         calibrator = load_kind(path, CalibratorArtifact)
         counts = given(calibrator.calibration_counts)
         if counts is None:
