@@ -245,6 +245,130 @@ def _weights_seen(checked: CheckedFrame) -> WeightSummary:
     return summary
 
 
+class _NoLabels:
+    """Rows have no label: 0 stands for it."""
+
+    columns: tuple[str, ...] = ()
+    advice = ("", "")
+    """What is expected of them, and a remedy."""
+
+    by_text = False
+    """Whether they are compared with the text of the positive one."""
+
+    def __init__(self, request: DataRequest, roles: Roles) -> None:
+        self._request, self._roles = request, roles
+
+    def read(self, source: ClusterInput) -> list[Column]:  # noqa: ARG002
+        """Return the labels, with those that are unreadable."""
+        return [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
+
+
+class _Labels(_NoLabels):
+    """Rows have a label: 0 or 1, or the name of a class."""
+
+    def __init__(self, request: DataRequest, roles: Roles) -> None:
+        super().__init__(request, roles)
+        self._label, self._classes = roles.label or "", list(roles.classes)
+        self.columns = (self._label,)
+        self.by_text = not self._classes and request.positive_value is not None
+        binary = "0/1 or true/false", "say which label is positive with --positive VALUE"
+        self.advice = class_advice(self._classes) if self._classes else binary
+
+    def read(self, source: ClusterInput) -> list[Column]:
+        """Return the labels, with those that are unreadable, or may mean a missing one."""
+        if self._classes:
+            label, wrong = class_of(source, self._label, self._classes)
+            return [label.alias("y"), wrong.alias("by")]
+        label, wrong, placeholder = label_of(source, self._label, self._request.positive_value)
+        columns = [label.alias("y"), wrong.alias("by"), placeholder.alias(_PLACEHOLDER)]
+        return columns if self.by_text else columns[:2]
+
+
+class _NoWeights:
+    """Each row counts as one."""
+
+    numbers: Mapping[str, str] = MappingProxyType({})
+    """The user's column name by internal name."""
+
+    def __init__(self, _: DataRequest, roles: Roles) -> None:
+        self._roles = roles
+
+    @property
+    def weight(self) -> Column:
+        """The weight of a row."""
+        return F.lit(1)
+
+    def read(self, source: ClusterInput) -> list[Column]:  # noqa: ARG002
+        """Return the weights, with those that are unreadable."""
+        return []
+
+    def present(self, usable: Column) -> Column:
+        """Whether usable rows count."""
+        return usable
+
+    def times(self, number: Column) -> Column:
+        """Multiply a number by the weight."""
+        return number
+
+    def conditions(self) -> dict[str, Column]:
+        """Return the conditions whose rows are counted."""
+        return {}
+
+    def amounts(self, present: Column) -> dict[str, Column]:  # noqa: ARG002
+        """Return what is aggregated of the rows that count."""
+        return {}
+
+    def size(self, answers: Mapping[str, Any]) -> int:
+        """Return the total weight."""
+        return int(answers["there"])
+
+
+class _Weights(_NoWeights):
+    """Each row counts as often as its weight, which is 0 for those that do not."""
+
+    def __init__(self, request: DataRequest, roles: Roles) -> None:
+        super().__init__(request, roles)
+        self._name = roles.weight or ""
+        self.numbers = {"w": self._name}
+
+    @property
+    def weight(self) -> Column:
+        """The weight of a row."""
+        return F.col("w")
+
+    @property
+    def _off(self) -> Column:
+        """Whether a weight is no count of rows."""
+        return _is_finite("w") & refusals.is_no_count(self.weight, F.floor(self.weight))
+
+    def read(self, source: ClusterInput) -> list[Column]:
+        """Return the weights, with those that are unreadable."""
+        weight, wrong = number_of(source, self._name)
+        return [weight.alias("w"), wrong.alias("bw")]
+
+    def present(self, usable: Column) -> Column:
+        """Whether usable rows count."""
+        return usable & (self.weight > 0)
+
+    def times(self, number: Column) -> Column:
+        """Multiply a number by the weight."""
+        return number * self.weight
+
+    def conditions(self) -> dict[str, Column]:
+        """Count the weights that are no count of rows."""
+        return {"off_w": self._off}
+
+    def amounts(self, present: Column) -> dict[str, Column]:
+        """Return the total weight, and the least that is no count of rows."""
+        # with huge weights the double sum may round, but is then far beyond the limit
+        size = F.sum(F.when(present & ~self._off, self.weight))
+        return {"size": size, "off": F.min(F.when(self._off, self.weight))}
+
+    def size(self, answers: Mapping[str, Any]) -> int:
+        """Return the total weight."""
+        return int(answers["size"])
+
+
 class Check:
     """Aggregations over all rows, and the evaluation of their results.
 
@@ -253,6 +377,8 @@ class Check:
 
     def __init__(self, request: DataRequest, roles: Roles) -> None:
         self.request, self.roles = request, roles
+        self.labels = (_Labels if roles.label is not None else _NoLabels)(request, roles)
+        self.weights = (_Weights if roles.weight is not None else _NoWeights)(request, roles)
         if any(feature.text is not True or feature.levels is None for feature in self.roles.features):
             raise UsageError("features with --engine spark", expected="--engine polars")
         self.features = {feature.name: f"f{index}" for index, feature in enumerate(self.roles.features)}
@@ -292,21 +418,7 @@ class Check:
             value, wrong = number_of(source, name)
             value = F.lit(0.0) - value if self.roles.is_turned(role) else value
             columns += [value.alias(self.names[role]), wrong.alias(f"b{self.names[role]}")]
-        if self.roles.label is not None:
-            placeholder = None
-            if self.roles.classes:
-                label, wrong = class_of(source, self.roles.label, list(self.roles.classes))
-            else:
-                label, wrong, placeholder = label_of(source, self.roles.label, self.request.positive_value)
-            columns += [label.alias("y"), wrong.alias("by")]
-            if self._by_text:
-                text = F.lit(None).cast("string") if placeholder is None else placeholder
-                columns.append(text.alias(_PLACEHOLDER))
-        else:
-            columns += [F.lit(0).cast("long").alias("y"), F.lit(None).cast("string").alias("by")]
-        if self.roles.weight is not None:
-            weight, wrong = number_of(source, self.roles.weight)
-            columns += [weight.alias("w"), wrong.alias("bw")]
+        columns += [*self.labels.read(source), *self.weights.read(source)]
         for key, name in self.keys.items():
             is_day = days is not None and key == self.roles.cluster
             columns.append((day if is_day else self._key(source, key)).alias(name))
@@ -330,15 +442,9 @@ class Check:
     def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
         return date_of_feature(source, feature.name) if feature.dated else text_of(source, feature.name)
 
-    @property
-    def _by_text(self) -> bool:
-        """Whether labels are compared with the text of the positive one."""
-        has_label = self.roles.label is not None and not self.roles.classes
-        return has_label and self.request.positive_value is not None
-
     def lacks_positive(self, answers: Mapping[str, Any]) -> bool:
         """Whether there are rows, and none has the text of the positive label."""
-        return self._by_text and answers["rows"] > 0 and not answers["positive"]
+        return self.labels.by_text and answers["rows"] > 0 and not answers["positive"]
 
     def converted(self, frame: Frame) -> Frame:
         """Turn rows that were read into predictions if they are requested."""
@@ -356,7 +462,7 @@ class Check:
     def _numbers(self) -> dict[str, str]:
         """Return the user's column name by internal name, for numeric columns."""
         column_by_name = {self.names[role]: name for role, name in self.roles.all_numbers().items()}
-        return column_by_name if self.roles.weight is None else {**column_by_name, "w": self.roles.weight}
+        return {**column_by_name, **self.weights.numbers}
 
     def _usable(self) -> Column:
         present = [F.col(column).isNotNull() for column in ("y", *self.keys.values())]
@@ -403,29 +509,21 @@ class Check:
             conditions[f"infinite_{name}"] = F.abs(column) == float("inf")
             conditions[f"wrong_{name}"] = wrong.isNotNull()
         conditions |= {f"null_{name}": F.col(name).isNull() for name in self.keys.values()}
-        present = usable
-        amounts: dict[str, Column] = {}
+        present = self.weights.present(usable)
+        amounts: dict[str, Column] = self.weights.amounts(present)
+        conditions |= self.weights.conditions()
         if self.roles.classes:
             for name in self._probabilities():
                 conditions[f"outside_{name}"] = usable & is_no_probability(F.col(name))
             amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
-        if self.roles.weight is not None:
-            weight = F.col("w")
-            off = _is_finite("w") & refusals.is_no_count(weight, F.floor(weight))
-            conditions["off_w"] = off
-            present = usable & (weight > 0)
-            # with huge weights the double sum may round, but is then far beyond the limit
-            amounts["size"] = F.sum(F.when(present & ~off, weight))
-            amounts["off"] = F.min(F.when(off, weight))
         for name in self.amounts:
             nearest = F.rint(F.col(name) * UNITS)
             wrong = usable & is_no_amount(F.col(name), nearest)
             conditions[f"unusable_{name}"] = wrong
             amounts[f"unusable_amount_{name}"] = F.min(F.when(wrong, F.col(name)))
-            magnitude = nearest if self.roles.weight is None else nearest * F.col("w")
-            amounts[f"sum_{name}"] = F.sum(F.when(present, magnitude))
+            amounts[f"sum_{name}"] = F.sum(F.when(present, self.weights.times(nearest)))
         conditions["there"] = present
-        if self._by_text:
+        if self.labels.by_text:
             amounts[_PLACEHOLDER] = F.min(_PLACEHOLDER)
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
         spans: dict[str, Column] = {}
@@ -465,23 +563,20 @@ class Check:
                 remedy="convert the file, or use --engine polars",
             )
         numbers = self._numbers()
-        columns = {**{key: name for key, name in numbers.items() if key != "w"}}
+        columns = {key: name for key, name in numbers.items() if key not in self.weights.numbers}
         errors = list[refusals.FormError]()
         for key, name in columns.items():
             advice = refusals.number_advice(name, [answers[f"said_{key}"] or ""], None)
             with refusals.collected(errors):
                 self._refuse_unreadable(answers, key, name, *advice)
-        if self.roles.label is not None:
-            advice = "0/1 or true/false", "say which label is positive with --positive VALUE"
-            if self.roles.classes:
-                advice = class_advice(list(self.roles.classes))
+        for label in self.labels.columns:
             with refusals.collected(errors):
-                self._refuse_unreadable(answers, "y", self.roles.label, *advice)
-        if self.roles.weight is not None:
-            advice = refusals.number_advice(self.roles.weight, [answers["said_w"] or ""], None)
+                self._refuse_unreadable(answers, "y", label, *self.labels.advice)
+        for weight in self.weights.numbers.values():
+            advice = refusals.number_advice(weight, [answers["said_w"] or ""], None)
             with refusals.collected(errors):
-                self._refuse_unreadable(answers, "w", self.roles.weight, *advice)
-                self._refuse_weights(answers, self.roles.weight)
+                self._refuse_unreadable(answers, "w", weight, *advice)
+                self._refuse_weights(answers, weight)
         if errors:
             raise refusals.joined(errors)
         for name in self.amounts:
@@ -537,17 +632,14 @@ class Check:
 
     def reasons(self, answers: Mapping[str, Any]) -> dict[tuple[str, str], int]:
         """Return the numbers of unusable values by column and by what they are."""
-        columns = {key: name for key, name in self._numbers().items() if key != "w"}
         kinds = (("null", "null"), ("nan", "NaN"), ("infinite", "infinite"))
         tallies = [
             (name, answers[f"{kind}_{key}"], description)
-            for key, name in columns.items()
+            for key, name in self._numbers().items()
             for kind, description in kinds
         ]
-        if self.roles.label is not None:
-            tallies.append((self.roles.label, answers["null_y"], "null"))
-        if self.roles.weight is not None:
-            tallies += [(self.roles.weight, answers[f"{kind}_w"], description) for kind, description in kinds]
+        last = len(tallies) - len(kinds) * len(self.weights.numbers)  # weights follow labels
+        tallies[last:last] = [(label, answers["null_y"], "null") for label in self.labels.columns]
         tallies += [(key, answers[f"null_{name}"], "null, NaN or empty") for key, name in self.keys.items()]
         return {(name, description): count for name, count, description in tallies if count}
 
@@ -558,19 +650,19 @@ class Check:
 
     def result(self, frame: Frame, answers: Mapping[str, Any]) -> CheckedFrame:
         """Return the usable rows of positive weight."""
-        weight = F.lit(1) if self.roles.weight is None else F.col("w")
-        present = F.col("ok") if self.roles.weight is None else F.col("ok") & (weight > 0)
         names, numbers, keys = self._counted(), self.clipped(), self.keys
         if self.roles.predicted:
             numbers, keys = [F.col(name) for name in names.values()], {**self.keys, PREDICTED: CLASS}
         others = [F.col(name) for name in ("y", *keys.values(), *self.features.values())]
-        weight = weight.cast("long")
+        weight = self.weights.weight.cast("long")
         amounts = [
             (F.rint(F.col(name) * UNITS).cast("long") * weight).alias(alias)
             for name, alias in self.amounts.items()
         ]
         return CheckedFrame(
-            frame=frame.filter(present).select(*numbers, *others, weight.alias("w"), *amounts),
+            frame=frame.filter(self.weights.present(F.col("ok"))).select(
+                *numbers, *others, weight.alias("w"), *amounts
+            ),
             usable=frame.filter("ok").select(*others, weight.alias("w")),
             roles=self.roles,
             names=names,
@@ -590,7 +682,7 @@ class Check:
                 if f"low_{name}" in answers
             },
             rows=answers["there"],
-            size=answers["there"] if self.roles.weight is None else int(answers["size"]),
+            size=self.weights.size(answers),
             amounts=tuple(self.amounts.values()),
         )
 

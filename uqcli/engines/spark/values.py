@@ -52,19 +52,16 @@ def number_of(source: ClusterInput, name: str) -> Parsed:
     return _without_sign_of_zero(column.cast("double")), _no_text()
 
 
-def label_of(
-    source: ClusterInput, name: str, positive_value: str | None
-) -> tuple[Column, Column, Column | None]:
+def label_of(source: ClusterInput, name: str, positive_value: str | None) -> tuple[Column, Column, Column]:
     """Parse a column as labels, 1 or 0; without a positive text, it must be Boolean, numeric or text.
 
-    Also returned is the text of negative labels that may mean a missing one, null elsewhere; None if there
-    are no texts.
+    Also returned is the text of negative labels that may mean a missing one, null elsewhere.
     """
     kind, column = _kind(source, name), F.col(quoted(name))
     if positive_value is not None:
         return _label_by_text(column, kind, positive_value)
     if kind == "boolean":
-        return column.cast("long"), _no_text(), None
+        return column.cast("long"), _no_text(), _no_text()
     if kind in _TEXTS:
         text = F.lower(_stripped(column))
         null = text.isNull() | text.isin("", "nan")
@@ -78,7 +75,7 @@ def label_of(
         raise refusals.of_another_type(problem, "0/1 or true/false")
     value = F.when(number == 1.0, F.lit(1)).when(_without_sign_of_zero(number) == 0.0, F.lit(0))
     wrong = F.when(~null & value.isNull(), column.cast("string"))
-    return F.when(~null, value).cast("long"), wrong, None
+    return F.when(~null, value).cast("long"), wrong, _no_text()
 
 
 def class_of(source: ClusterInput, name: str, classes: Sequence[str]) -> Parsed:
@@ -147,7 +144,7 @@ def _hundredths(text: Column) -> Column:
     return F.when(text.rlike(PERCENT), shifted).otherwise(text)
 
 
-def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Column, Column, Column | None]:
+def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Column, Column, Column]:
     text = _stripped(column.cast("string"))
     lower = F.lower(text)
     null = text.isNull() | lower.isin("", "nan")
@@ -163,7 +160,7 @@ def _label_by_text(column: Column, kind: str, positive_value: str) -> tuple[Colu
         null = null | F.isnan(column) | (F.abs(column) == float("inf"))
     value = F.when(~F.coalesce(null, F.lit(True)), positive.cast("long"))
     is_text = kind in _TEXTS
-    placeholder = F.when(lower.isin(*NULLS) & ~positive, text) if is_text else None
+    placeholder = F.when(lower.isin(*NULLS) & ~positive, text) if is_text else _no_text()
     return value, _no_text(), placeholder
 
 
