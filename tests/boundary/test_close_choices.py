@@ -7,7 +7,7 @@ import pytest
 
 from tests.properties.strategies import as_cells
 from uqcli.base.choices import Algorithm
-from uqcli.base.counts import Cells, ValueCounts, binned_cells
+from uqcli.base.counts import Cells, ValueCounts, binned_cells, no_amounts
 from uqcli.base.rows import Rows
 from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.candidates import best_of
@@ -38,8 +38,8 @@ def test_the_nearest_choice_breaks_each_of_several_limits_by_little():
         LinearBound(numerator=1, denominator=1, allowance=0),
     )
     runs = [
-        TopRuns(true_positives=np.array([0, 1]), selected=np.array([0, 4])),
-        TopRuns(true_positives=np.array([0, 4]), selected=np.array([0, 5])),
+        TopRuns(true_positives=np.array([0, 1]), selected=np.array([0, 4]), sums=no_amounts(2)),
+        TopRuns(true_positives=np.array([0, 4]), selected=np.array([0, 5]), sums=no_amounts(2)),
     ]
     assert KeepBounds(limits=limits).closest(runs) == (0, 1)
     assert KeepBounds(limits=limits).closest(runs[::-1]) == (1, 0)

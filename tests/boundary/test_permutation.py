@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles import permutation as oracle
-from uqcli.base.counts import LOWEST, CellRow, Cells
+from uqcli.base.counts import LOWEST, CellRow, Cells, no_amounts
 from uqcli.base.defaults import FOLDS
 from uqcli.boundary import permutation
 from uqcli.boundary.permutation import CrossValidatedGrid, Curve, gain_of
@@ -118,7 +118,7 @@ def test_draws_from_billions_are_near_the_hypergeometric_distribution():
 
 
 def test_alerts_at_a_bound_are_those_of_the_single_threshold():
-    curve = Curve.summed(np.array([2, 1, 3, 4]), np.array([2, 0, 2, 0]))
+    curve = Curve.summed(np.array([2, 1, 3, 4]), np.array([2, 0, 2, 0]), no_amounts(4))
     assert curve.alerts_at(constraint_from(precision="0.6")) == 3
     assert curve.recall(constraint_from(precision="0.6")) == 1
     assert curve.recall(constraint_from(precision="0.9")) == 0.5

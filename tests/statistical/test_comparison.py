@@ -11,7 +11,7 @@ import uqcli
 from tests.statistical.levels import highest, keep, lowest, repetitions
 from uqcli.base.amounts import units
 from uqcli.base.choices import Binning
-from uqcli.base.counts import bin_of
+from uqcli.base.counts import bin_of, no_amounts
 from uqcli.base.defaults import FOLDS
 from uqcli.base.rows import Rows
 from uqcli.bin.grid import GridSpec, cells_from, pool_by, uncertainty_edges_of
@@ -202,9 +202,9 @@ def true_gains(grid, labelled_rows, alert_share, bound):
         np.tile(np.bincount(cells_of_rows, minlength=grid.count.shape[1]), FOLDS)
         for cells_of_rows in (cell, cell[label])
     )
-    by_rank = Curve.from_counts(grid.shares.ravel(), hits, count)
+    by_rank = Curve.from_counts(grid.shares.ravel(), hits, count, no_amounts(len(count)))
     from_top = np.tile(np.arange(grid.length)[::-1], FOLDS * len(grid.cells.rows))
-    by_score = Curve.from_counts(from_top, hits, count)
+    by_score = Curve.from_counts(from_top, hits, count, no_amounts(len(count)))
     new_rows = FOLDS * len(label)
     value = float(by_rank.value(bound) - by_score.value(bound)) * grid.cells.total / new_rows
     return (

@@ -58,6 +58,11 @@ class ValueCounts:
     positives: Ints
     sums: Ints | None = None
 
+    @property
+    def amounts(self) -> Ints:
+        """The sums, of no amounts where there are none."""
+        return _amounts(self)
+
     @cached_property
     def rows(self) -> int:
         """Total weight."""
@@ -165,6 +170,11 @@ class CellRow:
     sums: Ints | None = None
     sums_below: Ints | None = None
 
+    @property
+    def amounts(self) -> Ints:
+        """The sums, of no amounts where there are none."""
+        return _amounts(self)
+
     def select(self, cells: Ints) -> CellRow:
         """Select cells by ascending indices."""
         columns = {name: column for name, column in vars(self).items() if column is not None}
@@ -200,9 +210,9 @@ class Cells:
         return count, np.concatenate([row.positives for row in self.rows])
 
     @property
-    def flat_sums(self) -> Ints | None:
-        """Sums of amounts, in the order of ``flat``; int64, shape (2, amounts, cells); None without any."""
-        return joined_sums([row.sums for row in self.rows])
+    def flat_sums(self) -> Ints:
+        """Sums of amounts, in the order of ``flat``; int64, shape (2, amounts, cells)."""
+        return np.concatenate([row.amounts for row in self.rows], axis=-1)
 
     def with_counts(self, count: Ints, positives: Ints) -> Cells:
         """Return a copy with other counts, in the order of ``flat``; mean amounts of cells stay the same."""
@@ -226,8 +236,7 @@ class Cells:
             np.add.reduceat([getattr(row, name) for row in self.rows], starts)
             for name in ("count", "positives")
         )
-        present = [row.sums for row in self.rows if row.sums is not None]
-        sums = np.add.reduceat(present, starts) if present else [None] * bins
+        sums = np.add.reduceat([row.amounts for row in self.rows], starts)
         return Cells(
             uncertainty_edges=self.uncertainty_edges[bins_per_run - 1 :: bins_per_run],
             rows=tuple(
@@ -252,11 +261,18 @@ class Cells:
         return sum(int(row.positives.sum()) for row in self.rows)
 
 
-def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints | None:
+def no_amounts(size: int) -> Ints:
+    """Return the sums of no amounts, shape (2, 0, m)."""
+    return np.zeros((2, 0, size), dtype=np.int64)
+
+
+def _amounts(counts: ValueCounts | CellRow) -> Ints:
+    return no_amounts(len(counts.count)) if counts.sums is None else counts.sums
+
+
+def _sums_of(row: CellRow, count: Ints, positives: Ints) -> Ints:
     """Estimate the sums of amounts for other counts of the same cells, from the cells' mean amounts."""
-    if row.sums is None:
-        return None
-    sums = row.sums.astype(np.float64)
+    sums = row.amounts.astype(np.float64)
     of_positives = sums[1] * (positives / np.maximum(row.positives, 1))
     negatives, old_negatives = count - positives, row.count - row.positives
     of_negatives = (sums[0] - sums[1]) * (negatives / np.maximum(old_negatives, 1))
@@ -436,8 +452,8 @@ def distinct_cells(counts: ValueCounts) -> CellRow:
         lowest_positive=lower,
         below_positive=none_below,
         scores=counts.value,
-        sums=counts.sums,
-        sums_below=None if counts.sums is None else np.zeros_like(counts.sums[0]),
+        sums=counts.amounts,
+        sums_below=np.zeros_like(counts.amounts[0]),
     )
 
 
@@ -453,12 +469,10 @@ def binned_cells(counts: ValueCounts, edges: Floats) -> CellRow:
     lowest_positive[nonempty] = np.maximum(lowered(counts.value[lowest], counts.value), begins[nonempty])
     before = cumulative(counts.count)
     below_positive[nonempty] = before[lowest] - before[starts[nonempty]]
-    sums = sums_below = None
-    if counts.sums is not None:
-        accumulated = cumulative(counts.sums)
-        sums = np.diff(accumulated[..., starts], axis=-1)
-        sums_below = np.zeros_like(sums[0])
-        sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
+    accumulated = cumulative(counts.amounts)
+    sums = np.diff(accumulated[..., starts], axis=-1)
+    sums_below = np.zeros_like(sums[0])
+    sums_below[:, nonempty] = accumulated[0][:, lowest] - accumulated[0][:, starts[nonempty]]
     return CellRow(
         lower=begins,
         count=np.diff(before[starts]),

@@ -22,7 +22,6 @@ from uqcli.base.counts import (
     distinct_cells,
     distinct_numbers,
     indices_by_bin,
-    joined_sums,
     mask_for_all_rows,
     merge,
     narrow_bins,
@@ -123,7 +122,7 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
     """Count each part in the cells between its own ``shared_edges``: every edge is one of the values."""
     value = np.concatenate([part.value for part in parts])
     ends = np.cumsum([0, *(len(part.value) for part in parts)])
-    sums = joined_sums([part.sums for part in parts])
+    sums = np.concatenate([part.amounts for part in parts], axis=-1)
     rows, hits = (
         cumulative(np.concatenate([getattr(part, name) for part in parts])) for name in ("count", "positives")
     )
@@ -146,13 +145,9 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
     ]
     lowest_positive = np.where(has_positives, np.maximum(moved[lowest], lower), 0.0)
     below = np.where(has_positives, rows[lowest] - rows[starts[:, :-1]], 0)
-    amounts = None if sums is None else cumulative(sums)
+    amounts = cumulative(sums)
     for index, part in enumerate(parts):
-        of_cells = of_rows_below = None
-        if amounts is not None:
-            of_cells = np.diff(amounts[..., starts[index]], axis=-1)
-            inside = amounts[0][:, lowest[index]] - amounts[0][:, starts[index, :-1]]
-            of_rows_below = np.where(has_positives[index], inside, 0)
+        inside = amounts[0][:, lowest[index]] - amounts[0][:, starts[index, :-1]]
         yield CellRow(
             lower=lower[index],
             count=count[index],
@@ -160,8 +155,8 @@ def _shared_rows(parts: Sequence[ValueCounts], ranks: int) -> Iterator[CellRow]:
             lowest_positive=lowest_positive[index],
             below_positive=below[index],
             scores=part.value,
-            sums=of_cells,
-            sums_below=of_rows_below,
+            sums=np.diff(amounts[..., starts[index]], axis=-1),
+            sums_below=np.where(has_positives[index], inside, 0),
         )
 
 

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.amounts import UNITS
-from uqcli.base.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, run_starts
+from uqcli.base.counts import LOWEST_EDGE, Bools, CellRow, Cells, Floats, Ints, no_amounts, run_starts
 from uqcli.base.defaults import FOLDS
 from uqcli.base.draws import Purpose, generator
 from uqcli.base.records import dataclass
@@ -181,8 +181,7 @@ class CrossValidatedGrid:
     def by_score(self) -> Curve:
         """Curve of ranking by the score alone."""
         (row,) = self.cells.joined(1).rows
-        sums = None if row.sums is None else row.sums[..., ::-1]
-        return Curve.summed(row.count[::-1], row.positives[::-1], sums)
+        return Curve.summed(row.count[::-1], row.positives[::-1], row.amounts[..., ::-1])
 
     @cached_property
     def shares(self) -> Floats:
@@ -193,7 +192,8 @@ class CrossValidatedGrid:
     @cached_property
     def by_rank(self) -> Curve:
         """Curve of ranking by score and uncertainty."""
-        sums = None if self.amounts is None else self.amounts.sums.reshape(*self.amounts.sums.shape[:2], -1)
+        sums = no_amounts(self.count.size) if self.amounts is None else self.amounts.sums
+        sums = sums.reshape(*sums.shape[:2], self.count.size)
         return Curve.from_counts(self.shares.ravel(), self.positives.ravel(), self.count.ravel(), sums)
 
     def value_gained(self, constraint: Constraint) -> Estimate:
@@ -237,7 +237,11 @@ class CrossValidatedGrid:
     def gained(self, count: Ints, positives: Ints, alerts: int) -> list[float]:
         """Compute the mean gain in recall of tables, shape (draws, FOLDS, cells), around some alerts."""
         return [
-            gain(Curve.from_counts(shares.ravel(), p.ravel(), n.ravel()), self.by_score, alerts)
+            gain(
+                Curve.from_counts(shares.ravel(), p.ravel(), n.ravel(), no_amounts(n.size)),
+                self.by_score,
+                alerts,
+            )
             for shares, n, p in zip(self._shares(count, positives), count, positives, strict=True)
         ]
 
@@ -337,33 +341,29 @@ def _draw_sample(good: Ints, bad: Ints, sample: Ints, random: np.random.Generato
 class Curve:
     """True positives by number of alerts, from none to all.
 
-    Alerts and hits are cumulative, after 0, 1, ... groups of tied rows; int64, shape (m+1,). With amounts,
-    their cumulative sums are as in ``TopRuns``, shape (2, amounts, m+1).
+    Alerts and hits are cumulative, after 0, 1, ... groups of tied rows; int64, shape (m+1,). The cumulative
+    sums of amounts are as in ``TopRuns``, shape (2, amounts, m+1).
     """
 
     alerts: Ints
     hits: Ints
-    sums: Ints | None = None
+    sums: Ints
 
     @classmethod
-    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints, sums: Ints | None = None) -> Curve:
+    def from_counts(cls, key: Floats | Ints, positives: Ints, count: Ints, sums: Ints) -> Curve:
         """Build the curve in ascending order of a key."""
         order = np.argsort(key, kind="stable")
         starts = run_starts(key[order])
         alerts, hits = (np.add.reduceat(values[order], starts) for values in (count, positives))
-        in_groups = None if sums is None else np.add.reduceat(sums[..., order], starts, axis=-1)
-        return cls.summed(alerts, hits, in_groups)
+        return cls.summed(alerts, hits, np.add.reduceat(sums[..., order], starts, axis=-1))
 
     @classmethod
-    def summed(cls, count: Ints, positives: Ints, sums: Ints | None = None) -> Curve:
+    def summed(cls, count: Ints, positives: Ints, sums: Ints) -> Curve:
         """Build the curve from counts of groups in order."""
-        totals = None
-        if sums is not None:
-            totals = np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(sums, axis=-1)], axis=-1)
         return cls(
             alerts=np.concatenate([[0], np.cumsum(count)]),
             hits=np.concatenate([[0], np.cumsum(positives)]),
-            sums=totals,
+            sums=np.concatenate([np.zeros_like(sums[..., :1]), np.cumsum(sums, axis=-1)], axis=-1),
         )
 
     def hits_of(self, alerts: Floats) -> Floats:
@@ -386,8 +386,8 @@ class Curve:
             true_positives=int(self.hits[index]),
             rows=int(self.alerts[-1]),
             positives=int(self.hits[-1]),
-            sums_selected=None if self.sums is None else as_sums(self.sums[..., index]),
-            sums=None if self.sums is None else as_sums(self.sums[..., -1]),
+            sums_selected=as_sums(self.sums[..., index]),
+            sums=as_sums(self.sums[..., -1]),
         )
         return constraint.objective(fit)
 
@@ -499,7 +499,10 @@ def _resampled(
         hits, misses = (labelled[present] for labelled in grid.resampled(random))
         if not hits.any():
             return None
-        ranked, baseline = (Curve.summed(_sums(order, hits + misses), _sums(order, hits)) for order in orders)
+        ranked, baseline = (
+            Curve.summed(alerts_of, _sums(order, hits), no_amounts(len(alerts_of)))
+            for order, alerts_of in ((order, _sums(order, hits + misses)) for order in orders)
+        )
         return [
             gain(ranked, baseline, alerts),
             *(measure(ranked, baseline, constraint) for measure in measures),

@@ -76,8 +76,7 @@ class Confusion(Generic[Number]):
 
     The counts are integers, or arrays of shape (C,) with those of each cluster. With sampling weights they
     are sums of weights, in units. ``zones`` are the reviewed rows, and positives that are selected or
-    reviewed; None without a review. Sums of amounts, over the selected and over all rows, are None without
-    amounts.
+    reviewed; None without a review. There may be sums of amounts, over the selected and over all rows.
     """
 
     rows: Number
@@ -85,8 +84,8 @@ class Confusion(Generic[Number]):
     selected: Number
     true_positives: Number
     zones: tuple[Number, Number] | None = None
-    sums_selected: Sums | None = None
-    sums: Sums | None = None
+    sums_selected: Sums = ((), ())
+    sums: Sums = ((), ())
 
     def trials(self, rate: Rate) -> tuple[Number, Number]:  # noqa: PLR0911  one for each rate
         """Return the successes and the trials of a rate; without a review, no row is reviewed."""

@@ -292,7 +292,7 @@ def curve_of(counts: ValueCounts) -> Curve:
 
     The best point of it under a bound is that of ``boundary --algorithm st``.
     """
-    return Curve.summed(counts.count[::-1], counts.positives[::-1])
+    return Curve.summed(counts.count[::-1], counts.positives[::-1], counts.amounts[..., ::-1])
 
 
 def _metrics(counts: ValueCounts, bounds: Sequence[Constraint]) -> dict[str, float | None]:

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 
 import numpy as np
 
-from uqcli.base.counts import Bools, CellRow, Ints
+from uqcli.base.counts import Bools, CellRow, Ints, no_amounts
 from uqcli.base.records import dataclass
 from uqcli.base.whole_numbers import product
 from uqcli.boundary.search.knapsack import OWN, solve
@@ -29,20 +29,20 @@ _ROUNDING_TOLERANCE: Final = 1e-6
 class TopRuns:
     """Counts of candidates; as top runs, of the j highest cells of one row, j = 0 .. cells.
 
-    True positives and selected rows, int64 of shape (m,), are pi(i, j) and nu(i, j) of the paper. With
-    amounts, ``sums`` of shape (2, amounts, m) are those over the selected rows, and over the true positives.
+    True positives and selected rows, int64 of shape (m,), are pi(i, j) and nu(i, j) of the paper. ``sums`` of
+    amounts, of shape (2, amounts, m), are those over the selected rows, and over the true positives.
     """
 
     true_positives: Ints
     selected: Ints
-    sums: Ints | None = None
+    sums: Ints
 
     def at(self, indices: Ints | slice) -> TopRuns:
         """Return the candidates at some positions."""
         return TopRuns(
             true_positives=self.true_positives[indices],
             selected=self.selected[indices],
-            sums=None if self.sums is None else self.sums[..., indices],
+            sums=self.sums[..., indices],
         )
 
 
@@ -51,7 +51,7 @@ def top_runs(row: CellRow) -> TopRuns:
     return TopRuns(
         true_positives=_accumulate(row.positives),
         selected=_accumulate(row.count),
-        sums=None if row.sums is None else _accumulate(row.sums),
+        sums=_accumulate(row.amounts),
     )
 
 
@@ -60,17 +60,14 @@ def merged_runs(rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints) -> 
 
     ``tops`` are the numbers of top cells to return the counts of, int64 of shape (m,).
     """
-    counts, positives = (
-        _accumulate(np.stack([getattr(row, name) for row in rows]))[:, tops]
-        for name in ("count", "positives")
-    )
-    sums = [row.sums for row in rows if row.sums is not None]
-    amounts = _accumulate(np.stack(sums))[..., tops] if sums else None
+    tables = [
+        _accumulate(np.stack([getattr(row, name) for row in rows]))[..., tops]
+        for name in ("count", "positives", "amounts")
+    ]
 
     def merged(number: int) -> list[TopRuns]:
         selected, true_positives, added = (
-            [None] * number if table is None else table.reshape(number, -1, *table.shape[1:]).sum(axis=1)
-            for table in (counts, positives, amounts)
+            table.reshape(number, len(rows) // number, *table.shape[1:]).sum(axis=1) for table in tables
         )
         columns = zip(selected, true_positives, added, strict=True)
         return [TopRuns(selected=n, true_positives=p, sums=s) for n, p, s in columns]
@@ -80,20 +77,21 @@ def merged_runs(rows: Sequence[CellRow], numbers: Sequence[int], tops: Ints) -> 
 
 def joined(runs: Sequence[TopRuns]) -> TopRuns:
     """Concatenate candidates, without their amounts."""
+    selected = np.concatenate([run.selected for run in runs])
     return TopRuns(
         true_positives=np.concatenate([run.true_positives for run in runs]),
-        selected=np.concatenate([run.selected for run in runs]),
+        selected=selected,
+        sums=no_amounts(len(selected)),
     )
 
 
 def in_all_rows(runs: Sequence[TopRuns], tops: Sequence[Ints]) -> TopRuns:
     """Add up the counts of m boundaries over all rows, from the number of top cells of each row in them."""
     chosen = [run.at(row_tops) for run, row_tops in zip(runs, tops, strict=True)]
-    sums = [run.sums for run in chosen if run.sums is not None]
     return TopRuns(
         true_positives=np.sum([run.true_positives for run in chosen], axis=0),
         selected=np.sum([run.selected for run in chosen], axis=0),
-        sums=np.sum(sums, axis=0) if sums else None,
+        sums=np.sum([run.sums for run in chosen], axis=0),
     )
 
 
@@ -455,27 +453,22 @@ class MaximiseUtility:
         """Compute the gain of the true positives of each candidate."""
         if self.gain_index is None:
             return product(runs.true_positives, self.gain)
-        assert runs.sums is not None  # an amount has an index
         gained: Ints = runs.sums[1, self.gain_index]
         return gained
 
     def _lost(self, runs: TopRuns) -> Ints:
         if self.cost_index is None:
             return product(runs.selected - runs.true_positives, self.cost)
-        assert runs.sums is not None  # an amount has an index
         lost: Ints = runs.sums[0, self.cost_index] - runs.sums[1, self.cost_index]
         return lost
 
 
 def _positives_first(before: TopRuns, after: TopRuns) -> TopRuns:
     """Return the counts after the positive rows of each range, if they came before its negative rows."""
-    sums = None
-    if before.sums is not None and after.sums is not None:
-        sums = np.stack([before.sums[0] + after.sums[1] - before.sums[1], after.sums[1]])
     return TopRuns(
         true_positives=after.true_positives,
         selected=before.selected + after.true_positives - before.true_positives,
-        sums=sums,
+        sums=np.stack([before.sums[0] + after.sums[1] - before.sums[1], after.sums[1]]),
     )
 
 

@@ -73,7 +73,7 @@ class NestedBoundaries:
 
     def runs(self, cells: Cells) -> TopRuns:
         """Return the counts of each prefix, with the sums of amounts, in the cells that were ranked."""
-        sums = None if cells.flat_sums is None else np.cumsum(cells.flat_sums[..., self.order], axis=-1)
+        sums = np.cumsum(cells.flat_sums[..., self.order], axis=-1)
         return TopRuns(true_positives=self.true_positives, selected=self.selected, sums=sums)
 
     def counts_of(self, cells: Cells) -> tuple[Ints, Ints]:

@@ -121,18 +121,16 @@ def boundary_at(cells: Cells, tops: Sequence[int], *, raised: bool = True) -> Fi
         thresholds.append(threshold)
         selected += int(row.count[first:].sum()) - n_below
         true_positives += int(row.positives[first:].sum())
-        if row.sums is not None:
-            sums_of_bins.append(row.sums[..., first:].sum(axis=-1))
-            if n_below and row.sums_below is not None:
-                sums_of_bins[-1][0] -= row.sums_below[:, first]
-    all_sums = cells.flat_sums
+        sums_of_bins.append(row.amounts[..., first:].sum(axis=-1))
+        if n_below and row.sums_below is not None:
+            sums_of_bins[-1][0] -= row.sums_below[:, first]
     fit = Confusion(
         selected=selected,
         true_positives=true_positives,
         rows=cells.total,
         positives=cells.positives,
-        sums_selected=as_sums(np.sum(sums_of_bins, axis=0)) if sums_of_bins else None,
-        sums=None if all_sums is None else as_sums(all_sums.sum(axis=-1)),
+        sums_selected=as_sums(np.sum(sums_of_bins, axis=0)),
+        sums=as_sums(cells.flat_sums.sum(axis=-1)),
     )
     return FittedBoundary(
         uncertainty_edges=cells.uncertainty_edges,

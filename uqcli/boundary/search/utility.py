@@ -128,7 +128,6 @@ class Utility(Constraint):
         if role not in self.amounts:
             rows = fit.true_positives if positive else fit.selected - fit.true_positives
             return self.numbers[0 if positive else 1] * rows
-        assert fit.sums_selected is not None  # amounts were summed
         of_all, of_positives = (sums[list(self.amounts).index(role)] for sums in fit.sums_selected)
         return Fraction(of_positives if positive else of_all - of_positives, UNITS)
 

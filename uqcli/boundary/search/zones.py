@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from uqcli.base.choices import Algorithm, ReviewKind
-from uqcli.base.counts import CellRow, Cells, bin_of
+from uqcli.base.counts import CellRow, Cells, bin_of, no_amounts
 from uqcli.base.errors import UsageError
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
@@ -185,6 +185,6 @@ def _next_by_rate(cells: Cells, below: Cells, budget: int, needed: int) -> Tops 
     if needed:
         last: int | None = int(np.argmax(caught >= needed))
     else:
-        candidates = TopRuns(true_positives=caught, selected=reviewed)
+        candidates = TopRuns(true_positives=caught, selected=reviewed, sums=no_amounts(len(caught)))
         last = keep_budget(budget, false_only=False).best_of(candidates)
     return None if last is None else tuple(np.bincount(bins[: last + 1], minlength=len(sizes)).tolist())
