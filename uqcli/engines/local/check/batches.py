@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import polars as pl
@@ -138,56 +138,98 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 
-_Hashes: TypeAlias = "NDArray[np.uint64]"
-_Sign: TypeAlias = "tuple[Rows | None, tuple[_Hashes, Ints] | None, tuple[Rows, _Hashes | None] | None]"
+class _Sign:
+    """A sign that rows depend on each other, are counted twice, or were not drawn alike."""
+
+    key = ""
+    says = staticmethod(caution)
+    """Adds its caution to the report."""
+
+    def of(self, batch: Batch, usable: CheckedRows, rows: Rows) -> Any:
+        """Return what ``add`` needs of a batch, in any thread; ``rows`` are the usable ones, as requested."""
+        raise NotImplementedError
+
+    def add(self, origin: Origin, found: Any) -> None:
+        """Add what was found in the next batch."""
+        raise NotImplementedError
+
+    def caution(self, request: DataRequest) -> str:
+        """Say what it means; empty if there is none."""
+        raise NotImplementedError
 
 
-class _Signs:
-    """Signs that rows depend on each other, are counted twice, or were not drawn alike.
+class _UnlikelyWeights(_Sign):
+    key = "unclear-weights"
 
-    ``unread`` is the column of sampling weights, if the rows have one that is not read for their counts.
-    """
+    def __init__(self) -> None:
+        self._weights = WeightSummary()
 
-    def __init__(self, roles: Roles, shared: SharedRows, sources: Sequence[OpenedInput]) -> None:
-        self._weights = None if roles.weight is None else WeightSummary()
-        self._pairs = RepeatedPairs() if roles.may_depend else None
-        self.shared = shared
-        self.unread = roles.ignored_weights([source.columns for source in sources])
+    def of(self, batch: Batch, usable: CheckedRows, rows: Rows) -> Rows:  # noqa: ARG002
+        return rows
+
+    def add(self, origin: Origin, found: Rows) -> None:  # noqa: ARG002
+        self._weights.add_rows(found)
+
+    def caution(self, request: DataRequest) -> str:  # noqa: ARG002
+        return self._weights.caution()
+
+
+class _RepeatedRows(_Sign):
+    key, says = "repeated-rows", staticmethod(suspect)
+
+    def __init__(self) -> None:
+        self._pairs = RepeatedPairs()
+
+    def of(self, batch: Batch, usable: CheckedRows, rows: Rows) -> Any:  # noqa: ARG002
+        return self._pairs.sample(rows.score, rows.numbers["uncertainty"])
+
+    def add(self, origin: Origin, found: Any) -> None:  # noqa: ARG002
+        self._pairs.add(found)
+
+    def caution(self, request: DataRequest) -> str:  # noqa: ARG002
+        return self._pairs.caution()
+
+
+class _RowsOfSeveralInputs(_Sign):
+    key = "shared-rows"
+
+    def __init__(self, shared: SharedRows) -> None:
+        self._shared = shared
+
+    def of(self, batch: Batch, usable: CheckedRows, rows: Rows) -> Any:  # noqa: ARG002
+        columns = self._shared.columns
+        return usable.rows, usable.kept(_hashes_of(batch, columns)) if columns else None
+
+    def add(self, origin: Origin, found: Any) -> None:
+        self._shared.add(origin.argument, *found)
+
+    def caution(self, request: DataRequest) -> str:  # noqa: ARG002
+        return self._shared.caution()
+
+
+class _UnequalSampling(_Sign):
+    """Sampling weights that are not read for their counts, in the columns ``unread``."""
+
+    key = "unequal-sampling"
+
+    def __init__(self, unread: Sequence[str]) -> None:
+        self._unread = unread
         self._ends: set[str] = set()
 
-    def look_at_weights(self, batch: Batch, kept_indices: Ints | None) -> None:
-        """Keep the lowest and the highest unread weight of the rows kept, in any thread."""
-        for name in self.unread:
+    def of(self, batch: Batch, usable: CheckedRows, rows: Rows) -> set[str]:  # noqa: ARG002
+        """Return the lowest and the highest weight."""
+        ends = set[str]()
+        for name in self._unread:
             column = batch.column(name)
-            values = column if column.dtype.is_numeric() else _text_of(column)
-            kept = values if kept_indices is None else values[kept_indices]
-            self._ends.update(str(end) for end in (kept.min(), kept.max()) if end is not None)
+            kept = usable.kept(column if column.dtype.is_numeric() else _text_of(column))
+            ends |= {str(end) for end in (kept.min(), kept.max()) if end is not None}
+        return ends
 
-    def of(self, rows: Rows, usable: Rows, key: _Hashes | None) -> _Sign:
-        """Return what ``add`` needs of a batch, in any thread; ``key`` is of the usable rows."""
-        pairs = None
-        if self._pairs is not None and rows.uncertainty is not None:
-            pairs = self._pairs.sample(rows.score, rows.uncertainty)
-        return None if self._weights is None else rows, pairs, (usable, key) if self.shared.inputs else None
+    def add(self, origin: Origin, found: set[str]) -> None:  # noqa: ARG002
+        self._ends |= found
 
-    def add(self, origin: Origin, signs: _Sign) -> None:
-        """Add those of the next batch."""
-        weighted, pairs, shared = signs
-        if self._weights is not None and weighted is not None:
-            self._weights.add_rows(weighted)
-        if self._pairs is not None and pairs is not None:
-            self._pairs.add(pairs)
-        if shared is not None:
-            self.shared.add(origin.argument, *shared)
-
-    def cautions(self, request: DataRequest) -> Iterator[tuple[str, str, Callable[[str, str], None]]]:
-        """Yield keys and cautions, empty ones among them, with the functions that add them to the report."""
-        if self._weights is not None:
-            yield "unclear-weights", self._weights.caution(), caution
-        if self._pairs is not None:
-            yield "repeated-rows", self._pairs.caution(), suspect
-        yield "shared-rows", self.shared.caution(), caution
-        yield "unequal-sampling", request.unequal_weights() if len(self._ends) > 1 else "", caution
+    def caution(self, request: DataRequest) -> str:
+        return request.unequal_weights() if len(self._ends) > 1 else ""
 
 
 class LocalBatches:
@@ -296,41 +338,44 @@ class LocalBatches:
             self.repeatable = all(source.origin.regular for source in sources)
             self._key_types = key_types(sources, roles)
             checker = self._checker(self._request.on_invalid)
-            signs = _Signs(roles, self._shared_rows(sources), sources)
+            shared, unread = self._shared_rows(sources), roles.ignored_weights([s.columns for s in sources])
+            signs: list[_Sign] = [] if roles.weight is None else [_UnlikelyWeights()]
+            signs += [_RepeatedRows()] if roles.may_depend else []
+            signs += [_RowsOfSeveralInputs(shared)] if shared.inputs else []
+            signs += [_UnequalSampling(unread)] if unread else []
             forgotten = roles.forgotten_cluster(sources[0].columns)
-            columns = list(dict.fromkeys([*roles.columns(), *signs.shared.columns, *signs.unread]))
+            columns = list(dict.fromkeys([*roles.columns(), *shared.columns, *unread]))
 
             def begin(batch: Batch) -> RowChecker:
                 return self._checker(self._request.on_invalid, checker.levels, batch.first_row)
 
             def check(
                 source: OpenedInput, batch: Batch, own: RowChecker
-            ) -> tuple[RowChecker, tuple[int, int], GroupsOfRows, _Sign, R]:
+            ) -> tuple[RowChecker, tuple[int, int], GroupsOfRows, list[Any], R]:
                 with reading(source.origin):
                     usable = own.check(batch).usable()
-                    key = _hashes_of(batch, signs.shared.columns, usable.kept_indices)
-                    signs.look_at_weights(batch, usable.kept_indices)
                     checked = self._requested(usable)
-                rows = checked.rows
+                    rows = checked.rows
+                    found = [sign.of(batch, usable, rows) for sign in signs]
                 positives = 0 if rows.positive is None else int(np.count_nonzero(rows.positive))
-                sign = signs.of(rows, usable.rows, key)
-                return own, (len(rows), positives), groups_of_rows(rows), sign, work(checked)
+                return own, (len(rows), positives), groups_of_rows(rows), found, work(checked)
 
             rows_before = 0
-            for input_index, batches in self._in_threads(
-                begin, check, sources, columns, shared=signs.shared.columns
+            for input_index, batches, ends in self._in_threads(
+                begin, check, sources, columns, shared=shared.columns
             ):
                 origin = sources[input_index].origin
-                for own, (used, positives), groups, sign, result in batches or ():
+                for own, (used, positives), groups, found, result in batches:
                     checker.add(own)
                     self._used += used
                     self._positives += positives
                     self._tally.add(groups)
                     self._look_at_clusters(groups, checker.rows, sources)
-                    signs.add(origin, sign)
+                    for sign, found_by_it in zip(signs, found, strict=True):
+                        sign.add(origin, found_by_it)
                     report_reading(sources, input_index, checker.rows)
                     yield result, checker.rows
-                if batches is None:
+                if ends:
                     self._rows_by_input.append(checker.rows - rows_before)
                     rows_read(origin.name, checker.rows - rows_before)
                     rows_before = checker.rows
@@ -348,8 +393,8 @@ class LocalBatches:
         if checker.rows == checker.invalid:
             raise refusals.no_rows(checker.invalid)
         self._caution_of(checker)
-        for key, sentence, add in signs.cautions(self._request):
-            self._warn(key, sentence, add)
+        for sign in signs:
+            self._warn(sign.key, sign.caution(self._request), sign.says)
         self._warn("forgotten-cluster", forgotten)
 
     def _caution_of(self, checker: RowChecker) -> None:
@@ -384,10 +429,10 @@ class LocalBatches:
 
         with opened(self._request) as (sources, _):
             done = start
-            for input_index, batches in self._in_threads(
+            for input_index, batches, _ in self._in_threads(
                 begin, check, sources, self.roles.columns(), start=start
             ):
-                for result, rows in batches or ():
+                for result, rows in batches:
                     done += rows
                     report_reading(sources, input_index, done)
                     yield result
@@ -401,8 +446,8 @@ class LocalBatches:
         *,
         start: int = 0,
         shared: Sequence[str] = (),
-    ) -> Iterator[tuple[int, list[S] | None]]:
-        """Yield the index of an input with some of its batches, checked, in order; None at its end.
+    ) -> Iterator[tuple[int, list[S], bool]]:
+        """Yield the index of an input with some of its batches, checked, in order, and whether it ends.
 
         Group texts are numbered in the order of the rows, whichever thread reads them first. Shared columns
         are compared as text.
@@ -410,30 +455,27 @@ class LocalBatches:
         kinds = number_kinds(self.roles, self._request.positive_value)
         kinds = {name: kinds[name] for name in columns if name in kinds and name not in shared}
 
-        turns = Turns() if self.roles.keys else None
+        turns = Turns()
 
-        def loads() -> Generator[tuple[int, Load | None]]:
+        def loads() -> Generator[tuple[int, Load, bool]]:
             first = start
             for index, source in enumerate(in_turn(sources)):
                 rows = self._rows_by_input[index] if start else 1
                 if first < rows:
                     for load in loads_of(source, columns, first, self._max_rows, kinds):
-                        yield index, load
-                yield index, None
+                        yield index, load, False
+                yield index, lambda: iter(()), True
                 first = max(0, first - rows) if start else 0
 
-        def checked(numbered: tuple[int, tuple[int, Load | None]]) -> tuple[int, list[S] | None]:
-            turn, (index, load) = numbered
-            source = sources[index]
-            pairs: Iterable[tuple[Batch, RowChecker]]
-            if turns is None:
-                pairs = () if load is None else ((batch, begin(batch)) for batch in load())
-            else:
+        def checked(numbered: tuple[int, tuple[int, Load, bool]]) -> tuple[int, list[S], bool]:
+            turn, (index, load, ends) = numbered
+            pairs: Iterable[tuple[Batch, RowChecker]] = ((batch, begin(batch)) for batch in load())
+            if self.roles.keys:
                 pairs = turns.take(turn, lambda: read(load), number)
-            return index, None if load is None else [check(source, *pair) for pair in pairs]
+            return index, [check(sources[index], *pair) for pair in pairs], ends
 
-        def read(load: Load | None) -> Iterable[tuple[Batch, RowChecker]]:
-            pairs = [] if load is None else [(batch, begin(batch)) for batch in load()]
+        def read(load: Load) -> Iterable[tuple[Batch, RowChecker]]:
+            pairs = [(batch, begin(batch)) for batch in load()]
             for batch, checker in pairs:
                 checker.read_keys(batch)
             return pairs
@@ -457,8 +499,7 @@ class LocalBatches:
                     first = batch.before(limit - begin)
                     with reading(source.origin):
                         usable = checker.check(first).usable()
-                    kept, others = usable.kept_indices, first.frame[list(more)]
-                    yield self._requested(usable).rows, others if kept is None else others[kept]
+                    yield self._requested(usable).rows, usable.kept(first.frame[list(more)])
                     if checker.rows >= limit:
                         return
 
@@ -521,13 +562,10 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _hashes_of(batch: Batch, columns: Sequence[str], kept_indices: Ints | None) -> NDArray[np.uint64] | None:
-    """Hash the texts of columns in the rows kept; None for no columns."""
-    if not columns:
-        return None
+def _hashes_of(batch: Batch, columns: Sequence[str]) -> NDArray[np.uint64]:
+    """Hash the texts of columns."""
     texts = pl.DataFrame({str(index): _text_of(batch.column(name)) for index, name in enumerate(columns)})
-    key = texts.hash_rows().to_numpy()
-    return key if kept_indices is None else key[kept_indices]
+    return texts.hash_rows().to_numpy()
 
 
 def _text_of(column: pl.Series) -> pl.Series:

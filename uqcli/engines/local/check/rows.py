@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from uqcli.base import amounts
 from uqcli.base.choices import OnInvalid
@@ -39,6 +41,8 @@ from uqcli.engines.probabilities import PROBABILITY_ADVICE, SUM_TOLERANCE, class
 from uqcli.engines.refusals import FormError
 from uqcli.engines.request import INPUT, PREDICTED, PROBA, Roles
 from uqcli.kernels.units import Numbers
+
+Column = TypeVar("Column", pl.Series, pl.DataFrame, NDArray[np.uint64])
 
 _NULL, _NAN, _INFINITE = "null", "NaN", "infinite"
 
@@ -72,6 +76,10 @@ class CheckedRows:
             first_row=self.first_row,
             kept_indices=np.flatnonzero(valid),
         )
+
+    def kept(self, column: Column) -> Column:
+        """Select the rows kept from a column, or from columns, of the batch."""
+        return column if self.kept_indices is None else column[self.kept_indices]
 
     def with_positions(self) -> Rows:
         """Return the rows with their positions over all inputs."""
