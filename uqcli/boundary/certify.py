@@ -9,18 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
-import numpy as np
 
 from uqcli.base.choices import Algorithm, Binning, ReviewKind
-from uqcli.base.counts import Bools, Cells, Floats, Ints, RangeCounts, distinct_numbers
+from uqcli.base.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.base.defaults import SCORE_BINS
-from uqcli.base.draws import Purpose, hashes
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
-from uqcli.bin.grid import GridSpec, cell_of, cells_from, cells_under, pool_by, uncertainty_edges_of
+from uqcli.bin.grid import GridSpec, cells_from, cells_under, pool_by, uncertainty_edges_of
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.candidate import Candidate
-from uqcli.boundary.certificate import PILOT_PARTS, Certified, Certifier, NotCertified, Promise, promises_of
+from uqcli.boundary.certificate import Certified, Certifier, NotCertified, Promise, promises_of
 from uqcli.boundary.certificate_rows import (
     PILOT,
     TEST,
@@ -29,7 +27,6 @@ from uqcli.boundary.certificate_rows import (
     mirrored_cells,
     mirrored_outcome,
     open_pilot,
-    refuse_common_clusters,
     refuse_same_files,
     region_certifier,
     region_of,
@@ -43,10 +40,8 @@ from uqcli.boundary.certificate_rule import (
     TestedOn,
     bounds_by_rate,
 )
-from uqcli.boundary.clusters import ClusteredRows, counts_by_cluster, saved_dependence
 from uqcli.boundary.comparison import UncertaintyComparison
 from uqcli.boundary.conflicts import checked_delta
-from uqcli.boundary.drawn_rows import copies, drawn_rows, split_by_hash
 from uqcli.boundary.options import BoundaryRequest
 from uqcli.boundary.outcome import Found, NotFound, Outcome
 from uqcli.boundary.parts.registry import (
@@ -60,7 +55,7 @@ from uqcli.boundary.parts.registry import (
     parts_of_search,
     parts_of_uncertainty,
 )
-from uqcli.boundary.reference import MAX_ROWS_BETWEEN, SavedReference, between_rows, reference_of
+from uqcli.boundary.reference import SavedReference, reference_of
 from uqcli.boundary.search.algorithms import optimise
 from uqcli.boundary.search.cross_validation import BinsTried, fewest_of, tried_bins
 from uqcli.boundary.search.thresholds import (
@@ -71,9 +66,8 @@ from uqcli.boundary.search.thresholds import (
     shown_in_bins,
 )
 from uqcli.boundary.search.zones import with_review
-from uqcli.engines.protocol import Table
+from uqcli.boundary.tested_units import SingleRows, units_of
 from uqcli.estimates.confusion import Confusion, Rate
-from uqcli.kernels.units import dense_ranks
 from uqcli.rules.labelled import open_table, source_of
 from uqcli.rules.saved import Source, absent_if_none
 
@@ -105,24 +99,18 @@ def certified(request: BoundaryRequest, gains: tuple[UncertaintyComparison, ...]
     table = open_table(request.data, uses_uncertainty=uncertain)
     if uncertain:
         request = request.for_columns(table.summary.columns)
-    rows, cluster = rows_to_certify(table, request.data.roles.cluster), request.data.roles.cluster
-    pilot = None
+    units = units_of(request)
+    rows, pilot = units.read(table), None
     if request.pilot is not None:
         older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
-        pilot = rows_to_certify(older, cluster)
-    rule = certified_rule(rows, request, delta, pilot)
+        pilot = units.read(older)
+    rule = certified_rule(rows, units, delta, pilot)
     outcome = _outcome(request, rule, source_of(table.summary), gains)
     if not isinstance(outcome, Found):
         return outcome
-    dependence = None
-    if cluster is not None:
-        _, index = dense_ranks(rows.groups[cluster])
-        counts = counts_by_cluster(outcome.boundary, rows, index)
-        dependence = saved_dependence(request, counts)
-    edges, source = outcome.boundary.uncertainty_edges, outcome.calibration.source
-    reference = _reference(rows, edges)
-    if cluster is not None and not source.dropped and source.rows <= MAX_ROWS_BETWEEN:
-        reference = between_rows(reference, edges, [(index, rows)])
+    dependence = units.dependence(outcome.boundary, rows)
+    edges = outcome.boundary.uncertainty_edges
+    reference = units.between(_reference(rows, edges), edges, rows, outcome.calibration.source)
     nested = [list(thresholds) for thresholds in rule.nested]
     return outcome.beside(*file_fields(nested=nested, reference=reference, dependence=dependence))
 
@@ -168,7 +156,7 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
     if was_sampled(older):
         pilot, _ = marked_rows(older, PILOT)
     else:
-        pilot = rows_to_certify(open_table(older, uses_uncertainty=False), None)
+        pilot = open_table(older, uses_uncertainty=False).rows().pooled()
     rows, source = marked_rows(request.data, TEST)
     column, edge = region_of(rows)
     constraint, cells = request.constraint, None
@@ -201,15 +189,6 @@ def _certified_in_region(request: BoundaryRequest, delta: Fraction) -> Outcome:
     return _outcome(request, rule, source)
 
 
-def rows_to_certify(table: Table, cluster: str | None) -> Rows:
-    """Return the pooled rows of a table, with the key of each cluster's text if rows depend on each other."""
-    rows = table.rows()
-    if cluster is not None:
-        key = table.clusters(cluster)[rows.groups[cluster]]
-        rows = replace(rows, groups={cluster: key})
-    return rows.pooled()
-
-
 def _reference(rows: Rows, edges: Floats) -> SavedReference:
     """Count all rows, those of the pilot included: only the inputs are compared with new rows."""
     uncertainty = rows.uncertainty
@@ -220,7 +199,7 @@ def _reference(rows: Rows, edges: Floats) -> SavedReference:
 
 
 def certified_rule(
-    rows: Rows, request: BoundaryRequest, delta: Fraction, older: Rows | None = None
+    rows: Rows, units: SingleRows, delta: Fraction, older: Rows | None = None
 ) -> CertifiedRule:
     """Find a boundary on pooled rows and certify it at risk delta.
 
@@ -228,17 +207,20 @@ def certified_rule(
     each has half of the risk. Pooled older rows choose the boundaries if there are any, so that all ``rows``
     test them; otherwise a part of ``rows`` does.
     """
-    constraint, cluster = request.constraint, request.data.roles.cluster
-    pilot, test = _split(rows, request.seed, cluster) if older is None else (older, rows)
-    if older is not None and cluster is not None:
-        refuse_common_clusters(older, rows, cluster)
-    spec, tried = _chosen_bins(pilot, request)
+    request = units.request
+    constraint = request.constraint
+    if older is None:
+        pilot, test = units.split(rows)
+    else:
+        pilot, test = older, rows
+        units.refuse_common(pilot, test)
+    spec, tried = _chosen_bins(pilot, units)
     cells = _cells(rows, spec)
     tests = _tests_of(request)
     risk = float(delta / len(tests))
     results = _NOTHING_TESTED
     if pilot.size:
-        certifier = _certifier(pilot, test, spec, request)
+        certifier = _certifier(pilot, test, spec, units)
         results = _certify(certifier, tests, risk)
     last, failed = tests[len(results) - 1], results[-1]
     certification = Certification(
@@ -256,7 +238,7 @@ def certified_rule(
     if isinstance(failed, NotCertified):
         if failed.p_value is not None and tried is not None:
             # the bins were chosen for this bound: the estimate takes the score alone, as for other bounds
-            by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), request)
+            by_score = _certifier(pilot, test, replace(spec, uncertainty_bins=1), units)
             failed = replace(failed, rows_needed=by_score.rows_needed(last.promises, risk))
         failure = replace(certification, failed=failed)
         return CertifiedRule(boundary=None, certification=failure, cells=cells, spec=spec, tried=tried)
@@ -278,13 +260,14 @@ def certified_rule(
     )
 
 
-def _chosen_bins(pilot: Rows, request: BoundaryRequest) -> tuple[GridSpec, tuple[BinsTried, ...] | None]:
+def _chosen_bins(pilot: Rows, units: SingleRows) -> tuple[GridSpec, tuple[BinsTried, ...] | None]:
     """Choose the number of uncertainty bins unless it is given: on the pilot, so that there is one test."""
+    request = units.request
     spec = request.spec(Algorithm.SMOOTH)
     if not (request.is_auto(Algorithm.SMOOTH) and pilot.size):
         return spec, None
     shared = _cells(pilot, replace(spec, binning=Binning.SHARED, score_bins=spec.score_bins or SCORE_BINS))
-    tried = tried_bins(shared, request.constraint, request.seed, _folds(pilot, shared, request))
+    tried = tried_bins(shared, request.constraint, request.seed, units.folds(pilot, shared))
     return replace(spec, uncertainty_bins=fewest_of(tried)), tried
 
 
@@ -345,57 +328,12 @@ def _end(certifier: Certifier, tests: Sequence[_Test]) -> int | None:
     return None
 
 
-def _certifier(pilot: Rows, test: Rows, spec: GridSpec, request: BoundaryRequest) -> Certifier:
+def _certifier(pilot: Rows, test: Rows, spec: GridSpec, units: SingleRows) -> Certifier:
     """Rank the boundaries of a grid on the pilot, and count the rows that test them."""
     ranked = _cells(pilot, spec)
     tested = cells_under(pool_by(test, ranked.uncertainty_edges), ranked)
-    has_own_pilot, cluster = request.pilot is None, request.data.roles.cluster
-    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=has_own_pilot)
-    if cluster is None:
-        return certifier
-    drawn = _drawn(test, certifier, cluster, request.seed)
-    pilot_clusters = len(distinct_numbers(pilot.groups[cluster])) if has_own_pilot else 0
-    return replace(certifier, tested=drawn, size=int(drawn.rows[0]) + pilot_clusters)
-
-
-def _split(rows: Rows, seed: int, cluster: str | None) -> tuple[Rows, Rows]:
-    """Split the rows, or their clusters, into a pilot of a fifth, and the rest."""
-    if cluster is None:
-        pilot, rest = split_by_hash(rows, seed, [rows.size // PILOT_PARTS])
-    else:
-        keys, index = dense_ranks(rows.groups[cluster])
-        order = np.lexsort((keys, hashes([keys], seed, Purpose.SPLIT)))
-        in_pilot = np.zeros(len(keys), dtype=np.bool_)
-        in_pilot[order[: len(keys) // PILOT_PARTS]] = True
-        pilot, rest = (np.where(mask[index], rows.weights(), 0) for mask in (in_pilot, ~in_pilot))
-    return rows.reweighted(pilot), rows.reweighted(rest)
-
-
-def _folds(pilot: Rows, cells: Cells, request: BoundaryRequest) -> tuple[Ints, Ints] | None:
-    """Count the rows of each fold of whole clusters; None if rows are independent."""
-    cluster = request.data.roles.cluster
-    if cluster is None:
-        return None
-    uncertainty = np.zeros(len(pilot)) if pilot.uncertainty is None else pilot.uncertainty
-    clusters = ClusteredRows.from_rows(
-        pilot.groups[cluster], pilot.score, uncertainty, pilot.labels, pilot.weights()
-    )
-    return clusters.counts(cells, request.seed, Purpose.SPLIT)
-
-
-def _drawn(test: Rows, certifier: Certifier, cluster: str, seed: int) -> Confusion[Ints]:
-    """Draw one flagged row of each cluster of the test, at each boundary of the pilot."""
-    cells, order = certifier.pilot, certifier.nested.order
-    position = np.empty(len(order), dtype=np.int64)
-    position[order] = np.arange(len(order))
-    index, keys = copies(test, seed)
-    return drawn_rows(
-        position[cell_of(test, cells)][index],
-        test.groups[cluster][index],
-        keys,
-        test.labels[index],
-        boundaries=len(order),
-    )
+    certifier = Certifier.from_cells(ranked, tested, has_own_pilot=units.request.pilot is None)
+    return units.drawn(certifier, pilot, test)
 
 
 def _cells(rows: Rows, spec: GridSpec) -> Cells:

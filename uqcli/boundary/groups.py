@@ -25,7 +25,7 @@ from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
 from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.certificate_rows import open_pilot, refuse_same_files
 from uqcli.boundary.certificate_rule import Certification, SavedCertificate
-from uqcli.boundary.certify import certified_rule, rows_to_certify
+from uqcli.boundary.certify import certified_rule
 from uqcli.boundary.clusters import add_at, expected_over_clusters, no_counts, saved_dependence
 from uqcli.boundary.conflicts import checked_delta, safer_options
 from uqcli.boundary.expected import MAX_CELLS, BootstrapSamples, Expected, expected_of
@@ -52,6 +52,7 @@ from uqcli.boundary.search.constraint import Constraint
 from uqcli.boundary.search.goals import Tops
 from uqcli.boundary.search.smoothing import Layout, NestedBoundaries, nested_of_draws, nested_of_each
 from uqcli.boundary.search.thresholds import FittedBoundary, as_numbers, boundary_at
+from uqcli.boundary.tested_units import units_of
 from uqcli.engines.protocol import Partition, Table
 from uqcli.estimates.confusion import Confusion, cluster_numbers
 from uqcli.rules.saved import refuse_unsavable
@@ -337,20 +338,19 @@ def _certify(
 
     There are no boundaries if none is certified.
     """
-    by, cluster = request.by or "", request.data.roles.cluster
-    older = None
+    by, units, older = request.by or "", units_of(request), None
     if request.pilot is not None:
         uncertain = "uncertainty" in request.data.roles.numbers
         older = open_pilot(request.data, request.pilot, uses_uncertainty=uncertain)
     rules = {}
     for name, part in parts.items():
-        rows = rows_to_certify(part.table, cluster)
+        rows = units.read(part.table)
         pilot = None
         if older is not None:
             pilot = rows.select(np.empty(0, dtype=np.int64))
             if name in older.groups(by):
-                pilot = rows_to_certify(older.only(by, name), cluster)
-        rules[name] = certified_rule(rows, request, delta / len(parts), pilot)
+                pilot = units.read(older.only(by, name))
+        rules[name] = certified_rule(rows, units, delta / len(parts), pilot)
     outcomes = {name: rule.certification for name, rule in rules.items()}
     certificates = {name: saved for name, outcome in outcomes.items() for saved in outcome.certificates}
     failures = [outcome.failed for outcome in outcomes.values() if outcome.failed]
