@@ -424,7 +424,7 @@ class Check:
             columns.append((day if is_day else self._key(source, key)).alias(name))
         columns.append(oddity_of(source, [*self.roles.columns(), *kept_columns]).alias(_ODDITY))
         columns += [
-            level_of(self._text(source, feature), feature.levels or ()).alias(self.features[feature.name])
+            level_of(_text(source, feature), feature.levels or ()).alias(self.features[feature.name])
             for feature in self.roles.features
         ]
         kept = []
@@ -437,10 +437,6 @@ class Check:
 
     def _key(self, source: ClusterInput, key: str) -> Column:
         return date_of_key(source, key) if key == self.roles.per else key_of(source, key)
-
-    @staticmethod
-    def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
-        return date_of_feature(source, feature.name) if feature.dated else text_of(source, feature.name)
 
     def lacks_positive(self, answers: Mapping[str, Any]) -> bool:
         """Whether there are rows, and none has the text of the positive label."""
@@ -471,12 +467,6 @@ class Check:
     def _probabilities(self) -> list[str]:
         """Return the internal names of the class probability columns."""
         return [name for role, name in self.names.items() if role.startswith(PROBA)]
-
-    def _deviation(self) -> Column:
-        """Compute |sum p - 1| of a row's class probabilities, added in the order that all engines use."""
-        probabilities = F.array(*map(F.col, self._probabilities()))
-        total = F.aggregate(probabilities, F.lit(0.0), lambda total, value: total + value)
-        return F.abs(total - F.lit(1.0))
 
     def outside(self, ranges: Mapping[str, tuple[float, float]]) -> Column:
         """Whether a usable row has a number outside its range (see uqcli.engines.probabilities.outside)."""
@@ -515,7 +505,7 @@ class Check:
         if self.roles.classes:
             for name in self._probabilities():
                 conditions[f"outside_{name}"] = usable & is_no_probability(F.col(name))
-            amounts["unnormalised"] = F.max(F.when(usable, self._deviation()))
+            amounts["unnormalised"] = F.max(F.when(usable, _deviation(self._probabilities())))
         for name in self.amounts:
             nearest = F.rint(F.col(name) * UNITS)
             wrong = usable & is_no_amount(F.col(name), nearest)
@@ -526,14 +516,8 @@ class Check:
         if self.labels.by_text:
             amounts[_PLACEHOLDER] = F.min(_PLACEHOLDER)
         unreadable_texts = {name: F.min(F.col(f"b{name}")) for name in ("y", *self._numbers())}
-        spans: dict[str, Column] = {}
         for name in [name for role, name in self._counted().items() if not role.startswith(PROBA)]:
-            value = F.when(present, F.col(name))
-            spans |= {
-                f"low_{name}": F.percentile_approx(value, _TAIL_SHARE),
-                f"high_{name}": F.percentile_approx(value, 1 - _TAIL_SHARE),
-                f"distinct_{name}": F.approx_count_distinct(F.when(present, F.xxhash64(name))),
-            }
+            amounts |= _span(name, present)
         return [
             *(
                 F.sum(F.when(mask, 1).otherwise(0)).cast("long").alias(name)
@@ -541,7 +525,7 @@ class Check:
             ),
             *(text.alias(f"said_{name}") for name, text in unreadable_texts.items()),
             F.min(_ODDITY).alias(_ODDITY),
-            *(amount.alias(name) for name, amount in (amounts | spans).items()),
+            *(amount.alias(name) for name, amount in amounts.items()),
         ]
 
     def judge(self, answers: Mapping[str, Any]) -> None:
@@ -693,6 +677,26 @@ def level_of(text: Column, levels: Sequence[str]) -> Column:
     position = F.array_position(F.array(*map(F.lit, code_by_text)), text)  # counted from 1, 0 for other texts
     codes = F.array(F.lit(len(levels)), *map(F.lit, code_by_text.values()))
     return F.when(text.isNull(), -1).otherwise(F.element_at(codes, position.cast("int") + 1)).cast("double")
+
+
+def _text(source: ClusterInput, feature: FeatureRequest) -> Column:
+    return date_of_feature(source, feature.name) if feature.dated else text_of(source, feature.name)
+
+
+def _span(name: str, present: Column) -> dict[str, Column]:
+    """Aggregate where the numbers of a column lie, and how many there are."""
+    value = F.when(present, F.col(name))
+    return {
+        f"low_{name}": F.percentile_approx(value, _TAIL_SHARE),
+        f"high_{name}": F.percentile_approx(value, 1 - _TAIL_SHARE),
+        f"distinct_{name}": F.approx_count_distinct(F.when(present, F.xxhash64(name))),
+    }
+
+
+def _deviation(names: Sequence[str]) -> Column:
+    """Compute |sum p - 1| of a row's class probabilities, added in the order that all engines use."""
+    total = F.aggregate(F.array(*map(F.col, names)), F.lit(0.0), lambda total, value: total + value)
+    return F.abs(total - F.lit(1.0))
 
 
 def _clipped(name: str) -> Column:

@@ -407,9 +407,9 @@ class LocalBatches:
             caution("unlabelled-rows", refusals.unlabelled(self._unlabelled))
         column, positive_value = self.roles.label or "", self._request.positive_value or ""
         if checker.lacks_positive:
-            self._warn("no-positive", refusals.without_positive(positive_value, column, checker.labels))
-        if checker.placeholder is not None:
-            self._warn("label-placeholder", refusals.placeholder(column, checker.placeholder, positive_value))
+            self._warn("no-positive", refusals.without_positive(positive_value, column, checker.texts.first))
+        for text in checker.texts.placeholders:
+            self._warn("label-placeholder", refusals.placeholder(column, text, positive_value))
 
     def _warn(self, key: str, sentence: str, add: Callable[[str, str], None] = caution) -> None:
         """Add a caution to the report, if there is one."""

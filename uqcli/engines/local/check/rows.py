@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from types import MappingProxyType
@@ -33,7 +33,7 @@ from uqcli.engines.local.check.values import (
     labels_of,
     number_column,
     numbers_of,
-    placeholder_in,
+    placeholders_in,
     unreadable,
 )
 from uqcli.engines.local.read.batch import Batch
@@ -87,6 +87,48 @@ class CheckedRows:
         return replace(self.rows, position=self.first_row + positions)
 
 
+class NoTexts:
+    """Labels are not told by the text of the positive one."""
+
+    placeholders: frozenset[str] = frozenset()
+    """First text of a negative label, by order, that may mean a missing one; empty if there is none."""
+
+    first: Sequence[str] = ()
+    """First texts of labels, by order, in batches without a positive one."""
+
+    lack_positive = False
+
+    def look_at(self, batch: Batch, column: str, positive: Bools) -> None:
+        """Look at the labels of a batch."""
+
+    def add(self, other: NoTexts) -> None:
+        """Add what was seen in the rows that follow."""
+
+
+class LabelTexts(NoTexts):
+    """Texts of labels that are compared with that of the positive one."""
+
+    def __init__(self) -> None:
+        self.lack_positive = True
+
+    def look_at(self, batch: Batch, column: str, positive: Bools) -> None:
+        """Look at the labels of a batch."""
+        self._see(placeholders_in(batch, column, positive), ())
+        if positive.any():
+            self.lack_positive = False
+        else:
+            self._see((), label_texts(batch, column))
+
+    def add(self, other: NoTexts) -> None:
+        """Add what was seen in the rows that follow."""
+        self._see(other.placeholders, other.first)
+        self.lack_positive &= other.lack_positive
+
+    def _see(self, placeholders: Iterable[str], texts: Iterable[str]) -> None:
+        self.placeholders = frozenset(sorted({*self.placeholders, *placeholders})[:1])
+        self.first = sorted({*self.first, *texts})[: refusals.LABELS_NAMED]
+
+
 class RowChecker:
     """Checks consecutive batches and accumulates their problems.
 
@@ -96,9 +138,7 @@ class RowChecker:
     ``levels`` their texts, numbered by first occurrence.
 
     ``unnormalised`` is max |sum p - 1| over rows. ``unknown`` counts the usable rows with a text that is no
-    level of its feature, or no number. ``placeholder`` is the first text of a negative label, by order, that
-    may mean a missing one. ``labels`` are the first texts of labels, by order, in batches without a positive
-    one, and ``saw_positive`` is whether a batch has one.
+    level of its feature, or no number.
     """
 
     def __init__(
@@ -120,10 +160,10 @@ class RowChecker:
         self.levels = {} if levels is None else levels
         self.rows = self.invalid = self.unknown = 0
         self.unnormalised = 0.0
-        self.placeholder: str | None = None
         self._problems: dict[tuple[str, str], tuple[int, str]] = {}  # count, first location
-        self.labels: list[str] = []
-        self.saw_positive = self._cut = False
+        self._cut = False
+        names_positive = roles.label and not roles.classes
+        self.texts = NoTexts() if not names_positive or positive_value is None else LabelTexts()
         self._weight = 0
         self._amount: dict[str, float] = {}
         self._keys: dict[str, KeyColumn] = {}
@@ -134,7 +174,7 @@ class RowChecker:
         for column in self.roles.keys:
             if column != PREDICTED:
                 with suppress(DataError):  # the check raises it, in its place
-                    self._keys[column] = self._key(batch, column)
+                    self._keys[column] = _key(batch, column, self.roles, self.key_types)
 
     def number_keys(self) -> None:
         """Number the key columns read, which must be done in the order of the rows."""
@@ -227,10 +267,7 @@ class RowChecker:
             getattr(self, name) + getattr(other, name) for name in ("rows", "invalid", "unknown")
         )
         self.unnormalised = max(self.unnormalised, other.unnormalised)
-        found = [text for text in (self.placeholder, other.placeholder) if text is not None]
-        self.placeholder = min(found, default=None)
-        self.labels = sorted({*self.labels, *other.labels})[: refusals.LABELS_NAMED]
-        self.saw_positive |= other.saw_positive
+        self.texts.add(other.texts)
         self._cut |= other._cut
         self._weigh(self.roles.weight or "", other._weight)
         for column, amount in other._amount.items():
@@ -283,8 +320,7 @@ class RowChecker:
     @property
     def lacks_positive(self) -> bool:
         """Whether there are rows, and none has the text of the positive label."""
-        is_text = self.positive_value is not None and self.roles.label is not None and not self.roles.classes
-        return is_text and self.rows > 0 and not self.saw_positive
+        return self.texts.lack_positive and self.rows > 0
 
     def _finite(self, batch: Batch, column: str, valid: Bools) -> Floats:
         value, null = numbers_of(batch, column, narrow=self.narrow)
@@ -303,13 +339,7 @@ class RowChecker:
         if null.any():
             self._note(batch, column, _NULL, null)
             valid &= ~null
-        has_positive = bool(positive.any())
-        self.saw_positive = self.saw_positive or has_positive
-        if self.positive_value is not None:
-            if (text := placeholder_in(batch, column, positive)) is not None:
-                self.placeholder = text if self.placeholder is None else min(self.placeholder, text)
-            if not has_positive:
-                self.labels = sorted({*self.labels, *label_texts(batch, column)})[: refusals.LABELS_NAMED]
+        self.texts.look_at(batch, column, positive)
         return positive
 
     def _classes(self, batch: Batch, column: str, valid: Bools) -> Ints:
@@ -324,7 +354,7 @@ class RowChecker:
 
     def _groups(self, batch: Batch, column: str, valid: Bools) -> Ints:
         if column not in self._numbered:
-            self._number(column, self._key(batch, column))
+            self._number(column, _key(batch, column, self.roles, self.key_types))
         numbers, new = self._numbered.pop(column)
         if self.roles.days and column == self.roles.cluster:
             refusals.require_days(new, column)
@@ -341,14 +371,6 @@ class RowChecker:
         self._numbered[column] = levels.numbers(key), levels.texts[known:]
         if column == self.roles.by:
             refusals.require_few_groups(len(levels), column)
-
-    def _key(self, batch: Batch, column: str) -> KeyColumn:
-        """Read a key column; ``INPUT`` is the name of the file."""
-        if column == INPUT:
-            return KeyColumn.repeated(batch.origin.name, batch.frame.height)
-        is_day = self.roles.days and column == self.roles.cluster
-        convert = days_of if is_day else dates_of_times if column == self.roles.per else None
-        return KeyColumn.of(batch.column(column), column, self.key_types.get(column), convert)
 
     def _probabilities(self, batch: Batch, numbers: Mapping[str, Floats], valid: Bools) -> None:
         for role, column in self.roles.all_numbers().items():
@@ -406,6 +428,15 @@ class RowChecker:
     def _add_problem(self, column: str, kind: str, count: int, location: str) -> None:
         before, first = self._problems.get((column, kind), (0, location))
         self._problems[column, kind] = before + count, first
+
+
+def _key(batch: Batch, column: str, roles: Roles, types: Mapping[str, pa.DataType]) -> KeyColumn:
+    """Read a key column; ``INPUT`` is the name of the file."""
+    if column == INPUT:
+        return KeyColumn.repeated(batch.origin.name, batch.frame.height)
+    is_day = roles.days and column == roles.cluster
+    convert = days_of if is_day else dates_of_times if column == roles.per else None
+    return KeyColumn.of(batch.column(column), column, types.get(column), convert)
 
 
 def _sum_of_probabilities(values_by_role: Mapping[str, Floats]) -> Floats:

@@ -146,14 +146,13 @@ def _without_value(text: pl.Series) -> pl.Series:
     return text.is_null() | text.str.to_lowercase().is_in(["", "nan"]).fill_null(value=False)
 
 
-def placeholder_in(batch: Batch, column: str, positive: Bools) -> str | None:
-    """Return the first of the texts, by their order, that are not positive and may mean a missing label."""
+def placeholders_in(batch: Batch, column: str, positive: Bools) -> list[str]:
+    """Return the texts that are not positive and may mean a missing label, each once."""
     series = batch.column(column)
     if not isinstance(series.dtype, _TEXT_TYPES):
-        return None
+        return []
     text = series.cast(pl.String).str.strip_chars().filter(~pl.Series(positive))
-    placeholders = text.filter(text.str.to_lowercase().is_in(list(NULLS)))
-    return None if placeholders.is_empty() else str(placeholders.min())
+    return text.filter(text.str.to_lowercase().is_in(list(NULLS))).unique().to_list()
 
 
 def label_texts(batch: Batch, column: str) -> list[str]:
