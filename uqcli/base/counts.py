@@ -291,7 +291,7 @@ class Feature:
     levels: tuple[str, ...] | None
     value: Floats
 
-    def select(self, rows: Ints | Bools) -> Feature:
+    def select(self, rows: Ints | Bools | slice) -> Feature:
         """Select rows."""
         return Feature(levels=self.levels, value=self.value[rows])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from uqcli.base.records import dataclass
 from uqcli.base.whole_numbers import product
 
 Kind = TypeVar("Kind", bound=np.generic)
+
+Selection: TypeAlias = Ints | Bools | slice
+"""Rows by index, by a mask, or in a row."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +76,12 @@ class Rows:
         """Multiply whole numbers by the weights, without an overflow."""
         return number if self.weight is None else product(number, self.weight)
 
-    def counts(self, value: Floats, rows: Ints | Bools | None = None) -> ValueCounts:
-        """Return the tie-pooled counts of one value per row, of rows by mask or index; None for all."""
-        if rows is None:
-            return pool(value, self.labels, self.weight)
+    def counts(self, value: Floats, rows: Selection = slice(None)) -> ValueCounts:
+        """Return the tie-pooled counts of one value per row, of all rows or of some."""
         return pool(value[rows], self.labels[rows], _select(self.weight, rows))
 
-    def select(self, rows: Ints | Bools) -> Rows:
-        """Select rows by indices or a mask."""
+    def select(self, rows: Selection) -> Rows:
+        """Select rows."""
         return Rows(
             numbers={role: values[rows] for role, values in self.numbers.items()},
             positive=_select(self.positive, rows),
@@ -152,7 +153,7 @@ class Rows:
         return [first, *labels, *features, *self.groups.values(), *other_numbers]
 
 
-def _select(column: NDArray[Kind] | None, rows: Ints | Bools) -> NDArray[Kind] | None:
+def _select(column: NDArray[Kind] | None, rows: Selection) -> NDArray[Kind] | None:
     return None if column is None else column[rows]
 
 

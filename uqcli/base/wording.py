@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from itertools import islice, pairwise
 from pathlib import PurePath
-from typing import Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -27,7 +28,36 @@ def short_names(names: Sequence[str]) -> list[str]:
     return short if len(set(short)) == len(names) else list(names)
 
 
-def probability(value: float | None) -> str:
+Number = TypeVar("Number", bound=float)
+Others = ParamSpec("Others")
+
+
+def or_dash(
+    form: Callable[Concatenate[Number, Others], str],
+) -> Callable[Concatenate[Number | None, Others], str]:
+    """Let a format write "-" for what is undefined."""
+
+    @wraps(form)
+    def written(value: Number | None, /, *others: Others.args, **more: Others.kwargs) -> str:
+        return "-" if value is None else form(value, *others, **more)
+
+    return written
+
+
+@or_dash
+def formatted(value: float, form: str) -> str:
+    """Format a number as a format string says; "-" if undefined.
+
+    Examples
+    --------
+    >>> formatted(0.25, ".3f"), formatted(None, ".3f")
+    ('0.250', '-')
+    """
+    return f"{value:{form}}"
+
+
+@or_dash
+def probability(value: float) -> str:
     """Format a score, or a mean of scores, with three decimals, or two digits near 0; "-" if undefined.
 
     Examples
@@ -35,12 +65,11 @@ def probability(value: float | None) -> str:
     >>> probability(0.5), probability(0.00123), probability(None)
     ('0.500', '0.0012', '-')
     """
-    if value is None:
-        return "-"
     return f"{value:.2g}" if 0 < value < 0.01 else f"{value:.3f}"
 
 
-def percent(value: float | None, digits: int | None = None) -> str:
+@or_dash
+def percent(value: float, digits: int | None = None) -> str:
     """Format a rate: two significant digits, near 1 of what is missing; "-" if undefined.
 
     Examples
@@ -48,8 +77,6 @@ def percent(value: float | None, digits: int | None = None) -> str:
     >>> percent(0.1725), percent(0.0456), percent(0.99943), percent(0.000123), percent(None)
     ('17 %', '4.6 %', '99.943 %', '0.012 %', '-')
     """
-    if value is None:
-        return "-"
     return f"{percents(value)[0] if digits is None else f'{100 * value:.{digits}f}'} %"
 
 
@@ -250,9 +277,10 @@ MOST_NAMED: Final = 4
 """Rules and targets that a sentence names, before it says how many more there are."""
 
 
-def count(value: int | None) -> str:
+@or_dash
+def count(value: int) -> str:
     """Format a count with thousands separators, "-" if there is none."""
-    return "-" if value is None else f"{value:,}"
+    return f"{value:,}"
 
 
 def rows_of(value: int) -> str:
@@ -266,7 +294,8 @@ def rows_of(value: int) -> str:
     return f"{count(value)} row{'' if value == 1 else 's'}"
 
 
-def money(value: float | None) -> str:
+@or_dash
+def money(value: float) -> str:
     """Format an amount with two decimals.
 
     Examples
@@ -274,7 +303,7 @@ def money(value: float | None) -> str:
     >>> money(1234.5), money(None)
     ('1,234.50', '-')
     """
-    return "-" if value is None else f"{value:,.2f}"
+    return f"{value:,.2f}"
 
 
 def rounded_money(value: float) -> str:
@@ -341,9 +370,10 @@ def p_text(value: float | None, *, is_least: bool = False) -> str:
     return "p < 0.0001" if value < 0.0001 else f"p {'<=' if is_least else '='} {value:.3g}"
 
 
-def p_cell(value: float | None, *, is_least: bool) -> str:
+@or_dash
+def p_cell(value: float, *, is_least: bool) -> str:
     """Format a p-value for a table (see ``p_text``)."""
-    return "-" if value is None else f"{'<= ' if is_least else ''}{value:.3g}"
+    return f"{'<= ' if is_least else ''}{value:.3g}"
 
 
 _ACTING_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})

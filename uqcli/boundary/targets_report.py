@@ -25,6 +25,7 @@ from uqcli.reports.document import (
     Table,
     Verdict,
     head_of,
+    no_points,
     plain,
 )
 from uqcli.rules.saved import Source
@@ -102,7 +103,7 @@ class TargetsReport(OneResult):
             card=HeadCard(
                 title=self.sentence().removesuffix("."), verdict=Verdict(text="no target chosen yet")
             ),
-            operating_points=self.reports[0].operating_points if self.reports else None,
+            operating_points=self.reports[0].operating_points if self.reports else no_points,
         )
 
     @property

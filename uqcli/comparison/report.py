@@ -9,7 +9,17 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, percent, points, printable, probability, told_apart
+from uqcli.base.wording import (
+    capitalised,
+    count,
+    formatted,
+    or_dash,
+    percent,
+    points,
+    printable,
+    probability,
+    told_apart,
+)
 from uqcli.estimates.calibration_error import MANY_REJECTED
 from uqcli.estimates.estimate import Estimate, direction, ends_of
 from uqcli.estimates.survey import FEW_CLUSTERS
@@ -247,9 +257,14 @@ def after_numbers(metrics: Metrics) -> list[KeyNumber]:
     ]
 
 
+@or_dash
+def in_percent(value: float) -> str:
+    """Format a number that is in percent already."""
+    return f"{value:.1f} %"
+
+
 def _key_value(name: str, metric: MetricValue) -> str:
-    value = value_of(metric)
-    return "-" if value is None else f"{value:.1f} %" if name == "tce" else f"{value:.4f}"
+    return in_percent(value_of(metric)) if name == "tce" else formatted(value_of(metric), ".4f")
 
 
 def remaining_error(compared: Comparison, whose: str = "calibrated") -> list[Notice]:

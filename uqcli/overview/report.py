@@ -12,7 +12,7 @@ from uqcli.base.operating_system import split
 from uqcli.base.records import dataclass
 from uqcli.base.wording import capitalised
 from uqcli.overview.columns import FoundColumns
-from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Verdict, head_of, plain
+from uqcli.reports.document import Document, HeadCard, Metrics, OneResult, Verdict, head_of, no_points, plain
 from uqcli.reports.parts import Composition, Layout, Part, Remarks, place
 from uqcli.rules.saved import Source
 
@@ -201,7 +201,7 @@ class OverviewReport(OneResult):
                 numbers=said(Slot.NUMBER),
                 subject="What {inputs} holds, and what can be done with it.",
             ),
-            operating_points=self._story.first(Slot.POINTS, None),
+            operating_points=self._story.first(Slot.POINTS, no_points),
             next="".join(line for _, line in commands[:1]),
             others=commands[1:],
             lines=_LINES,

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from uqcli.base.errors import UsageError
 from uqcli.base.records import dataclass
-from uqcli.base.wording import first_of, similar_names
+from uqcli.base.wording import first_of, formatted, similar_names
 from uqcli.estimates.estimate import Estimate
 from uqcli.reports.document import Metrics, Table
 
@@ -114,13 +114,12 @@ def _finite(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _format(actual: float | None) -> str:
-    return "-" if actual is None else f"{actual:.6g}"
-
-
 def checks_table(checks: Sequence[Check]) -> Table:
     """Build the table of the checks."""
-    rows = [(check.text, check.artifact or "all", _format(check.actual), check.result) for check in checks]
+    rows = [
+        (check.text, check.artifact or "all", formatted(check.actual, ".6g"), check.result)
+        for check in checks
+    ]
     header = ("fail if", "of", "value", "result")
     return Table(title="Checks", header=header, rows=rows, left=2, text_last=True)
 

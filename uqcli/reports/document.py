@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from uqcli.base.defaults import VERSION
 from uqcli.base.notices import Notice
@@ -244,6 +244,13 @@ class OperatingPoints:
     caption: str
 
 
+PointsToChoose: TypeAlias = "Callable[[], OperatingPoints | None]"
+
+
+def no_points() -> None:
+    """Return that there are none to choose from."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """Title, tables and sentences of a readable report.
@@ -254,7 +261,7 @@ class Document:
     The lead is the answer, if the title does not give it. ``next`` is
     the command to run next, where {rule} stands for the rule file, and ``others`` are further ones, each with
     its purpose. Claims are for readers of test results. Without a card the title alone heads a page.
-    ``operating_points`` computes the choice for a page; None if there is none. ``live`` facts vary from run
+    ``operating_points`` computes the choice for a page, if there is one. ``live`` facts vary from run
     to run, such as times, so they are never written to a file. ``lines`` is the most that a terminal shows.
     """
 
@@ -267,7 +274,7 @@ class Document:
     figures: Sequence[Figure] = ()
     claims: Sequence[Claim] = ()
     card: HeadCard | None = None
-    operating_points: Callable[[], OperatingPoints | None] | None = None
+    operating_points: PointsToChoose = no_points
     live: Sequence[str] = ()
     others: Sequence[tuple[str, str]] = ()
     lines: int = 16

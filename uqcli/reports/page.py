@@ -59,7 +59,7 @@ def to_html(
     made from ``line``, that of the run, and ``names`` stand for files on the card.
     """
     card = document.card or HeadCard(title=document.title)
-    choice = "" if document.operating_points is None else operating_point_section(document, line)
+    choice = operating_point_section(document, line)
     tables = [_shown(table) for table in document.tables if not table.detail]
     details = [table for table in document.tables if table.detail or _shown(table) is not table]
     lead = [] if card.states_lead else [text for text in document.lead if text != card.action]
@@ -190,7 +190,7 @@ def _cells(tag: str, table: Table, line: Sequence[str]) -> str:
 
 def operating_point_section(document: Document, line: str) -> str:
     """Build the section, with command lines like that of the run; empty if there is no choice."""
-    points = document.operating_points() if document.operating_points is not None else None
+    points = document.operating_points()
     if points is None:
         return ""
     pairs = [pair for family in points.families.values() for pair in family]

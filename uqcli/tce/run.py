@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import partial
 
 import msgspec
@@ -73,12 +73,12 @@ class _Group:
     counts
         Tie-pooled scores of each binary problem: positive or not, or each class one-vs-rest.
     indices
-        Row indices; None for all rows.
+        Row indices.
     """
 
     name: str | None
     counts: list[ValueCounts]
-    indices: Ints | None = None
+    indices: Ints | slice = field(default_factory=lambda: slice(None))
 
     @property
     def size(self) -> int:
@@ -224,7 +224,7 @@ def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
         request = replace(request, measure=replace(request.measure, binning=ScoreBinning.EQUISPACED))
     counted = replace(read, rows=counted_by_weight(read.rows))
     groups = [
-        _weighted_part(name, _part_at(read.rows, indices), read.classes, request, {})
+        _weighted_part(name, read.rows.select(indices), read.classes, request, {})
         for name, indices in group_indices(counted, request.by)
     ]
     overall = _weighted_part(None, read.rows, read.classes, request, dict.fromkeys(BAND_METRICS))
@@ -247,7 +247,7 @@ def _weighted_part(
     problems = [
         (weighted, alike, measure(weighted, request.measure, tests=False))
         for weighted, alike in zip(
-            _counts(counted, classes, None), _counts(rows.select(present), classes, None), strict=True
+            _counts(counted, classes), _counts(rows.select(present), classes), strict=True
         )
     ]
     values: list[Values] = [{**measured.metrics, **unknown} for _, _, measured in problems]
@@ -290,12 +290,12 @@ class _Read:
     Attributes
     ----------
     rows
-        Rows of class probabilities or of audited columns; None if counts suffice.
+        Rows of class probabilities or of audited columns; without columns if counts suffice.
     classes
         Empty for a binary label.
     """
 
-    rows: Rows | None
+    rows: Rows
     overall: _Group
     groups: list[_Group]
     source: Source
@@ -313,7 +313,7 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
         require_probabilities(total.ends, table.summary.columns["score"])
         names = () if by is None else table.groups(by)
         return _Read(
-            rows=None,
+            rows=Rows(numbers={}),
             overall=_Group(name=None, counts=[total]),
             groups=[_Group(name=name, counts=[part]) for name, part in zip(names, parts, strict=False)],
             source=source_of(table.summary),
@@ -324,9 +324,9 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
         require_probabilities(rows.score, source.columns["score"])
     return _Read(
         rows=rows,
-        overall=_Group(name=None, counts=_counts(rows, read.classes, None)),
+        overall=_Group(name=None, counts=_counts(rows, read.classes)),
         groups=[
-            _Group(name=name, counts=_counts(rows, read.classes, indices), indices=indices)
+            _Group(name=name, counts=_counts(rows.select(indices), read.classes), indices=indices)
             for name, indices in group_indices(read, by)
         ],
         source=source,
@@ -335,26 +335,20 @@ def _read(data: DataRequest, by: str | None, table: Table | None = None) -> _Rea
     )
 
 
-def _audited(rows: Rows | None, request: TceRequest) -> Audit:
-    assert rows is not None  # read for the audit
+def _audited(rows: Rows, request: TceRequest) -> Audit:
     outcomes, score = pooled_outcomes(rows, request.audit, rows.labels)
     return audit_scores(outcomes, score, request.measure.alpha)
 
 
-def _counts(rows: Rows, classes: tuple[str, ...], indices: Ints | None) -> list[ValueCounts]:
-    """Return the counts of the score, or the one-vs-rest counts of each class, of some rows or of all."""
+def _counts(rows: Rows, classes: tuple[str, ...]) -> list[ValueCounts]:
+    """Return the counts of the score, or the one-vs-rest counts of each class."""
     if not classes:
-        return [rows.counts(rows.score, indices)]
-    selected = _part_at(rows, indices)
-    label = label_indices(selected)
+        return [rows.counts(rows.score)]
+    label = label_indices(rows)
     return [
-        pool(selected.numbers[PROBA + name], label == class_index, selected.weight)
+        pool(rows.numbers[PROBA + name], label == class_index, rows.weight)
         for class_index, name in enumerate(classes)
     ]
-
-
-def _part_at(rows: Rows, indices: Ints | None) -> Rows:
-    return rows if indices is None else rows.select(indices)
 
 
 def _check(request: TceRequest) -> None:
@@ -435,8 +429,8 @@ def _measured_part(
     if request.resampling.bootstrap and not read.classes:
         chance = chance_of_scores(counts[0], values[0], options[0], request.resampling, key_of(name))
         chances = [chance]
-    elif request.resampling.bootstrap and read.rows is not None:
-        class_counts = _class_counts(_part_at(read.rows, group.indices), read.classes)
+    elif request.resampling.bootstrap:
+        class_counts = _class_counts(read.rows.select(group.indices), read.classes)
         chances, chance = chance_of_classes(
             class_counts, values, means, options, plan=request.resampling, key=key_of(name)
         )

@@ -13,7 +13,7 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts, bin_of, binned_cells, pool
 from uqcli.base.rows import ClassCounts
-from uqcli.base.wording import count, number, printable, probability
+from uqcli.base.wording import count, formatted, printable, probability
 from uqcli.calibrate.maps.base import (
     BaseClassMap,
     BaseScoreMap,
@@ -89,7 +89,7 @@ class HistogramMap(BaseScoreMap, frozen=True, kw_only=True, tag_field="map", tag
         """Tabulate its bins."""
         del undersampled
         rows = [
-            (*ends, count(rows), probability(rate), "-" if error_bound is None else f"{error_bound:.4f}")
+            (*ends, count(rows), probability(rate), formatted(error_bound, ".4f"))
             for ends, rows, rate, error_bound in zip(
                 ends_of_bins(self.edges), self.count, self.rate, self.error, strict=True
             )
@@ -263,10 +263,8 @@ class ClassHistogramMap(BaseClassMap, frozen=True, kw_only=True, tag_field="map"
                 [None, *part.edges], part.count, part.rate, part.error, strict=True
             ):
                 own = probability(rates[index])
-                error = "-" if bound is None else f"{bound:.4f}"
-                rows.append(
-                    (printable(name), "-" if low is None else number(low), count(rows_inside), own, error)
-                )
+                error = formatted(bound, ".4f")
+                rows.append((printable(name), formatted(low, ".6g"), count(rows_inside), own, error))
         shown = rows[:_MAX_ROWS]
         if len(rows) > _MAX_ROWS:
             shown.append(("...", f"and {len(rows) - _MAX_ROWS} more", "", "", ""))
