@@ -72,9 +72,18 @@ class MixtureTest:
     units: int | None = None
 
     @property
+    def has_answer(self) -> bool:
+        """Whether it has a p-value."""
+        return self.p_value is not None
+
+    def rejects_at(self, level: float) -> bool:
+        """Whether its p-value is below a level."""
+        return self.p_value is not None and self.p_value < level
+
+    @property
     def rejects(self) -> bool:
         """Whether the new rows contradict label shift."""
-        return self.p_value is not None and self.p_value < MIXTURE_LEVEL
+        return self.rejects_at(MIXTURE_LEVEL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -114,7 +114,7 @@ def _by_class(shares: Sequence[ClassShare]) -> dict[str, dict[str, Estimate]]:
 
 def frequencies(files: Files, test: MixtureTest) -> Remark:
     """Return the part of the test whether the predicted classes are as frequent in the new rows."""
-    if test.p_value is None:
+    if not test.has_answer:
         untested = f"Whether the classes differ in frequency was not tested: {test.reason}."
         return Remark(said=[("frequencies", untested)])
     tested = f"{p_text(test.p_value)}, {name_of_test(files, test)}"
@@ -135,7 +135,7 @@ def frequencies(files: Files, test: MixtureTest) -> Remark:
 
 def differs(test: MixtureTest) -> bool:
     """Whether the predicted classes differ significantly."""
-    return test.p_value is not None and test.p_value < _LEVEL
+    return test.rejects_at(_LEVEL)
 
 
 def name_of_test(files: Files, test: MixtureTest) -> str:
@@ -145,7 +145,7 @@ def name_of_test(files: Files, test: MixtureTest) -> str:
 
 def mixture(files: Files, test: MixtureTest) -> Remark:
     """Return the part of the test of label shift: what it takes for granted, and what it cannot see."""
-    if test.p_value is None:
+    if not test.has_answer:
         untested = f"Whether only class priors changed was not tested: {test.reason}."
         return Remark(said=[("mixture-untested", untested), ("no-mixture-test", untested)])
     taken = (
@@ -208,7 +208,7 @@ def weighted(files: Files, artifact: ShiftArtifact, weights: ClassWeights, test:
         ("evaluate", "evaluate RULE.json TEST.csv --shift {rule}"),
         *(("frequency", number) for number in _numbers(artifact)),
     ]
-    if test.p_value is not None and not differs(test):
+    if test.has_answer and not differs(test):
         said.append(("no-change", _action(files, shares)))
     if artifact.interval is not None:
         said += [("intervals", sentence) for sentence in _about_intervals(files)]
@@ -291,7 +291,7 @@ def _changed(files: Files, artifact: ShiftArtifact, test: MixtureTest) -> list[R
     significant = [name for name, p_value in p_values.items() if p_value <= _LEVEL and differs(test)]
     significant.sort(key=lambda name: -distances[name])
     said, voided, keys = list[Statement](), list[Fact](), dict[str, str]()
-    if test.p_value is not None and artifact.interval is not None:
+    if test.has_answer and artifact.interval is not None:
         names = [printable(name) for name in significant]
         listed = ", ".join(names[:_MAX_NAMED]) + (" and more" if len(names) > _MAX_NAMED else "")
         changed = (
