@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Self, TypeAlias, cast
 
 import polars as pl
 
-from uqcli.base.choices import FileFormat
 from uqcli.base.defaults import ROWS_PER_BATCH
 from uqcli.base.errors import DataError
 from uqcli.base.running.machine import threads
@@ -77,7 +77,7 @@ _ENOUGH_GROUPS: Final = 4
 """Row groups that keep threads busier than one reader does that hands out batches of fewer groups."""
 
 
-class ColumnarSource:
+class ColumnarSource(ABC):
     """A Parquet or Arrow file, or a spooled copy of a stream."""
 
     def __init__(self, file: InputFile, content: Seekable, text_columns: Collection[str] = ()) -> None:
@@ -106,31 +106,19 @@ class ColumnarSource:
     @cached_property
     def _schema(self) -> pa.Schema:
         with reading(self.origin):
-            if self.origin.format is FileFormat.PARQUET:
-                return _with_text_only(self._metadata.schema.to_arrow_schema())
-            with self._open_arrow() as (schema, _):
-                return _with_text_only(schema)
+            return _with_text_only(self._schema_of_file())
 
+    @abstractmethod
+    def _schema_of_file(self) -> pa.Schema: ...
+
+    @abstractmethod
     def rows_expected(self) -> int | None:
-        """Read the row count; None for an Arrow object in a store, which would have to be fetched whole."""
-        with reading(self.origin):
-            if self.origin.format is FileFormat.PARQUET:
-                return int(self._metadata.num_rows)
-            if self._is_remote:
-                return None
-            with self._open_arrow() as (_, batches):
-                return sum(map(len, batches))
+        """Read the row count; None if the whole file would have to be fetched for it."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether a file has no rows; an Arrow object in a store is not fetched to see it."""
-        with reading(self.origin):
-            if self.origin.format is FileFormat.PARQUET:
-                return int(self._metadata.num_rows) == 0
-            if self._is_remote:
-                return False
-            with self._open_arrow() as (_, batches):
-                return not any(map(len, batches))
+        """Whether a file has no rows; it is not fetched to see it."""
+        return self.rows_expected() == 0
 
     def batches(
         self,
@@ -150,6 +138,92 @@ class ColumnarSource:
                     batch = Batch(frame=frame, short=None, first_row=row, origin=self.origin)
                     yield batch.after(start)
 
+    @property
+    def _is_remote(self) -> bool:
+        """Whether each read of it is a request."""
+        return not isinstance(self._content, LocalFile)
+
+    def copied(self, stack: ExitStack) -> Self:
+        """Return it as a file of this machine: an object is copied until the stack ends."""
+        if not self._is_remote:
+            return self
+        with reading(self.origin), self._content.opened() as stream:
+            content = LocalFile.from_path(copied(stream, stack))
+        return type(self)(self.origin, content, self._text_columns)
+
+    @property
+    def path(self) -> Path:
+        """Path of a file of this machine."""
+        return cast(LocalFile, self._content).path
+
+    def blocks(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over record batches of all columns."""
+        twice = [name for name in self.origin.keys if name not in self._keys]
+        for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
+            if twice:
+                require_equal_keys(self.origin, frame_of(batch.select(twice)))
+            yield rows_with_keys(batch, self._keys)
+
+    def _record_batches(
+        self, columns: list[str] | None, start: int, max_rows: int, groups: RowGroups | None = None
+    ) -> Iterator[BatchAtRow]:
+        """Iterate over record batches with their first position, possibly beginning before ``start``.
+
+        Each batch is validated first, since code that trusts a damaged file could crash the process.
+        """
+        with reading(self.origin):
+            batches = self._stored(columns, start, max_rows, groups)
+            folded = self._text_columns if columns is not None else ()
+            for first_row, batch in batches:
+                selected = batch if columns is None else batch.select(columns)
+                selected.validate(full=True)
+                schema = _with_text_only(selected.schema)
+                # keep the same object if nothing is left out
+                if schema is not selected.schema:
+                    selected = selected.from_arrays(selected.columns, schema=schema)
+                pieces = pieces_of(selected, max_rows, bytes_per_batch(), folded)
+                for row, piece in _at_rows(pieces, first_row):
+                    yield row, self._unfolded(piece, folded)
+
+    @abstractmethod
+    def _stored(
+        self, columns: list[str] | None, start: int, max_rows: int, groups: RowGroups | None
+    ) -> Iterator[BatchAtRow]:
+        """Iterate over batches of the file, possibly beginning before ``start``, or over those of groups."""
+
+    def _unfolded(self, batch: pa.RecordBatch, folded: Collection[str]) -> pa.RecordBatch:
+        """Return texts in the type of the schema that were read as a dictionary, but for folded columns."""
+        import pyarrow as pa
+
+        for index, field in enumerate(batch.schema):
+            column = batch.column(index)
+            if not pa.types.is_dictionary(field.type):
+                continue
+            kind = self._schema.field(field.name).type
+            is_kept = field.name in folded and longest_text(column.dictionary) > _LONG_BYTES
+            if field.type != kind and not is_kept:
+                batch = batch.set_column(index, field.with_type(kind), column.cast(kind))
+        return batch
+
+
+class ParquetSource(ColumnarSource):
+    """A Parquet file."""
+
+    def _schema_of_file(self) -> pa.Schema:
+        return self._metadata.schema.to_arrow_schema()
+
+    def rows_expected(self) -> int:
+        """Return the row count."""
+        with reading(self.origin):
+            return int(self._metadata.num_rows)
+
+    def _stored(
+        self, columns: list[str] | None, start: int, max_rows: int, groups: RowGroups | None
+    ) -> Iterator[BatchAtRow]:
+        if groups is None:
+            return self._parquet_batches(columns, start, max_rows)
+        return self._batches_of_groups(columns, max_rows, groups)
+
     def loads(
         self, columns: Sequence[str], start: int, max_rows: int
     ) -> Iterator[Callable[[], Iterator[Batch]]]:
@@ -167,35 +241,17 @@ class ColumnarSource:
                 first, groups, size = row, [], 0
 
     @property
-    def _is_remote(self) -> bool:
-        """Whether each read of it is a request."""
-        return not isinstance(self._content, LocalFile)
-
-    @property
     def is_for_polars(self) -> bool:
-        """Whether it is Parquet with all its columns in the file, of types that polars reads alike."""
-        if self.origin.format is not FileFormat.PARQUET or self._keys:
+        """Whether all its columns are in the file, of types that polars reads alike."""
+        if self._keys:
             return False
         schema = self._metadata.schema
         kinds = {schema.column(index).physical_type for index in range(len(schema))}
         return "INT96" not in kinds  # times that polars reads otherwise
 
-    def copied(self, stack: ExitStack) -> ColumnarSource:
-        """Return it as a file of this machine: an object is copied until the stack ends."""
-        if not self._is_remote:
-            return self
-        with reading(self.origin), self._content.opened() as stream:
-            content = LocalFile.from_path(copied(stream, stack))
-        return ColumnarSource(self.origin, content, self._text_columns)
-
-    @property
-    def path(self) -> Path:
-        """Path of a file of this machine."""
-        return cast(LocalFile, self._content).path
-
     def has_groups_for_threads(self, columns: Sequence[str]) -> bool:
-        """Whether threads load row groups one by one: of local Parquet, small or with enough groups."""
-        if self.origin.format is not FileFormat.PARQUET or not isinstance(self._content, LocalFile):
+        """Whether threads load row groups one by one: of a local file, small or with enough groups."""
+        if not isinstance(self._content, LocalFile):
             return False
         with reading(self.origin):
             rows = self._group_rows
@@ -330,54 +386,6 @@ class ColumnarSource:
     def _group_rows(self) -> list[int]:
         return [self._metadata.row_group(index).num_rows for index in range(self._metadata.num_row_groups)]
 
-    def blocks(self) -> Iterator[pa.RecordBatch]:
-        """Iterate over record batches of all columns."""
-        twice = [name for name in self.origin.keys if name not in self._keys]
-        for _, batch in self._record_batches(None, 0, ROWS_PER_BATCH):
-            if twice:
-                require_equal_keys(self.origin, frame_of(batch.select(twice)))
-            yield rows_with_keys(batch, self._keys)
-
-    def _record_batches(
-        self, columns: list[str] | None, start: int, max_rows: int, groups: RowGroups | None = None
-    ) -> Iterator[BatchAtRow]:
-        """Iterate over record batches with their first position, possibly beginning before ``start``.
-
-        Each batch is validated first, since code that trusts a damaged file could crash the process.
-        """
-        with reading(self.origin):
-            if groups is not None:
-                batches = self._batches_of_groups(columns, max_rows, groups)
-            elif self.origin.format is FileFormat.PARQUET:
-                batches = self._parquet_batches(columns, start, max_rows)
-            else:
-                batches = self._arrow_batches(columns)
-            folded = self._text_columns if columns is not None else ()
-            for first_row, batch in batches:
-                selected = batch if columns is None else batch.select(columns)
-                selected.validate(full=True)
-                schema = _with_text_only(selected.schema)
-                # keep the same object if nothing is left out
-                if schema is not selected.schema:
-                    selected = selected.from_arrays(selected.columns, schema=schema)
-                pieces = pieces_of(selected, max_rows, bytes_per_batch(), folded)
-                for row, piece in _at_rows(pieces, first_row):
-                    yield row, self._unfolded(piece, folded)
-
-    def _unfolded(self, batch: pa.RecordBatch, folded: Collection[str]) -> pa.RecordBatch:
-        """Return texts in the type of the schema that were read as a dictionary, but for folded columns."""
-        import pyarrow as pa
-
-        for index, field in enumerate(batch.schema):
-            column = batch.column(index)
-            if not pa.types.is_dictionary(field.type):
-                continue
-            kind = self._schema.field(field.name).type
-            is_kept = field.name in folded and longest_text(column.dictionary) > _LONG_BYTES
-            if field.type != kind and not is_kept:
-                batch = batch.set_column(index, field.with_type(kind), column.cast(kind))
-        return batch
-
     def _parquet_batches(self, columns: list[str] | None, start: int, max_rows: int) -> Iterator[BatchAtRow]:
         import pyarrow.parquet as pq
 
@@ -438,7 +446,28 @@ class ColumnarSource:
         """Return options of the reader: it verifies the checksums of pages that have one."""
         return {"page_checksum_verification": True, "read_dictionary": self._folded(columns, groups)}
 
-    def _arrow_batches(self, columns: list[str] | None) -> Iterator[BatchAtRow]:
+
+class ArrowSource(ColumnarSource):
+    """An Arrow file, or a file with an Arrow stream."""
+
+    def _schema_of_file(self) -> pa.Schema:
+        with self._open_arrow() as (schema, _):
+            return schema
+
+    def rows_expected(self) -> int | None:
+        """Read the row count; None for an object in a store, which would have to be fetched whole."""
+        if self._is_remote:
+            return None
+        with reading(self.origin), self._open_arrow() as (_, batches):
+            return sum(map(len, batches))
+
+    def _stored(
+        self,
+        columns: list[str] | None,
+        start: int,  # noqa: ARG002
+        max_rows: int,  # noqa: ARG002
+        groups: RowGroups | None,  # noqa: ARG002
+    ) -> Iterator[BatchAtRow]:
         with self._open_arrow(columns) as (_, batches):
             yield from _at_rows(batches, 0)
 

@@ -22,7 +22,7 @@ from uqcli.base.running.concurrency import Threads, ahead
 from uqcli.base.running.messages import report_progress
 from uqcli.engines.inputs import InputFile, InputFrame, Origin
 from uqcli.engines.local.read.batch import Batch
-from uqcli.engines.local.read.columnar import ColumnarSource, FrameSource
+from uqcli.engines.local.read.columnar import ArrowSource, ColumnarSource, FrameSource, ParquetSource
 from uqcli.engines.local.read.csv_source import CsvSource
 from uqcli.engines.local.read.csv_text import CsvBlock, NumberKind
 from uqcli.engines.local.read.failures import reading
@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 
 _TEXTS: Final[Mapping[FileFormat, type[CsvSource | JsonSource]]] = MappingProxyType(
     {FileFormat.CSV: CsvSource, FileFormat.JSONL: JsonSource}
+)
+
+_COLUMNAR: Final[Mapping[FileFormat, type[ArrowSource | ParquetSource]]] = MappingProxyType(
+    {FileFormat.ARROW: ArrowSource, FileFormat.PARQUET: ParquetSource}
 )
 
 Block: TypeAlias = CsvBlock | JsonBlock | pa.RecordBatch
@@ -146,13 +150,14 @@ def _open(file: Origin, options: ReadOptions, stack: ExitStack) -> OpenedInput:
         text = _TEXTS.get(file.format)
         if text is not None:
             return text(file, options)
-        return ColumnarSource(file, cast(Seekable, file.content), options.text_columns)
+        return _COLUMNAR[file.format](file, cast(Seekable, file.content), options.text_columns)
     opened, stream = open_stream(file, stack)
     text = _TEXTS.get(opened.format)
     if text is not None:
         return text(opened, options, stream)
     with reading(opened):
-        return ColumnarSource(opened, LocalFile.from_path(copied(stream, stack)), options.text_columns)
+        content = LocalFile.from_path(copied(stream, stack))
+        return _COLUMNAR[opened.format](opened, content, options.text_columns)
 
 
 def loads_of(
@@ -166,7 +171,7 @@ def loads_of(
     if isinstance(source, CsvSource):
         loads = source.loads(columns, start, kinds)
         yield from loads if size_of(source.origin) <= _FEW_BYTES else ahead(loads)
-    elif isinstance(source, ColumnarSource) and source.has_groups_for_threads(columns):
+    elif isinstance(source, ParquetSource) and source.has_groups_for_threads(columns):
         yield from source.loads(columns, start, max_rows)
     else:
         for batch in ahead(source.batches(columns, start, max_rows)):

@@ -27,7 +27,7 @@ from uqcli.engines.local.arrow import arrow_of, frame_of
 from uqcli.engines.local.check.rows import RowChecker
 from uqcli.engines.local.check.values import number_kinds
 from uqcli.engines.local.read.batch import Batch
-from uqcli.engines.local.read.columnar import ColumnarSource
+from uqcli.engines.local.read.columnar import ParquetSource
 from uqcli.engines.local.read.csv_source import CsvSource, batch_of
 from uqcli.engines.local.read.csv_text import CsvBlock
 from uqcli.engines.local.read.failures import reading, writing
@@ -269,7 +269,7 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
     columns, and after any error. Whatever stands in the way is left to ``stream_through``, which knows how to
     name it.
     """
-    files = [source for source in sources if isinstance(source, ColumnarSource)]
+    files = [source for source in sources if isinstance(source, ParquetSource)]
     target, output_format = request.output.target, request.output.output_format
     if len(files) < len(sources) or format_of(target, output_format) is not FileFormat.PARQUET:
         return None
@@ -289,7 +289,7 @@ def stream_parquet(sources: Sequence[OpenedInput], request: StreamRequest) -> St
 
 
 def _streamed(
-    files: Sequence[ColumnarSource], schema: pa.Schema, request: StreamRequest
+    files: Sequence[ParquetSource], schema: pa.Schema, request: StreamRequest
 ) -> StreamSummary | None:
     """Apply a rule to local files; None after any error."""
     decided = _Decided(files, request)
@@ -315,7 +315,7 @@ def _streamed(
 class _Decided:
     """Rows with the columns that a rule adds, and their counts; polars asks for batches in any order."""
 
-    def __init__(self, files: Sequence[ColumnarSource], request: StreamRequest) -> None:
+    def __init__(self, files: Sequence[ParquetSource], request: StreamRequest) -> None:
         self._files, self._request = files, request
         self._parts: list[tuple[int, StreamSummary]] = []
         self._done, self._lock = 0, Lock()
@@ -358,7 +358,7 @@ class _Decided:
         return reduce(added_up, parts, StreamSummary(rows=0, selected=0, dropped=0, undecided=0))
 
 
-def _batch_rows(files: Sequence[ColumnarSource]) -> int:
+def _batch_rows(files: Sequence[ParquetSource]) -> int:
     """Return the number of rows that polars reads at once: fewer if they are wide, or memory is limited."""
     row_bytes = max((file.row_bytes for file in files), default=0.0)
     if is_scarce():
