@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, Opt, words
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import count, rows_of
@@ -35,7 +35,7 @@ def decide_by_capacity(
     request = replace(data, roles=replace(data.roles, keys=keys, per=per), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
     try:
-        with key_named_by(per, "--per"):
+        with key_named_by(per, Opt("per")):
             for rows in batches:
                 place, score = rule.place_of(rows)
                 group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]
@@ -47,9 +47,9 @@ def decide_by_capacity(
     cuts = first.cuts(len(levels))
     if cuts.splits_tie:
         raise DataError(
-            "rows with equal scores are at the cut of --top, and rows on a cluster have no order",
+            words("rows with equal scores are at the cut of --top, and rows on a cluster have no order"),
             expected="scores that differ there",
-            remedy="use --engine polars",
+            remedy=words("use --engine polars"),
         )
     if tied := int(cuts.tied.sum()):
         caution("ties-at-the-cut", _tied(tied, int(np.count_nonzero(cuts.tied)), per))

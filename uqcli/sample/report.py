@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from uqcli.base.errors import Opt
 from uqcli.base.notices import Notice
 from uqcli.base.operating_system import quote
 from uqcli.base.records import dataclass
@@ -345,7 +346,7 @@ class CertificateSampleReport(OneResult):
     @property
     def option(self) -> str:
         """Option of the bound."""
-        return "--max-omission" if self.below else "--precision"
+        return Opt("max-omission") if self.below else Opt("precision")
 
     @property
     def easier(self) -> str:

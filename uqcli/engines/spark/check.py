@@ -15,7 +15,7 @@ from uqcli.base.amounts import LARGEST_SUM, UNITS, is_no_amount, refuse_amounts,
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, Words, words
 from uqcli.base.records import dataclass
 from uqcli.base.running.left_out import LeftOut
 from uqcli.base.running.messages import caution, leave_out, suspect
@@ -249,7 +249,7 @@ class _NoLabels:
     """Rows have no label: 0 stands for it."""
 
     columns: tuple[str, ...] = ()
-    advice = ("", "")
+    advice: tuple[str, Words] = ("", "")
     """What is expected of them, and a remedy."""
 
     by_text = False
@@ -271,7 +271,10 @@ class _Labels(_NoLabels):
         self._label, self._classes = roles.label or "", list(roles.classes)
         self.columns = (self._label,)
         self.by_text = not self._classes and request.positive_value is not None
-        binary = "0/1 or true/false", "say which label is positive with --positive VALUE"
+        binary: tuple[str, Words] = (
+            "0/1 or true/false",
+            words("say which label is positive with --positive VALUE"),
+        )
         self.advice = class_advice(self._classes) if self._classes else binary
 
     def read(self, source: ClusterInput) -> list[Column]:
@@ -380,7 +383,7 @@ class Check:
         self.labels = (_Labels if roles.label is not None else _NoLabels)(request, roles)
         self.weights = (_Weights if roles.weight is not None else _NoWeights)(request, roles)
         if any(feature.text is not True or feature.levels is None for feature in self.roles.features):
-            raise UsageError("features with --engine spark", expected="--engine polars")
+            raise UsageError(words("features with --engine spark"), expected=words("--engine polars"))
         self.features = {feature.name: f"f{index}" for index, feature in enumerate(self.roles.features)}
         self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
         read_keys = [key for key in self.roles.keys if key != PREDICTED]
@@ -543,8 +546,8 @@ class Check:
         if answers[_ODDITY]:
             raise DataError(
                 f"a file has {answers[_ODDITY]}",
-                expected="text in UTF-8 with line ends of one kind, with --engine spark",
-                remedy="convert the file, or use --engine polars",
+                expected=words("text in UTF-8 with line ends of one kind, with --engine spark"),
+                remedy=words("convert the file, or use --engine polars"),
             )
         numbers = self._numbers()
         columns = {key: name for key, name in numbers.items() if key not in self.weights.numbers}
@@ -575,7 +578,7 @@ class Check:
         self._refuse_unusable(answers)
 
     def _refuse_unreadable(
-        self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
+        self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: Words
     ) -> None:
         count = answers[f"wrong_{key}"]
         if count:
