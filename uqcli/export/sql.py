@@ -701,7 +701,7 @@ class _Writer:
         self._row = names.new("uqcli_row") if self._dialect is SqlDialect.DUCKDB else ""
         steps, values = self._steps_and_values([output], names)
         if self._row:
-            return self._with_lambdas(steps, *values)
+            return _with_lambdas(steps, values[0], self._row)
         return _joined("(", self._with(steps, "", "", values), ")")
 
     def _converted(self, column: Column) -> str:
@@ -750,7 +750,7 @@ class _Writer:
             text = self._written(value).lines
             if any(isinstance(part, Column) for part in parts_of(value)):  # others use guarded values
                 text = self._guarded(text)
-            if self._is_decimal(value):
+            if _is_decimal(value, self._dialect):
                 text = _joined("CAST(", text, f" AS {self._quoting.double})")
             if level == len(steps):
                 steps.append([])
@@ -795,22 +795,6 @@ class _Writer:
             lines += [*_indented(_selected([*([every] if every else []), *items], source)), ")"]
             every, source = "*", step_name
         return [*lines, *_selected(last, source)]
-
-    def _with_lambdas(self, steps: Sequence[Sequence[tuple[str, Lines]]], value: Lines) -> Lines:
-        """Write functions, one for each step, of a list of one structure, to which it adds the named columns.
-
-        They are not nested, since the time to read nested ones doubles with each.
-        """
-        first, *others = steps
-        lines = _joined("[{", _listed([_joined(f"'{name}': ", text) for name, text in first]), "}]")
-        for step in others:
-            fields = _listed([_joined(f"{name} := ", text) for name, text in step])
-            lines = [
-                *_joined(lines, f", LAMBDA {self._row}:"),
-                *_joined(f"STRUCT_INSERT({self._row}, ", fields, "))"),
-            ]
-        lines = [*_joined(lines, f", LAMBDA {self._row}:"), *_joined(value, ")[1]")]
-        return _joined("LIST_TRANSFORM(" * len(steps), lines)
 
     def _all_usable(self) -> str:
         """Write whether all numbers are usable; empty if there are none."""
@@ -868,13 +852,13 @@ class _Writer:
             case Arithmetic(operator, left, right):
                 strength = _SUM if operator in "+-" else _PRODUCT
                 start = (yield left).operand(strength)
-                if self._is_decimal(left) and self._is_decimal(right):
+                if _is_decimal(left, self._dialect) and _is_decimal(right, self._dialect):
                     start = _joined("CAST(", start, f" AS {self._quoting.double})")
                 return _Sql(_joined(start, f" {operator} ", (yield right).operand(strength + 1)), strength)
             case Function(name, argument):
                 return _Sql(_joined(f"{name.upper()}(", (yield argument).lines, ")"))
             case Maximum(arguments):
-                return _Sql([self._greatest((yield from _texts_of_each(arguments)))])
+                return _Sql([_greatest((yield from _texts_of_each(arguments)), self._dialect)])
             case AllOf(conditions):
                 return _Sql([_chained(" AND ", (yield from _texts_of_each(conditions))) or "TRUE"], _SUM)
             case IsMissing(column):
@@ -895,25 +879,6 @@ class _Writer:
             case Steps(argument):
                 return (yield from self._steps((yield argument).operand(_SUM), expression))
 
-    def _is_decimal(self, expression: Expression) -> bool:
-        """Whether a value is an exact decimal in PostgreSQL: one of some constants."""
-        if self._dialect is not SqlDialect.POSTGRES:
-            return False
-        values = [expression]
-        while values:
-            match values.pop():
-                case Constant(float()):
-                    pass
-                case Case(branches, default):
-                    values += [default, *(value for _, value in branches)]
-                case Lookup(_, _, leaves, default):
-                    values += [default, *leaves]
-                case Steps(_, _, leaves):
-                    values += leaves
-                case _:
-                    return False
-        return True
-
     def _steps(self, argument: Lines, steps: Steps) -> _Writing:
         """Write steps as nested comparisons of logarithmic depth."""
         if not steps.edges:
@@ -923,14 +888,6 @@ class _Writer:
         first = yield from self._steps(argument, low)
         other = yield from self._steps(argument, high)
         return _Sql(_case([(below, first.lines)], other.lines))
-
-    def _greatest(self, numbers: Sequence[str]) -> str:
-        """Write the largest of some numbers, none of which is null."""
-        while len(numbers) > 1:
-            parts = [numbers[start : start + _CHAIN] for start in range(0, len(numbers), _CHAIN)]
-            function = "MAX" if self._dialect is SqlDialect.SQLITE else "GREATEST"
-            numbers = [f"{function}({', '.join(part)})" if len(part) > 1 else part[0] for part in parts]
-        return numbers[0]
 
     def _is_missing(self, column: Column) -> str:
         value = self._inputs[column]
@@ -965,6 +922,49 @@ class _Writer:
             if unknown := [digit for digit in digits if digit not in known]:
                 tests.append(listed(value, map(self._quoting.text, unknown)))
         return f"({' OR '.join(tests)})" if len(tests) > 1 else (tests or ["FALSE"])[0]
+
+
+def _with_lambdas(steps: Sequence[Sequence[tuple[str, Lines]]], value: Lines, row: str) -> Lines:
+    """Write functions, one for each step, of a list of one structure, to which it adds the named columns.
+
+    They are not nested, since the time to read nested ones doubles with each.
+    """
+    first, *others = steps
+    lines = _joined("[{", _listed([_joined(f"'{name}': ", text) for name, text in first]), "}]")
+    for step in others:
+        fields = _listed([_joined(f"{name} := ", text) for name, text in step])
+        lines = [*_joined(lines, f", LAMBDA {row}:"), *_joined(f"STRUCT_INSERT({row}, ", fields, "))")]
+    lines = [*_joined(lines, f", LAMBDA {row}:"), *_joined(value, ")[1]")]
+    return _joined("LIST_TRANSFORM(" * len(steps), lines)
+
+
+def _is_decimal(expression: Expression, dialect: SqlDialect) -> bool:
+    """Whether a value is an exact decimal in PostgreSQL: one of some constants."""
+    if dialect is not SqlDialect.POSTGRES:
+        return False
+    values = [expression]
+    while values:
+        match values.pop():
+            case Constant(float()):
+                pass
+            case Case(branches, default):
+                values += [default, *(value for _, value in branches)]
+            case Lookup(_, _, leaves, default):
+                values += [default, *leaves]
+            case Steps(_, _, leaves):
+                values += leaves
+            case _:
+                return False
+    return True
+
+
+def _greatest(numbers: Sequence[str], dialect: SqlDialect) -> str:
+    """Write the largest of some numbers, none of which is null."""
+    while len(numbers) > 1:
+        parts = [numbers[start : start + _CHAIN] for start in range(0, len(numbers), _CHAIN)]
+        function = "MAX" if dialect is SqlDialect.SQLITE else "GREATEST"
+        numbers = [f"{function}({', '.join(part)})" if len(part) > 1 else part[0] for part in parts]
+    return numbers[0]
 
 
 def _texts_of_each(parts: Sequence[Expression]) -> Generator[Expression, _Sql, list[str]]:
