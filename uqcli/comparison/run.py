@@ -165,7 +165,7 @@ def _intervals(paired_counts: AnyPairedCounts | ClusteredPairs, plan: Resampling
             estimates[name][side],
             [draw[name][side] for draw in draws],
             plan.confidence,
-            rare_rows=paired_counts.min_class_rows if side == "difference" else None,
+            rare_rows=paired_counts.min_class_rows if side == "difference" else math.inf,
         )
         for side, name in keys
     }

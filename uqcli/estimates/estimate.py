@@ -17,8 +17,8 @@ class Estimate:
 
     The value is None if undefined (0/0); the ends are None if no valid interval exists. ``reason`` says why
     there is none, if that is more than 0/0, or why the interval is unreliable. A difference may have the
-    p-value of its two-sided test, and what is resampled its standard error. The degrees of freedom of that
-    are known where a few clusters may decide it.
+    p-value of its two-sided test, and what is resampled its standard error. That has few degrees of freedom
+    where a few clusters may decide it.
     """
 
     value: float | None
@@ -27,7 +27,7 @@ class Estimate:
     reason: str = field(default="", compare=False)
     p_value: float | None = field(default=None, repr=False)
     error: float | None = field(default=None, repr=False)
-    freedom: float | None = field(default=None, compare=False, repr=False)
+    freedom: float = field(default=math.inf, compare=False, repr=False)
 
     @property
     def ends(self) -> tuple[float, float] | tuple[()]:

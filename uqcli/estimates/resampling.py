@@ -50,7 +50,7 @@ def mean_with_error(value: Floats, count: Ints | Floats) -> Estimate:
 
 
 def studentised_interval(
-    estimate: Estimate, resampled: Sequence[Estimate], confidence: float, rare_rows: int | None = None
+    estimate: Estimate, resampled: Sequence[Estimate], confidence: float, rare_rows: float = math.inf
 ) -> tuple[float, float] | None:
     """Compute the bootstrap-t interval, from resampled deviations in units of their own standard errors.
 
@@ -69,10 +69,8 @@ def studentised_interval(
     if len(resampled) - len(distances) > tail:
         return None
     low, high = (value - estimate.error * distances[quantile] for quantile in (-1 - tail, tail))
-    freedom = estimate.freedom
-    if rare_rows is not None and rare_rows < _MANY_ROWS:
-        freedom = rare_rows - 1 if freedom is None else min(freedom, rare_rows - 1)
-    if freedom is not None:
+    freedom = min(estimate.freedom, rare_rows - 1 if rare_rows < _MANY_ROWS else math.inf)
+    if math.isfinite(freedom):
         from scipy.special import stdtrit
 
         margin = estimate.error * float(stdtrit(max(freedom, 1.0), (1 + confidence) / 2))
