@@ -30,7 +30,6 @@ EXPECTED = {
     ("base/rows.py", "ClassCounts._columns", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_of", "unique"): (1, FLOATS),
     ("boundary/certificate_rows.py", "region_certifier", "unique"): (2, FLOATS),
-    ("boundary/certify.py", "_split", "lexsort"): (1, TIES),
     ("boundary/clusters.py", "ClusteredRows.from_rows", "lexsort"): (
         1,
         "single rows by cluster, to exchange",
@@ -43,6 +42,7 @@ EXPECTED = {
     ("boundary/search/smoothing.py", "Layout.tie", "unique"): (1, FLOATS),
     ("boundary/search/smoothing.py", "nested_of_draws", "lexsort"): (1, TIES),
     ("boundary/search/thresholds.py", "FirstRows.add", "lexsort"): (1, TIES),
+    ("boundary/tested_units.py", "WholeClusters.split", "lexsort"): (1, TIES),
     ("calibrate/maps/spline.py", "_knots", "unique"): (1, FLOATS),
     ("calibrate/maps/surface.py", "_fit_normal_scores", "unique"): (1, FLOATS),
     ("calibrate/tree.py", "TreeMatrix.from_features", "unique"): (1, FLOATS),

@@ -144,12 +144,13 @@ def _without_value(text: pl.Series) -> pl.Series:
 
 
 def placeholders_in(batch: Batch, column: str, positive: Bools) -> list[str]:
-    """Return the texts that are not positive and may mean a missing label, each once."""
+    """Return the first of the texts, by their order, that are not positive and may mean a missing label."""
     series = batch.column(column)
     if not isinstance(series.dtype, _TEXT_TYPES):
         return []
     text = series.cast(pl.String).str.strip_chars().filter(~pl.Series(positive))
-    return text.filter(text.str.to_lowercase().is_in(list(NULLS))).unique().to_list()
+    placeholders = text.filter(text.str.to_lowercase().is_in(list(NULLS)))
+    return placeholders.sort().head(1).to_list()
 
 
 def label_texts(batch: Batch, column: str) -> list[str]:
