@@ -5,13 +5,14 @@ The cuts of the groups are found in a first pass over all rows, and rows are dec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Bools, Ints
+from uqcli.base.dates import date_of
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
@@ -20,7 +21,6 @@ from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.search.thresholds import Cuts, FirstRows
 from uqcli.engines.columns import key_named_by
 from uqcli.engines.open import open_engine
-from uqcli.engines.protocol import CheckedBatches
 from uqcli.engines.refusals import NoRowsError
 from uqcli.engines.request import DataRequest, FeatureRequest
 
@@ -29,13 +29,14 @@ from uqcli.engines.request import DataRequest, FeatureRequest
 class Capacity:
     """Cuts of the groups, which are the values of a column, or all rows together without one.
 
-    ``order`` has the group of each value, in the order in which the second pass numbers them.
+    ``order`` has the group of each of the ``names``, as which the second pass numbers them; -1 for others.
     """
 
     rule: BoundaryArtifact
     top: int
     per: str | None
     levels: Mapping[str, int]
+    names: Sequence[str]
     order: Ints
     cuts: Cuts
 
@@ -48,17 +49,45 @@ class Capacity:
             group = self.order[level]
         return self.cuts.takes(group, place, score, rows.position)
 
+    def in_order_of(self, names: Sequence[str]) -> Capacity:
+        """Return it for a second pass that numbers the groups as these names are, some of which it may lack."""
+        order = np.array([*(self.levels.get(name, -1) for name in names), -1], dtype=np.int64)
+        return replace(self, names=names, order=order)
+
     def second_pass(self, data: DataRequest) -> DataRequest:
         """Return the request for the rows to decide, in which groups are a feature of known levels."""
         per, roles = self.per, data.roles
         if per is None:
             return data
-        feature = FeatureRequest(
-            name=per, text=True, levels=tuple(self.levels), option="per", dated=True
-        )
+        feature = FeatureRequest(name=per, text=True, levels=tuple(self.names), option="per", dated=True)
         keys = roles.keys if per in roles.keys else (*roles.keys, per)
         keyed = replace(roles, keys=keys, per=per, features=(*roles.features, feature))
         return replace(data, roles=keyed)
+
+    @property
+    def units(self) -> str:
+        """What the groups are called: days, if all of them are dates."""
+        return "days" if all(date_of(name) is not None for name in self.levels) else "groups"
+
+    @property
+    def first_rows(self) -> str:
+        """The rows that are flagged, in words."""
+        rows = "highest-ranked row" if self.top == 1 else f"{count(self.top)} highest-ranked rows"
+        if self.per is None:
+            return f"the {rows}"
+        groups = len(self.levels)
+        return f"the {rows} of {f'1 {self.units[:-1]}' if groups == 1 else f'each of {count(groups)} {self.units}'}"
+
+    @property
+    def fewer(self) -> str:
+        """A sentence on the groups that have fewer rows; empty if there are none."""
+        below, groups = int(np.count_nonzero(self.cuts.taken < self.top)), len(self.levels)
+        if not below:
+            return ""
+        if self.per is None:
+            return f"All usable rows are flagged, since there are fewer than {count(self.top)}."
+        has = "has" if below == 1 else "have"
+        return f"{count(below)} of {count(groups)} {self.units} {has} fewer than {count(self.top)} rows."
 
     @property
     def tied(self) -> int:
@@ -94,12 +123,7 @@ def find_capacity(data: DataRequest, rule: BoundaryArtifact, top: int, per: str 
     except NoRowsError:  # the second pass says so, or writes a header
         levels: Mapping[str, int] = {"": 0} if per is None else {}
     else:
-        levels = _levels(batches, per)
-    order = np.array([*levels.values(), -1], dtype=np.int64)  # the last is any other text
-    return Capacity(
-        rule=rule, top=top, per=per, levels=levels, order=order, cuts=first.cuts(len(levels))
-    )
-
-
-def _levels(batches: CheckedBatches, per: str | None) -> Mapping[str, int]:
-    return {"": 0} if per is None else batches.levels[per]
+        levels = {"": 0} if per is None else batches.levels[per]
+    order = np.array([*levels.values(), -1], dtype=np.int64)
+    cuts = first.cuts(len(levels))
+    return Capacity(rule=rule, top=top, per=per, levels=levels, names=tuple(levels), order=order, cuts=cuts)

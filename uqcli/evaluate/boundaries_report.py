@@ -146,6 +146,9 @@ class EvaluateReport(Evaluated):
 
 
 def _target(artifact: BoundaryArtifact, rule: type[PromisedRate]) -> float | None:
+    """Return the bound of a rate; None if the rule has no such target, or others decide than its thresholds."""
+    if not artifact.by_thresholds:
+        return None
     bounds = artifact.constraint.parsed().bounds
     return next((float(bound.value) for bound in bounds if isinstance(bound, rule)), None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
+from typing import Final
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
@@ -117,6 +118,19 @@ class EvidenceOnTarget(Evidence):
         if constraint.is_proportion_of_flagged:
             return _target_outcome(constraint, self.precision, constraint.numbers[0])
         return super().outcome(artifact, constraint, level)
+
+
+BY_CAPACITY: Final = "--top flags the first rows, whatever the thresholds"
+"""Why no target is tested of rows that a capacity flags."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceByCapacity(Evidence):
+    """The same of the first rows of each group, which no target is about."""
+
+    def why_untested(self, artifact: BoundaryArtifact) -> str:  # noqa: ARG002
+        """See Evidence."""
+        return BY_CAPACITY
 
 
 def target_claims(

@@ -49,6 +49,10 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
+    if request.top is not None:
+        from uqcli.evaluate.capacity import refuse_combinations
+
+        refuse_combinations(request, rules)
     _refuse_combinations(request, kind)
     refuses_weights = request.audit or request.has_shift or request.resampling.bootstrap
     takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
@@ -66,6 +70,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     _refuse_assisted(request, rules)
     several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels or request.assisted
+    several_passes |= request.top is not None
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = []
         if request.audit:

@@ -10,6 +10,7 @@ from uqcli.evaluate.options import EvaluateRequest
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
 from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns
+from uqcli.jobs.shell import refuse_typed
 
 
 def evaluate(
@@ -30,6 +31,8 @@ def evaluate(
     running: options.RunOptions,
 ) -> None:
     """Measure saved rules on a labelled test set."""
+    if request.top is None:
+        refuse_typed(("per",), "is given without --top", remedy="add --top")
     names = arguments or []
     artifacts = tuple(name for name in names if options.is_rule(name))
     inputs = tuple(name for name in names if name not in artifacts)

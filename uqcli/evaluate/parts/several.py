@@ -112,6 +112,24 @@ class TwoRules(SeveralRules):
         return [f"{net}, and finds {count(hits)} more {'positive' if hits == 1 else 'positives'}.", *advice]
 
 
+@dataclass(frozen=True, kw_only=True)
+class TwoRulesByCapacity(TwoRules):
+    """Two rules that flag as many rows, so that one of them finds more for the same work."""
+
+    def _trade_off(self) -> str:
+        return f"{self._better.name} finds more"
+
+    def _advice(self) -> list[str]:
+        better, (first, second) = self._better, (each.measured.confusion for each in self.tested)
+        hits = abs(second.true_positives - first.true_positives)
+        more = f"{count(hits)} more {'positive' if hits == 1 else 'positives'}"
+        return [f"Use {better.name}: it finds {more} in as many alerts."]
+
+    @property
+    def _better(self) -> TestedRule:
+        return max(self.tested, key=lambda each: each.measured.confusion.true_positives)
+
+
 def _finds(measured: MeasuredBoundary, phrases: Phrases) -> str:
     """State what a rule finds, and its precision: of few flagged rows how many are right."""
     recall, confusion = percent(measured.recall.value), measured.confusion
