@@ -50,7 +50,7 @@ class Capacity:
         return self.cuts.takes(group, place, score, rows.position)
 
     def in_order_of(self, names: Sequence[str]) -> Capacity:
-        """Return it for a second pass that numbers the groups as these names are, some of which it may lack."""
+        """Return it for a second pass that numbers groups in the order of names, which may be more."""
         order = np.array([*(self.levels.get(name, -1) for name in names), -1], dtype=np.int64)
         return replace(self, names=names, order=order)
 
@@ -75,8 +75,9 @@ class Capacity:
         rows = "highest-ranked row" if self.top == 1 else f"{count(self.top)} highest-ranked rows"
         if self.per is None:
             return f"the {rows}"
-        groups = len(self.levels)
-        return f"the {rows} of {f'1 {self.units[:-1]}' if groups == 1 else f'each of {count(groups)} {self.units}'}"
+        if len(self.levels) == 1:
+            return f"the {rows} of 1 {self.units.removesuffix('s')}"
+        return f"the {rows} of each of {count(len(self.levels))} {self.units}"
 
     @property
     def fewer(self) -> str:
@@ -103,8 +104,9 @@ class Capacity:
         where = "" if self.per is None else f", in {count(groups)} group{'' if groups == 1 else 's'}"
         caution(
             "ties-at-the-cut",
-            f"{rows_of(rows)} {ranks} as the last flagged row does{where}, and {are} not flagged: of rows of "
-            "equal scores the first ones in the input are taken. Use scores of more digits, or another --top.",
+            f"{rows_of(rows)} {ranks} as the last flagged row does{where}, and {are} not flagged: of rows "
+            "of equal scores the first ones in the input are taken. Use scores of more digits, or another "
+            "--top.",
         )
 
 

@@ -95,7 +95,7 @@ from uqcli.evaluate.promises import (
     target_claims,
 )
 from uqcli.evaluate.report import OWN_DATA_CAUTION, EvaluatedPart, EvaluateParameters
-from uqcli.evaluate.statements import MeasuredPart, MoreRate, Remark
+from uqcli.evaluate.statements import Fact, MeasuredPart, MoreRate, Remark
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
@@ -352,8 +352,11 @@ def _tested(
         request.artifacts, names, rules, measured, claims, strict=True
     ):
         reviews = review_claims(file, rule, result.evidence, level)
-        promises = Remark(
-            said=[("claim", claim), *(("review-claim", review) for review in reviews)],
+        promises = Remark(  # the order of the scores alone promises nothing
+            said=[("claim", claim), *(("review-claim", review) for review in reviews)]
+            if rule.is_fitted
+            else [],
+            voided=[] if rule.is_fitted else [Fact.NEW_ROWS],
             measured={"promise_broken": broken([claim, *reviews])},
         )
         parts = [promises, *own_rows(file, rule, result.confusion), *flagged_of_groups(rule)]

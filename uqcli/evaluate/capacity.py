@@ -8,21 +8,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from uqcli.base.choices import ArtifactKind, EngineName
+from uqcli.base import defaults
+from uqcli.base.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.errors import UsageError
 from uqcli.base.operating_system import quote
 from uqcli.base.rows import Rows
 from uqcli.boundary.capacity import Capacity, find_capacity
 from uqcli.boundary.rule import BoundaryArtifact
-from uqcli.boundary.rule_file import ZONES
+from uqcli.boundary.rule_file import ZONES, BoundaryParameters, Fit, SavedConstraint
+from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.evaluate.measured_boundary import TestedRule
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.evaluate.parts.first_rows import FirstRows, flagged_first
 from uqcli.evaluate.parts.one import OneRuleByCapacity
 from uqcli.evaluate.statements import Remark
-from uqcli.rules.saved import Saved
+from uqcli.rules.saved import Saved, Source
 
 
 class FirstRowsRule(BoundaryArtifact, frozen=True, kw_only=True, dict=True):
@@ -39,6 +41,31 @@ class FirstRowsRule(BoundaryArtifact, frozen=True, kw_only=True, dict=True):
     def zones(self, rows: Rows) -> Ints:
         """See BoundaryArtifact."""
         return np.where(self.decide(rows), 0, len(ZONES) - 1)
+
+
+def order_of_scores(request: EvaluateRequest, top: int) -> tuple[EvaluateRequest, BoundaryArtifact]:
+    """Return the rule that orders rows by their score alone, where no file has one, and what it is called."""
+    score = request.columns.score or defaults.SCORE
+    constraint = SavedConstraint(kind=ConstraintKind.MAX_SELECTED, value=str(top))
+    rule = BoundaryArtifact(
+        kind=ArtifactKind.BOUNDARY,
+        source=Source(rows=0, positives=0, dropped=0, columns={"score": score}),
+        parameters=BoundaryParameters(
+            algorithm=AlgorithmChoice(Algorithm.ST),
+            binning=None,
+            uncertainty_bins=1,
+            score_bins="all",
+            constraint=constraint,
+            on_invalid=request.data.on_invalid,
+            positive=None,
+        ),
+        algorithm=Algorithm.ST,
+        constraint=constraint,
+        uncertainty_edges=[],
+        thresholds=[None],
+        fit=Fit(selected=0, true_positives=0, rows=0, positives=0, precision=0.0, recall=0.0),
+    )
+    return replace(request, artifacts=(score,)), rule
 
 
 def refuse_combinations(request: EvaluateRequest, rules: Sequence[Saved]) -> None:

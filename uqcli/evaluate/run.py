@@ -37,15 +37,23 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     """Evaluate rules of one kind."""
     check_confidence(request.resampling.confidence)
     refuse_keep(request.data.on_invalid)
-    if not request.artifacts:
+    of_scores = request.top is not None and not request.artifacts and bool(request.data.inputs)
+    if not request.artifacts and not of_scores:
         inputs = request.data.inputs
         raise UsageError(
             f"no rule file among {', '.join(inputs)}" if inputs else "no rule file given",
             expected="at least one argument that ends in .json",
             remedy="rename the rule file, if it has another ending" if inputs else "",
         )
-    rules = request.rules or tuple(map(load, request.artifacts))
-    request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
+    rules: Sequence[Saved]
+    if request.top is not None and of_scores:
+        from uqcli.evaluate.capacity import order_of_scores
+
+        request, rule = order_of_scores(request, request.top)
+        rules = (rule,)
+    else:
+        rules = request.rules or tuple(map(load, request.artifacts))
+        request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     kind = _common_kind(request.artifacts, rules)

@@ -13,7 +13,7 @@ from uqcli.reports.document import Metrics
 
 @dataclass(frozen=True, kw_only=True)
 class FirstRows(MeasuredPart):
-    """Flagged rows of each group, by the order of a rule; ``ties`` rank as the last one of their group does."""
+    """Numbers of flagged rows by group; ``ties`` are others that rank as the last one of their group does."""
 
     taken: Sequence[int]
     ties: int

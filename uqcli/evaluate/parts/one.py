@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, percent, percent_and_range, range_of, rows_of
+from uqcli.base.wording import capitalised, count, percent, percent_and_range, printable, range_of, rows_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.score_metrics import REVERSED
@@ -48,12 +48,15 @@ class OneRule(MeasuredPart):
             yield "review", capitalised(f"{phrases.finding}{said_of('the rule', verdict)}")
         yield "which-rule", "Fit the rule again on current data before you rely on it."
         size = f"{rows_of(confusion.rows)}, {count(confusion.positives)} positive."
-        yield "subject", "{rules} tested on {inputs}: " + size
+        yield "subject", f"{self._subject()} tested on {{inputs}}: {size}"
         yield "verdict", self._verdict()
         if confusion.selected and REVERSED not in tested.rule.known_doubts:  # else it is of no use
             yield "apply", self._apply_command()
         for number in self._numbers(phrases):
             yield "number", number
+
+    def _subject(self) -> str:
+        return "{rules}"
 
     def _apply_command(self) -> str:
         return apply_command(self.tested.file)
@@ -177,14 +180,21 @@ class OneRuleByCapacity(OneRule):
     def _apply_command(self) -> str:
         return f"{super()._apply_command()}{self.options}"
 
-    def _aimed_at(self, target: str) -> str:  # noqa: ARG002 - no target is about these rows
-        return ""
+    def _subject(self) -> str:
+        return (
+            super()._subject() if self.tested.rule.is_fitted else f"Score {printable(self.tested.name, 40)}"
+        )
+
+    def _aimed_at(self, target: str) -> str:
+        return ""  # no target is about these rows
 
     def _title(self) -> str:
         """State the precision, which every capacity has, whatever the rule was fitted for."""
         measured = self.tested.measured
-        if not measured.confusion.selected or measured.confusion.selected < FEWEST_FLAGGED:
-            return f"{self._rated_by_flagged()} among {self.first}."
+        if not measured.confusion.selected:
+            return f"{self._rated_by_flagged()}."
+        if measured.confusion.selected < FEWEST_FLAGGED:
+            return f"{self._rated_by_flagged()}: {self.first}."
         level = f"{100 * self.confidence:g} % interval "
         estimate = measured.precision
         found = percent_and_range(estimate.value, estimate.low, estimate.high, level)
