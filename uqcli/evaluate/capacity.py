@@ -17,7 +17,7 @@ from uqcli.base.rows import Rows
 from uqcli.boundary.capacity import Capacity, find_capacity
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.boundary.rule_file import ZONES, BoundaryParameters, Fit, SavedConstraint
-from uqcli.boundary.search.constraint_kinds import ConstraintKind
+from uqcli.boundary.search.typed_constraints import constraint_from
 from uqcli.engines.request import DataRequest, Roles
 from uqcli.evaluate.measured_boundary import TestedRule
 from uqcli.evaluate.options import EvaluateRequest
@@ -43,10 +43,10 @@ class FirstRowsRule(BoundaryArtifact, frozen=True, kw_only=True, dict=True):
         return np.where(self.decide(rows), 0, len(ZONES) - 1)
 
 
-def order_of_scores(request: EvaluateRequest, top: int) -> tuple[EvaluateRequest, BoundaryArtifact]:
-    """Return the rule that orders rows by their score alone, where no file has one, and what it is called."""
+def order_of_scores(request: EvaluateRequest, top: int) -> EvaluateRequest:
+    """Add a rule that orders rows by their score alone, which no file has, under the name of its column."""
     score = request.columns.score or defaults.SCORE
-    constraint = SavedConstraint(kind=ConstraintKind.MAX_SELECTED, value=str(top))
+    constraint = SavedConstraint.of(constraint_from(max_selected=str(top)))
     rule = BoundaryArtifact(
         kind=ArtifactKind.BOUNDARY,
         source=Source(rows=0, positives=0, dropped=0, columns={"score": score}),
@@ -65,7 +65,7 @@ def order_of_scores(request: EvaluateRequest, top: int) -> tuple[EvaluateRequest
         thresholds=[None],
         fit=Fit(selected=0, true_positives=0, rows=0, positives=0, precision=0.0, recall=0.0),
     )
-    return replace(request, artifacts=(score,)), rule
+    return replace(request, artifacts=(score,), rules=(rule,))
 
 
 def refuse_combinations(request: EvaluateRequest, rules: Sequence[Saved]) -> None:

@@ -37,31 +37,21 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     """Evaluate rules of one kind."""
     check_confidence(request.resampling.confidence)
     refuse_keep(request.data.on_invalid)
-    of_scores = request.top is not None and not request.artifacts and bool(request.data.inputs)
-    if not request.artifacts and not of_scores:
+    request = _with_order_of_scores(request)
+    if not request.artifacts:
         inputs = request.data.inputs
         raise UsageError(
             f"no rule file among {', '.join(inputs)}" if inputs else "no rule file given",
             expected="at least one argument that ends in .json",
             remedy="rename the rule file, if it has another ending" if inputs else "",
         )
-    rules: Sequence[Saved]
-    if request.top is not None and of_scores:
-        from uqcli.evaluate.capacity import order_of_scores
-
-        request, rule = order_of_scores(request, request.top)
-        rules = (rule,)
-    else:
-        rules = request.rules or tuple(map(load, request.artifacts))
-        request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
+    rules = request.rules or tuple(map(load, request.artifacts))
+    request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
         raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
-    if request.top is not None:
-        from uqcli.evaluate.capacity import refuse_combinations
-
-        refuse_combinations(request, rules)
     _refuse_combinations(request, kind)
+    _refuse_first_rows(request, rules)
     refuses_weights = request.audit or request.has_shift or request.resampling.bootstrap
     takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
     request = replace(request, data=replace(request.data, takes_weights=takes_weights))
@@ -77,8 +67,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     _refuse_assisted(request, rules)
-    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels or request.assisted
-    several_passes |= request.top is not None
+    once = len(rules) == 1 and not request.audit and request.top is None
+    several_passes = not once or request.data.may_lack_labels or request.assisted
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = []
         if request.audit:
@@ -87,6 +77,24 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
             audited.append(AuditedSegments(audit=audit(request, rules)))
         report = measure(request, rules, shift)
         return Result(report=replace(report, parts=(*report.parts, *audited)), artifact=None)
+
+
+def _with_order_of_scores(request: EvaluateRequest) -> EvaluateRequest:
+    """Add the rule that orders rows by a score, if their first ones are measured without a rule file."""
+    if request.top is None or request.artifacts or not request.data.inputs:
+        return request
+    from uqcli.evaluate.capacity import order_of_scores
+
+    return order_of_scores(request, request.top)
+
+
+def _refuse_first_rows(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
+    """Refuse rules and rows whose first ones are not those that ``apply --top`` flags."""
+    if request.top is None:
+        return
+    from uqcli.evaluate.capacity import refuse_combinations
+
+    refuse_combinations(request, rules)
 
 
 def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:

@@ -17,7 +17,10 @@ def evaluate(
     *,
     arguments: Annotated[
         list[str] | None,
-        Argument("ARTIFACT.json... INPUT...", "Saved rules (names in .json) and labelled test sets."),
+        Argument(
+            "ARTIFACT.json... INPUT...",
+            "Saved rules (names in .json; none with --top) and labelled test sets.",
+        ),
     ] = None,
     request: EvaluateRequest,
     figure: options.PlotOutput,
