@@ -16,7 +16,7 @@ from itertools import zip_longest
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
-from uqcli.base.errors import GateError, UqcliError, UsageError, as_keywords
+from uqcli.base.errors import GateError, UqcliError, UsageError, keywords, words
 from uqcli.base.files import InMemory
 from uqcli.base.running import messages
 from uqcli.base.running.rounding import caution_rounding
@@ -504,13 +504,18 @@ def _documentation(declaration: Declaration) -> str:
     lines = [str(declaration.function.__doc__), "", "Parameters", "----------"]
     lines += [f"{each.name}\n    {_PARAMETER_HELP[each.name]}" for each in positional(declaration)]
     lines += [
-        f"{name}\n    {option.help}"
+        f"{name}\n    {_in_python(option.help)}"
         for name, option in declaration.options.items()
         if name not in OF_COMMAND_LINE
     ]
     lines += ["", "Returns", "-------", "Result", "", "Raises", "------", "UqcliError"]
     lines += ["    What the command would end with; after a failed search its ``report`` has the report."]
-    return as_keywords("\n".join(lines)).replace(" (repeatable)", " (or a list)")
+    return "\n".join(lines).replace(" (repeatable)", " (or a list)")
+
+
+def _in_python(text: str) -> str:
+    """Word a text of a declaration for Python."""
+    return keywords(words(text.replace("{", "{{").replace("}", "}}")))
 
 
 _PARAMETER_HELP: Final = {

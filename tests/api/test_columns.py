@@ -345,7 +345,9 @@ def test_results_are_shown_by_their_answer():
 
 
 def test_errors_name_no_option_that_python_lacks():
-    with pytest.raises(DataError, match=r"expected a number$"):
+    with pytest.raises(
+        DataError, match=r"expected a number; if 'a' means a missing value, add it with null_value$"
+    ):
         find_boundary(["a", "b"], [0, 1], precision=0.6)
 
 

@@ -92,7 +92,7 @@ def test_a_score_has_an_interval():
 def test_errors_name_keywords(rows):
     with pytest.raises(uqcli.UsageError, match=r"^method vector without proba;"):
         uqcli.Calibrator.fit(rows["score"], rows["label"], method="vector")
-    with pytest.raises(uqcli.DataError, match=r"leave them out$"):
+    with pytest.raises(uqcli.DataError, match=r"leave them out with on_invalid drop$"):
         uqcli.Calibrator.fit([0.1, np.nan], [0, 1])
     with pytest.raises(uqcli.UqcliError) as error:
         uqcli.find_boundary(rows["score"], rows["label"], precision="0.7", certify="0.1", shift="none.json")

@@ -13,8 +13,8 @@ import pytest
 
 from tests.cli.cases import CASES
 from uqcli import commands as uq
-from uqcli.base.errors import InfeasibleError, UqcliError, UsageError, as_keywords
-from uqcli.calls import OF_COMMAND_LINE
+from uqcli.base.errors import InfeasibleError, UqcliError, UsageError
+from uqcli.calls import OF_COMMAND_LINE, _in_python
 from uqcli.cli.app import program
 from uqcli.cli.config import COMMANDS
 from uqcli.jobs import declared
@@ -112,7 +112,7 @@ def test_options_and_their_defaults_are_those_of_the_command(command):
     assert set(declaration.options) <= {*function.__signature__.parameters, *OF_COMMAND_LINE}
     for option in declaration.options.values():
         if option.name not in OF_COMMAND_LINE:
-            assert as_keywords(option.help).replace(" (repeatable)", " (or a list)") in function.__doc__
+            assert _in_python(option.help).replace(" (repeatable)", " (or a list)") in function.__doc__
     assert command in dir(uq)
     assert set(declared.COMMANDS) == set(COMMANDS)
     assert program((command,))

@@ -32,7 +32,7 @@ from uqcli.boundary.search.constraint_kinds import ConstraintKind
 from uqcli.boundary.search.typed_constraints import parse_constraint
 from uqcli.engines.local.count import cached
 from uqcli.engines.protocol import ALL_ROWS, Partition
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 
 ROLES = Roles(numbers={"score": "score", "uncertainty": "uncertainty"}, label="label", weight="weight")
 EXAMPLES = settings(
@@ -63,7 +63,7 @@ def write_inputs(rows, folder, cuts=(), ending="parquet", row_group_size=2):
     bounds = [0, *sorted(cuts), rows.height]
     if ending == FRAME:
         parts = [rows[start:stop] for start, stop in itertools.pairwise(bounds)]
-        return {"inputs": (), "frame": pl.concat(parts, rechunk=False)}
+        return {"inputs": in_memory(pl.concat(parts, rechunk=False))}
     names = []
     for number, (start, stop) in enumerate(itertools.pairwise(bounds)):
         path = folder / f"{number}.{ending}"
@@ -359,7 +359,7 @@ def as_texts(text, folder, source):
     """Return CSV inputs or a frame of its texts, and how messages name the second row."""
     if source == FRAME:
         rows = pl.read_csv(text.encode(), infer_schema=False)
-        return {"inputs": (), "frame": rows}, "row index 1 of the data frame"
+        return {"inputs": in_memory(rows)}, "row index 1 of the data frame"
     path = folder / "rows.csv"
     path.write_text(text)
     return {"inputs": (str(path),)}, "data row 2 of '.*rows.csv'"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.rows import Rows
 from uqcli.boundary.capacity import find_capacity
 from uqcli.boundary.rule import BoundaryArtifact
@@ -27,9 +27,9 @@ def decide_by_capacity(
     cuts = capacity.cuts
     if cuts.splits_tie:
         raise DataError(
-            "rows with equal scores are at the cut of --top, and rows on a cluster have no order",
+            words("rows with equal scores are at the cut of --top, and rows on a cluster have no order"),
             expected="scores that differ there",
-            remedy="use --engine polars",
+            remedy=words("use --engine polars"),
         )
     capacity.caution_of_ties()
     (decision,) = added.types

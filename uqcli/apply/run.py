@@ -21,7 +21,7 @@ from uqcli.apply.parts import (
 )
 from uqcli.apply.report import ApplyPart, ApplyReport, metrics_of
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent
 from uqcli.boundary.rule import BoundaryArtifact
@@ -47,7 +47,9 @@ def run(request: ApplyRequest) -> Result[ApplyReport, None]:
     if not rule.has_sets:
         request.columns.refuse(("no_empty",), f"with a rule file of kind {rule.kind}")
     if request.only_selected and not rule.decides:
-        raise UsageError(f"--only-selected with a rule file of kind {rule.kind}", expected="a boundary")
+        raise UsageError(
+            words("--only-selected with a rule file of kind {}", rule.kind), expected="a boundary"
+        )
     lists = format_of(output.target, output.output_format) is not FileFormat.CSV
     form = NewColumns(prefix=output.prefix, lists=lists, no_empty=request.no_empty)
     roles = rule.reads(request.columns)
@@ -92,7 +94,7 @@ def _by_capacity(
 ) -> tuple[StreamSummary, list[ApplyPart]]:
     """Write the rows, of which the first of each group are flagged."""
     if not isinstance(rule, BoundaryArtifact):
-        raise UsageError(f"--top with a rule file of kind {rule.kind}", expected="a boundary")
+        raise UsageError(words("--top with a rule file of kind {}", rule.kind), expected="a boundary")
     roles = request.data.roles
     rule.place_of(Rows(numbers=dict.fromkeys(roles.all_numbers(), np.empty(0))))  # before any row
     with reusable_streams():  # it takes two passes

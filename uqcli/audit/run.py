@@ -21,7 +21,7 @@ from uqcli.audit.segments import (
 )
 from uqcli.base.choices import EngineName
 from uqcli.base.counts import Bools, Feature, Floats, Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.engines.open import Need, require_memory
@@ -34,7 +34,7 @@ from uqcli.estimates.unit_trials import UnitTrials
 AUDITED = Need(
     description="the audited columns of every row",
     bytes_per_row=240,
-    instead="draw some millions of rows, or leave out --audit",
+    instead=words("draw some millions of rows, or leave out --audit"),
 )
 
 
@@ -77,11 +77,11 @@ def with_audited(data: DataRequest, columns: Sequence[str]) -> DataRequest:
     reserved = {roles.label, roles.weight, roles.numbers.get("score")} & set(columns)
     if reserved:
         raise UsageError(
-            f"--audit column '{reserved.pop()}' is the score, the label or the weight",
+            words("--audit column '{}' is the score, the label or the weight", reserved.pop()),
             expected="columns that describe the rows",
         )
     if data.engine is EngineName.SPARK:
-        raise UsageError("--audit with --engine spark", expected="--engine polars")
+        raise UsageError(words("--audit with --engine spark"), expected=words("--engine polars"))
     own = {feature.name for feature in roles.features}  # columns of the rule keep its levels
     features = (
         *roles.features,

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, Words, words
 
 UNITS: Final = 10_000
 """Units per 1; amounts have at most four decimals."""
@@ -63,9 +63,10 @@ def is_no_amount(amount: Any, nearest: Any) -> Any:
 
 def refuse_amounts(found: str, amount: float) -> DataError:
     """Create the error for an amount that is negative, too large or has too many decimals."""
-    expected, remedy = "amounts of at least 0 with at most 4 decimals", ""
+    remedy: Words
+    expected = "amounts of at least 0 with at most 4 decimals"
     if amount < 0:
-        remedy = "name losses in --cost, as positive amounts"
+        remedy = words("name losses in --cost, as positive amounts")
     elif amount * UNITS > _LARGEST:
         expected = f"amounts of at most {_LARGEST / UNITS:,.0f}"
         remedy = "convert them to a larger unit, such as thousands"

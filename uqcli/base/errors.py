@@ -18,27 +18,87 @@ raises; only ``uqcli.__main__`` and ``uqcli.cli.process`` exit.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from keyword import iskeyword
+from string import Formatter
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Self, TypeAlias
 
 from uqcli.base.operating_system import existing_signals
 from uqcli.base.wording import in_one_line
 
+
+class Opt(str):
+    """An option in a message, made of its name; each shell words it.
+
+    It is an object of its own beside the texts of a message, since what stands in a text may come from data.
+    As a text it is what the command line has.
+
+    >>> Opt("min-group"), Opt("min-group").keyword, Opt("for").keyword
+    ('--min-group', 'min_group', 'for_')
+    """
+
+    def __new__(cls, name: str) -> Self:
+        """Make the option of a name, with dashes or as a field has it."""
+        return super().__new__(cls, f"--{name.rstrip('_').replace('_', '-')}")
+
+    @property
+    def keyword(self) -> str:
+        """How Python names it."""
+        name = self.removeprefix("--").replace("-", "_")
+        return f"{name}_" if iskeyword(name) else name
+
+
+Words: TypeAlias = str | tuple[str, ...]
+"""A text, or texts and options."""
+
 _OPTION: Final = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*)")
-_NO_KEYWORD: Final = re.compile(r" with --on-invalid drop|; if [^;]* add it with --null-value")
-"""Remedies that Python's functions do not take."""
 
 
-def as_keywords(message: str) -> str:
-    """Name the options of a message as Python does.
+def words(text: str, *values: object) -> tuple[str, ...]:
+    """Return a message with its options told apart: those of the text, which is our own, never of values.
+
+    Parameters
+    ----------
+    text
+        With options as the command line has them, and fields as in ``str.format``.
+    values
+        What stands in the fields: it may come from data, or be an option, or words.
 
     Examples
     --------
-    >>> as_keywords("--uncertainty-bins 3; leave them out with --on-invalid drop")
-    'uncertainty_bins 3; leave them out'
+    >>> words("--positive {} is no label", "--odd")
+    ('--positive', ' ', '--odd', ' is no label')
+    >>> [isinstance(part, Opt) for part in _]
+    [True, False, False, False]
     """
-    return _OPTION.sub(lambda match: match[1].replace("-", "_"), _NO_KEYWORD.sub("", message))
+    parts, remaining = list[str](), iter(values)
+    for literal, field, form, conversion in Formatter().parse(text):
+        ours = _OPTION.split(literal)  # texts and names of options in turn
+        parts += [Opt(part) if index % 2 else part for index, part in enumerate(ours) if part]
+        if field is not None:
+            value = next(remaining)
+            if isinstance(value, tuple):  # words
+                parts += value
+            elif isinstance(value, Opt):
+                parts.append(value)
+            else:
+                parts.append(format(repr(value) if conversion == "r" else value, form or ""))
+    return tuple(parts)
+
+
+def _parts(words: Words) -> tuple[str, ...]:
+    return (words,) if isinstance(words, str) else words
+
+
+def _typed(words: Words) -> str:
+    """Word a message for the command line, in one line."""
+    return in_one_line("".join(_parts(words)))
+
+
+def keywords(words: Words) -> str:
+    """Word a message for Python, in one line."""
+    return in_one_line("".join(part.keyword if isinstance(part, Opt) else part for part in _parts(words)))
 
 
 class UqcliError(Exception):
@@ -47,7 +107,7 @@ class UqcliError(Exception):
     Parameters
     ----------
     found
-        What was found, with the name of the file, column or option.
+        What was found, with the name of the file, column or option: a text, or ``words``.
     expected
         What was expected instead.
     remedy
@@ -57,37 +117,64 @@ class UqcliError(Exception):
     --------
     >>> str(DataError("file a.csv is empty", expected="a header and rows", remedy="check the export"))
     'file a.csv is empty; expected a header and rows; check the export'
+    >>> error = UsageError(words("--on is given without --labels"))
+    >>> error.message, str(error)
+    ('--on is given without --labels', 'on is given without labels')
     """
 
     exit_code = 1
     report: Any = None
     """What was found nevertheless, as Python's functions return it; None if nothing was."""
 
-    def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
-        self.found, self.expected, self.remedy = map(in_one_line, (found, expected, remedy))
-        super().__init__(self._line())
+    def __init__(self, found: Words, *, expected: Words = "", remedy: Words = "") -> None:
+        self.words: tuple[Words, Words, Words] = (found, expected, remedy)
+        super().__init__(self.message)
 
-    def _line(self) -> str:
-        parts = (self.found, f"expected {self.expected}" if self.expected else "", self.remedy)
-        return "; ".join(part for part in parts if part)
+    @property
+    def found(self) -> str:
+        """What was found, in words of the command line."""
+        return _typed(self.words[0])
 
-    def reword(self, found: str, remedy: str) -> None:
+    @property
+    def expected(self) -> str:
+        """What was expected, in words of the command line."""
+        return _typed(self.words[1])
+
+    @property
+    def remedy(self) -> str:
+        """What the user can do, in words of the command line."""
+        return _typed(self.words[2])
+
+    def reword(self, found: Words, remedy: Words) -> None:
         """Say in other words what was found and what the user can do."""
-        self.found, self.remedy = map(in_one_line, (found, remedy))
-        self.args = (self._line(),)
+        self.words = (found, self.words[1], remedy)
+        self.args = (self.message,)
 
-    def add_remedy(self, text: str) -> None:
+    def add_remedy(self, words: Words) -> None:
         """Say more about what the user can do."""
-        self.remedy = "; ".join(part for part in (self.remedy, in_one_line(text)) if part)
-        self.args = (self._line(),)
+        older, more = _parts(self.words[2]), _parts(words)
+        self.reword(self.words[0], (*older, "; ", *more) if self.remedy else more)
+
+    def rename(self, old: Opt, new: Opt) -> None:
+        """Name another option than the one that is named."""
+        found, _, remedy = (
+            tuple(new if part == old and isinstance(part, Opt) else part for part in _parts(words))
+            for words in self.words
+        )
+        self.reword(found, remedy)
 
     @property
     def message(self) -> str:
         """The message of the command line, in one line."""
-        return str(self.args[0])
+        return self._line(_typed)
+
+    def _line(self, word: Callable[[Words], str]) -> str:
+        found, expected, remedy = map(word, self.words)
+        parts = (found, f"expected {expected}" if expected else "", remedy)
+        return "; ".join(part for part in parts if part)
 
     def __str__(self) -> str:
-        return as_keywords(self.message)
+        return self._line(keywords)
 
 
 class UsageError(UqcliError):
@@ -120,8 +207,16 @@ class GateError(UqcliError):
     exit_code = 6
 
     def __init__(self, messages: Sequence[str]) -> None:
+        self._messages = tuple(map(in_one_line, messages))
         super().__init__("; ".join(messages))
-        self.args = ("\n".join(map(in_one_line, messages)),)
+
+    @property
+    def message(self) -> str:
+        """The messages, each on its line."""
+        return "\n".join(self._messages)
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class MissingExtraError(UqcliError):

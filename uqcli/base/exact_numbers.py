@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.defaults import MAX_BINS
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 
 MAX_DIGITS: Final = 30
 """Maximum digits before and after the point, each; exponents have at most two."""
@@ -62,7 +62,7 @@ def decimal(
     if value is None and _LONG_DECIMAL.fullmatch(text):
         digits = f", of at most {MAX_DIGITS} digits on each side and two in its exponent"
     raise UsageError(
-        f"{name} is '{_shortened(text)}{unit}'",
+        words("{} is '{}{}'", name, _shortened(text), unit),
         expected=f"a decimal number {' and '.join(bounds)}{digits}",
         remedy=remedy,
     )
@@ -133,12 +133,14 @@ def _shortened(text: str) -> str:
 def size(name: str, text: str) -> int:
     """Parse a number of bins, or of rows per bin: a whole number from 1 to ``MAX_BINS``."""
     if not (text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS):
-        raise UsageError(f"{name} is '{_shortened(text)}'", expected=f"a whole number from 1 to {MAX_BINS:,}")
+        raise UsageError(
+            words("{} is '{}'", name, _shortened(text)), expected=f"a whole number from 1 to {MAX_BINS:,}"
+        )
     return check_size(name, int(text))
 
 
 def check_size(name: str, value: int, maximum: int = MAX_BINS) -> int:
     """Refuse a number of bins, or of rows per bin, beyond what a table can have."""
     if not 1 <= value <= maximum:
-        raise UsageError(f"{name} is {value:,}", expected=f"a whole number from 1 to {maximum:,}")
+        raise UsageError(words("{} is {:,}", name, value), expected=f"a whole number from 1 to {maximum:,}")
     return value

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 
 from uqcli.base import defaults
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.files import STDIO, OutputQueue, is_stdout
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
@@ -103,7 +103,7 @@ def _check_range(name: str, value: Any, *, least: int, most: int | None) -> None
     is_whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_whole or value < least or (most is not None and value > most):
         ends = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise UsageError(f"{name} {value}", expected=f"a whole number {ends}")
+        raise UsageError(words("{} {}", name, value), expected=f"a whole number {ends}")
 
 
 def choice(text: str, default: Any = None, *, metavar: str | None = None, **more: Any) -> Any:
@@ -128,7 +128,7 @@ def names(option: str, text: str) -> tuple[str, ...]:
     """Parse column names, none of which is repeated or empty."""
     columns = tuple(name.strip() for name in text.split(","))
     if not all(columns) or len(set(columns)) < len(columns):
-        raise UsageError(f"{option} '{text}'", expected="different column names: A,B,...")
+        raise UsageError(words("{} '{}'", option, text), expected="different column names: A,B,...")
     return columns
 
 
@@ -137,7 +137,7 @@ def numbers(option: str, text: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in text.split(","))
     except ValueError:
-        raise UsageError(f"{option} '{text}'", expected="numbers separated by commas") from None
+        raise UsageError(words("{} '{}'", option, text), expected="numbers separated by commas") from None
 
 
 def files(_: str, several: list[str]) -> tuple[str, ...]:

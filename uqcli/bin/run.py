@@ -11,7 +11,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Cells, Floats, RangeCounts
 from uqcli.base.defaults import MAX_ROWS
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.running.messages import caution
 from uqcli.bin.grid import (
@@ -117,7 +117,7 @@ def merge_grids(names: Sequence[str]) -> BinResult:
             raise UsageError(
                 f"the edges of '{name}' differ from '{names[0]}'",
                 expected="equal edges",
-                remedy="count the rows again with uqcli bin --edges",
+                remedy=words("count the rows again with uqcli bin --edges"),
             )
         if _meaning(grid) != _meaning(first):
             raise UsageError(

@@ -18,7 +18,7 @@ from uqcli.base.amounts import units
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, bin_of
 from uqcli.base.defaults import FOLDS
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.boundary.calibration_set import CalibrationRows, CalibrationSet, algorithms_of
 from uqcli.boundary.candidate import Candidate
 from uqcli.boundary.clusters import ClusteredGrid
@@ -164,12 +164,14 @@ def _try(calibration_set: CalibrationSet, algorithm: Algorithm) -> Candidate:
 
 def _require_applicable(calibration_set: CalibrationSet, algorithm: Algorithm) -> None:
     if obstacle := calibration_set.obstacle(algorithm):
-        raise UsageError(f"--algorithm {algorithm} does not apply: it {obstacle}", remedy="use vw-dpmt")
+        raise UsageError(
+            words("--algorithm {} does not apply: it {}", algorithm, obstacle), remedy="use vw-dpmt"
+        )
     if oversize := _oversize(calibration_set, algorithm):
         raise DataError(
-            f"--algorithm {algorithm} {oversize}",
+            words("--algorithm {} {}", algorithm, oversize),
             expected=f"at most {defaults.MAX_TABLE_BYTES / 1e9:.1f} GB",
-            remedy="use --algorithm vw-dpmt, or fewer bins (--uncertainty-bins, --score-bins)",
+            remedy=words("use --algorithm vw-dpmt, or fewer bins (--uncertainty-bins, --score-bins)"),
         )
 
 
@@ -187,7 +189,7 @@ def compare_uncertainties(
 ) -> tuple[tuple[UncertaintyComparison, ...], CalibrationRows]:
     """Test every uncertainty column of a request, the best first; also return the rows of the best."""
     if request.grid is not None:
-        raise UsageError("--compare beside --grid", expected="the rows themselves")
+        raise UsageError(words("--compare beside --grid"), expected="the rows themselves")
     names = request.compared
     rows_by_name = {
         name: CalibrationRows.from_request(request.with_uncertainty(name), constraint, uncertain=True)
@@ -211,7 +213,9 @@ def _cross_validated(rows: CalibrationRows, seed: int) -> CrossValidatedGrid:
     single = rows.clustered_rows
     if single is not None:
         if len(single.key) < FEW_CLUSTERS:
-            raise DataError(f"{len(single.key)} clusters", expected=f"at least {FEW_CLUSTERS} for --compare")
+            raise DataError(
+                f"{len(single.key)} clusters", expected=words("at least {} for --compare", FEW_CLUSTERS)
+            )
         values = None
         if single.amounts is not None:
             values = constraint.values(single.positive, single.amounts)

@@ -13,6 +13,7 @@ import numpy as np
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Bools, Ints
 from uqcli.base.dates import date_of
+from uqcli.base.errors import Opt
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
@@ -117,7 +118,7 @@ def find_capacity(data: DataRequest, rule: BoundaryArtifact, top: int, per: str 
     request = replace(data, roles=replace(data.roles, keys=keys, per=per), on_invalid=usable)
     first, batches = FirstRows(top), open_engine(data.engine).batches(request)
     try:
-        with key_named_by(per, "--per"):
+        with key_named_by(per, Opt("per")):
             for rows in batches:
                 place, score = rule.place_of(rows)
                 group: Ints = np.zeros(len(rows), dtype=np.int64) if per is None else rows.groups[per]

@@ -27,7 +27,7 @@ from uqcli.base.choices import EngineName
 from uqcli.base.counts import CellRow, Cells, Ints
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import hashes, text_keys
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, Opt, UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
 from uqcli.base.single_precision import lowered
@@ -64,7 +64,7 @@ _CHANCE: Final = 2.0
 def open_pilot(data: DataRequest, pilot: Inputs, *, uses_uncertainty: bool) -> Table:
     """Open the table of the pilot, with the columns of the rows that test, which ``data`` requests."""
     if data.engine is EngineName.SPARK:
-        raise UsageError("--pilot with --engine spark", expected="--engine polars")
+        raise UsageError(words("--pilot with --engine spark"), expected=words("--engine polars"))
     older = replace(data.on(pilot), labels=None)
     refuse_overlap(data, older)
     return open_table(older, uses_uncertainty=uses_uncertainty)
@@ -83,7 +83,7 @@ def refuse_same_files(request: BoundaryRequest) -> None:
 
 def _shared(rows: str) -> DataError:
     return DataError(
-        f"{rows} are also in --pilot",
+        words("{} are also in --pilot", rows),
         expected="other rows there, since rows that choose a rule cannot test it",
         remedy="leave them out of one of the files",
     )
@@ -95,7 +95,7 @@ def refuse_common_clusters(pilot: Rows, test: Rows, cluster: str) -> None:
     if common:
         values = "1 value" if common == 1 else f"{common} values"
         raise DataError(
-            f"{values} of '{cluster}' {'is' if common == 1 else 'are'} in INPUT and in --pilot",
+            words("{} of '{}' {} in INPUT and in --pilot", values, cluster, "is" if common == 1 else "are"),
             expected="rows of other ones there",
             remedy="leave their rows out of one of the files",
         )
@@ -245,7 +245,9 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
     drawn = "with rows that sample --for certificate drew"
     if request.pilot is None:
         raise UsageError(
-            f"--certify {drawn}", expected="the file of the pilot as well", remedy="add --pilot FILE"
+            words("--certify {}", drawn),
+            expected="the file of the pilot as well",
+            remedy=words("add --pilot FILE"),
         )
     constraint, bins = request.constraint, request.uncertainty_bins
     below = was_sampled(request.data) == SAMPLED_BELOW
@@ -259,14 +261,14 @@ def refuse_beyond_region(request: BoundaryRequest) -> None:
         ("a review", request.limit is not None),
         ("groups", request.by is not None),
         (request.dependence_option, request.data.roles.cluster is not None),
-        ("--compare", bool(request.compared)),
+        (Opt("compare"), bool(request.compared)),
         (f"--uncertainty-bins {bins}", isinstance(bins, int) and bins > 1),
     )
     for option, is_given in options:
         if is_given:
             raise UsageError(
-                f"{option} {drawn}",
-                expected=f"{expected.options} alone",
+                words("{} {}", option, drawn),
+                expected=words("{} alone", expected.options),
                 remedy="certify one threshold: other rules could reach "
                 f"{'above' if below else 'below'} the scores that were drawn",
             )
@@ -288,7 +290,9 @@ def marked_rows(data: DataRequest, mark: str, more: tuple[str, ...] = ()) -> tup
     if not len(marked):
         raise DataError(
             f"no row was drawn for the {mark} by column '{SAMPLED_FOR}'",
-            expected=f"the rows of sample --for certificate{'' if mark == PILOT else ' --pilot FILE'}",
+            expected=words(
+                "the rows of sample --for certificate{}", "" if mark == PILOT else " --pilot FILE"
+            ),
         )
     positives = int(marked.labels.sum())
     columns = {role: name for role, name in source.columns.items() if name not in (*further, SAMPLED_FOR)}

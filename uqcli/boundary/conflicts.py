@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Final
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice, GroupBound, ReviewKind
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.options import caution_confidence
 from uqcli.base.wording import listed
@@ -29,9 +29,11 @@ def checked(request: BoundaryRequest) -> BoundaryRequest:
         request = with_one_threshold(request)
         checked_delta(request)
     elif request.pilot is not None:
-        raise UsageError("--pilot is given without --certify", remedy="add --certify DELTA")
+        raise UsageError(words("--pilot is given without --certify"), remedy=words("add --certify DELTA"))
     elif request.constraint.margin and request.searched is not AlgorithmChoice(Algorithm.SMOOTH):
-        raise UsageError(f"--margin with --algorithm {request.searched}", expected="--algorithm smooth")
+        raise UsageError(
+            words("--margin with --algorithm {}", request.searched), expected=words("--algorithm smooth")
+        )
     refuse_conflicts(request)
     return request
 
@@ -75,44 +77,49 @@ def checked_delta(request: BoundaryRequest) -> Fraction:
     request.spec(Algorithm.SMOOTH).check()
     if request.searched not in _CERTIFIED_ALGORITHMS:
         raise UsageError(
-            f"--certify with --algorithm {request.searched}", expected="--algorithm smooth, or st"
+            words("--certify with --algorithm {}", request.searched),
+            expected=words("--algorithm smooth, or st"),
         )
     if request.constraint.margin:
-        raise UsageError("--margin and --certify cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--margin and --certify cannot be combined"), remedy="leave one of them out")
     if len(request.compared) > 1:  # choosing the best column uses all rows, including those of the test
         raise UsageError(
-            f"--certify with {len(request.compared)} columns in --uncertainty",
+            words("--certify with {} columns in --uncertainty", len(request.compared)),
             expected="one",
             remedy="choose it on other rows first",
         )
     if request.curve is not None:
-        raise UsageError("--frontier and --certify cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--frontier and --certify cannot be combined"), remedy="leave one of them out")
     if request.grid is not None or request.shift is not None:
-        raise UsageError("--certify beside --grid or --shift", expected="the rows themselves")
+        raise UsageError(words("--certify beside --grid or --shift"), expected="the rows themselves")
     for bound in request.constraint.bounds:
         if not bound.is_promise:
             options = listed((rule.options for rule in PROMISED.values()), "or")
-            raise UsageError(f"--certify with {bound.options}", expected=options)
+            raise UsageError(words("--certify with {}", bound.options), expected=options)
     if request.data.roles.cluster is not None and (
         not request.constraint.is_proportion_of_flagged
         or request.constraint.also
         or (request.limit is not None and request.limit.kind is not ReviewKind.REVIEW)
     ):
-        raise UsageError(f"--certify with {request.dependence_option}", expected="--precision alone")
+        raise UsageError(
+            words("--certify with {}", request.dependence_option), expected=words("--precision alone")
+        )
     if request.by is not None and request.bound is not GroupBound.EACH:
-        raise UsageError("--certify and --bound overall cannot be combined", remedy="add --bound each")
+        raise UsageError(
+            words("--certify and --bound overall cannot be combined"), remedy=words("add --bound each")
+        )
     return delta
 
 
 def refuse_conflicts(request: BoundaryRequest) -> None:
     """Refuse a second bound, a review or groups with options that they do not support."""
     review = "" if request.limit is None else f"--{request.limit.kind}"
-    groups = "" if request.by is None else "--proba" if request.by == PREDICTED else "--by"
+    groups = "" if request.by is None else Opt("proba") if request.by == PREDICTED else Opt("by")
     given = {
-        "--shift": request.shift is not None,
-        "--compare": bool(request.compared),
-        "--frontier": request.curve is not None,
-        "--grid": request.grid is not None,
+        Opt("shift"): request.shift is not None,
+        Opt("compare"): bool(request.compared),
+        Opt("frontier"): request.curve is not None,
+        Opt("grid"): request.grid is not None,
         review: bool(review),
         groups: bool(groups),
     }
@@ -120,37 +127,39 @@ def refuse_conflicts(request: BoundaryRequest) -> None:
         _refuse_with_cluster(request, given)
     if request.constraint.also:
         options = listed(bound.options for bound in request.constraint.bounds)
-        _refuse(options, given, ("--shift", review, groups))
+        _refuse(options, given, (Opt("shift"), review, groups))
     if request.constraint.amounts:
         columns = " and ".join(f"--{role} {column}" for role, column in request.constraint.amounts.items())
-        _refuse(columns, given, ("--shift", "--grid", groups))
+        _refuse(columns, given, (Opt("shift"), Opt("grid"), groups))
     if groups:
         _require_algorithm(groups, request, _GROUPED)
-        _refuse(groups, given, ("--shift", "--compare", "--frontier", "--grid", review))
+        _refuse(groups, given, (Opt("shift"), Opt("compare"), Opt("frontier"), Opt("grid"), review))
     if review:
         if not request.constraint.is_proportion_of_flagged:
-            raise UsageError(f"{review} with {request.constraint.options}", expected="--precision")
+            raise UsageError(
+                words("{} with {}", review, request.constraint.options), expected=words("--precision")
+            )
         _require_algorithm(review, request, _REVIEWED)
-        _refuse(review, given, ("--shift",))
+        _refuse(review, given, (Opt("shift"),))
     if request.constraint.is_of_cleared or (
         request.limit is not None and request.limit.kind is ReviewKind.OMISSION
     ):
         if request.certify is None:
             raise uncertified_omission()
-        _refuse("--max-omission", given, ("--compare", groups))
+        _refuse(Opt("max-omission"), given, (Opt("compare"), groups))
 
 
 def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> None:
     """Refuse options whose counts or intervals are of independent rows."""
     option = request.dependence_option
-    _refuse(option, given, ("--grid",))
+    _refuse(option, given, (Opt("grid"),))
     if request.by == request.data.roles.cluster:
-        raise UsageError(f"{option} and --by {request.by}", expected="different columns")
+        raise UsageError(words("{} and --by {}", option, request.by), expected="different columns")
     if request.constraint.margin:
-        raise UsageError(f"{option} and --margin cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("{} and --margin cannot be combined", option), remedy="leave one of them out")
     if request.searched in (AlgorithmChoice.ALL, AlgorithmChoice(Algorithm.HR)):
         raise UsageError(
-            f"{option} with --algorithm {request.searched}",
+            words("{} with --algorithm {}", option, request.searched),
             expected="another algorithm, as its ranking or interval is of independent rows",
         )
 
@@ -158,10 +167,14 @@ def _refuse_with_cluster(request: BoundaryRequest, given: dict[str, bool]) -> No
 def _refuse(option: str, given: dict[str, bool], others: Iterable[str]) -> None:
     for other in others:
         if given[other]:
-            raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
+            raise UsageError(
+                words("{} and {} cannot be combined", option, other), remedy="leave one of them out"
+            )
 
 
 def _require_algorithm(option: str, request: BoundaryRequest, supported: tuple[Algorithm, ...]) -> None:
     if str(request.searched) not in supported:
         names = ", ".join(supported)
-        raise UsageError(f"{option} with --algorithm {request.searched}", expected=f"one of: {names}")
+        raise UsageError(
+            words("{} with --algorithm {}", option, request.searched), expected=f"one of: {names}"
+        )

@@ -18,7 +18,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, GroupBound
 from uqcli.base.counts import Bools, Cells, Ints, RangeCounts
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.records import dataclass
 from uqcli.boundary.calibration import Calibration
 from uqcli.boundary.calibration_set import CalibrationRows, no_ranges
@@ -285,7 +285,7 @@ def _large_groups(sizes: Mapping[str, int], least: int) -> list[str]:
         raise DataError(
             f"no group has {least} rows; the largest has {max(sizes.values(), default=0)}",
             expected="at least one large enough",
-            remedy="lower --min-group, or fit one boundary without groups",
+            remedy=words("lower --min-group, or fit one boundary without groups"),
         )
     refuse_unsavable(names, _GROUP_BYTES)
     return names

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule_file import (
@@ -130,8 +130,8 @@ class Decider(RulePart):
         """Return the place of each row, and its score, which orders rows of one place; or refuse."""
         if len(self.rule.thresholds) > 1:
             raise UsageError(
-                "--top with a rule that has several thresholds and no order of rows",
-                expected="a rule of --algorithm smooth",
+                words("--top with a rule that has several thresholds and no order of rows"),
+                expected=words("a rule of --algorithm smooth"),
                 remedy="fit the rule again",
             )
         return np.zeros(len(rows), dtype=np.int64), self.compared(rows)

@@ -16,7 +16,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, AlgorithmChoice
 from uqcli.base.counts import Cells, Ints
-from uqcli.base.errors import InfeasibleError, UsageError
+from uqcli.base.errors import InfeasibleError, UsageError, words
 from uqcli.base.options import RowOutput
 from uqcli.base.running.messages import doubt
 from uqcli.bin.rule import GridArtifact
@@ -143,10 +143,11 @@ def _needing_uncertainty(request: BoundaryRequest) -> Iterator[None]:
             raise
         if request.compare and not request.names_uncertainty:
             raise UsageError(
-                f"--compare without an uncertainty: {error.found}", expected="--uncertainty COLUMN"
+                words("--compare without an uncertainty: {}", error.found),
+                expected=words("--uncertainty COLUMN"),
             ) from error
         if not request.compare and is_accepted(replace(request, algorithm=AlgorithmChoice(Algorithm.ST))):
-            error.reword(error.found, f"{error.remedy}, or --algorithm st to use the score alone")
+            error.reword(error.found, words("{}, or --algorithm st to use the score alone", error.remedy))
         raise
 
 
@@ -325,7 +326,8 @@ def _write_curve(
     """Write the trade-off curve of a grid."""
     if ALGORITHMS[best.algorithm].works_on is not WorksOn.GRID:
         raise UsageError(
-            "--frontier without a grid", expected="--algorithm vw-dpmt, smooth or another that works on one"
+            words("--frontier without a grid"),
+            expected=words("--algorithm vw-dpmt, smooth or another that works on one"),
         )
     # with class weights, the odds concern rows of other class priors than the table counts
     bounds = () if class_weights else request.bounds or (request.constraint,)

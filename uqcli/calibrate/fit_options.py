@@ -8,7 +8,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import Binning, CalibrationMethod, LeafMethod, Partitioner, SplitCriterion
 from uqcli.base.counts import Floats, ValueCounts, merge
 from uqcli.base.draws import check_seed
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import check_size
 from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
@@ -105,7 +105,7 @@ class CalibrationOptions:
             raise UsageError(f"max_depth {self.max_depth}", expected="1 to 12")
         if self.cluster is not None and self.method is CalibrationMethod.HISTOGRAM:
             raise UsageError(
-                "--cluster with --method histogram",
+                words("--cluster with --method histogram"),
                 expected="another method, as its error bound assumes independent rows",
             )
         if self.split is SplitCriterion.AUC and self.partitioner is not Partitioner.TREE:

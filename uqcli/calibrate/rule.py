@@ -14,6 +14,7 @@ from msgspec import Meta
 from uqcli.base.choices import CalibrationMethod, LeafMethod, OnInvalid, Partitioner, SplitCriterion
 from uqcli.base.counts import Floats, Ints, Matrix, ValueCounts
 from uqcli.base.defaults import FEW_SCORES
+from uqcli.base.errors import words
 from uqcli.base.rows import Rows
 from uqcli.base.wording import count
 from uqcli.calibrate.maps import CalibrationMap, ClassMap
@@ -242,7 +243,9 @@ class CalibratorArtifact(Saved, frozen=True, kw_only=True):
         def compute(rows: Rows) -> dict[str, Ints | Floats]:
             score = rows.filled(rows.score, 0.5)
             if not self.logit:
-                require_probabilities(score, column, remedy="calibrate with --logit to read such scores")
+                require_probabilities(
+                    score, column, remedy=words("calibrate with --logit to read such scores")
+                )
             columns = self.calibrated(rows.scored(score)).columns()
             return {f"{prefix}{name}": values for name, values in columns.items()}
 

@@ -10,7 +10,7 @@ import msgspec
 from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, ArtifactKind, CalibrationMethod
 from uqcli.base.counts import Floats, Ints, ValueCounts
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -219,13 +219,13 @@ def _check(request: CalibrateRequest, target: Target) -> None:
     if reserved:
         raise UsageError(f"column '{reserved.pop()}' is the label or the weight", expected="other features")
     if others := [name for name in request.parts.categorical if name not in request.parts.features]:
-        raise UsageError(f"--categorical {others[0]}", expected="columns of --features")
+        raise UsageError(words("--categorical {}", others[0]), expected=words("columns of --features"))
     if options.method in (CalibrationMethod.VECTOR, CalibrationMethod.MATRIX):
-        raise UsageError(f"method {options.method} without --proba", expected="class probabilities")
+        raise UsageError(words("method {} without --proba", options.method), expected="class probabilities")
     if options.method is CalibrationMethod.HETEROGENEOUS:
         if bool(request.parts.features) == bool(request.parts.partition):
             raise UsageError(
-                "method heterogeneous needs columns", expected="either --features or --partition"
+                "method heterogeneous needs columns", expected=words("either --features or --partition")
             )
         if request.parts.features:
             require_trees()
@@ -333,7 +333,7 @@ def _read_rows(data: DataRequest, request: CalibrateRequest) -> tuple[Rows, Sour
 def _require_scores(score: Floats, request: CalibrateRequest, source: Source) -> None:
     if not request.calibration.scale.real:
         require_probabilities(
-            score, source.columns["score"], remedy="give --logit for logits and other real scores"
+            score, source.columns["score"], remedy=words("give --logit for logits and other real scores")
         )
 
 

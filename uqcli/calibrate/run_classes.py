@@ -11,7 +11,7 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, CalibrationMethod
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import ResamplingOptions, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts, Rows
@@ -335,13 +335,16 @@ def _check(request: CalibrateRequest) -> None:
     check_confidence(request.resampling.confidence)
     check_bootstrap(request.resampling.bootstrap)
     if options.scale != Scale():
-        raise UsageError("--logit or --undersampled beside --proba", expected="probabilities as they are")
+        raise UsageError(
+            words("--logit or --undersampled beside --proba"), expected="probabilities as they are"
+        )
     if options.method is not None and options.method not in CLASS_FITS:
         raise UsageError(
-            f"class probabilities with method {options.method}", expected=f"one of {', '.join(CLASS_FITS)}"
+            words("class probabilities with method {}", options.method),
+            expected=f"one of {', '.join(CLASS_FITS)}",
         )
     if request.parts.features or request.parts.partition:
-        raise UsageError("--features or --partition beside --proba", expected="one score")
+        raise UsageError(words("--features or --partition beside --proba"), expected="one score")
 
 
 def _cross_validated(problem: _Problem, fit: ClassFit) -> PairedRows:

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import VERSION
-from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError
+from uqcli.base.errors import ClosedPipeError, DataError, GateError, UqcliError, UsageError, words
 from uqcli.base.files import STDIO, check_results_stream, is_stdin
 from uqcli.base.operating_system import limits
 from uqcli.base.running.interruption import changing
@@ -203,7 +203,8 @@ def _to_uqcli_error(error: BaseException, *, command: str = "") -> UqcliError:
         problem = f"cannot use '{error.filename}'" if error.filename else "cannot write to standard output"
         return DataError(f"{problem}: {error.strerror}")
     return UqcliError(
-        f"internal error: {type(error).__name__}: {error}", remedy="please report it (--debug shows where)"
+        f"internal error: {type(error).__name__}: {error}",
+        remedy=words("please report it (--debug shows where)"),
     )
 
 
@@ -253,7 +254,7 @@ def _out_of_memory(error: BaseException) -> DataError:
         return DataError(
             "no further thread can be started",
             expected="more than the limit of processes allows",
-            remedy="raise the limit (ulimit -u, or pids.max of a container), or give --threads 1",
+            remedy=words("raise the limit (ulimit -u, or pids.max of a container), or give --threads 1"),
         )
     return DataError(
         "not enough memory",

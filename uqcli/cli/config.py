@@ -29,7 +29,7 @@ from typing import Any, Final
 import typer
 
 from uqcli.base.choices import OnInvalid
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.operating_system import NO_WAIT, user_id
 from uqcli.base.running.messages import caution
 from uqcli.base.wording import printable, similar_names
@@ -81,7 +81,7 @@ def _file_options(values: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("no_config") is not None and parse_flag("no-config", values["no_config"]):
         chosen["no_config"] = True
     if len(chosen) == 2:
-        raise UsageError("--config and --no-config cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--config and --no-config cannot be combined"), remedy="leave one of them out")
     return chosen
 
 
@@ -93,7 +93,7 @@ def _from_file(context: typer.Context, config: str | None) -> list[Settings]:
                 return _layers(context, section, path, is_found=True)
         return []
     if "://" in config:
-        raise UsageError(f"--config '{config}' is an address", expected="a local file")
+        raise UsageError(words("--config '{}' is an address", config), expected="a local file")
     path = Path(config)
     try:
         with path.open("rb") as stream:
@@ -140,7 +140,7 @@ def _refuse_guarded(context: typer.Context, settings: Settings, path: Path) -> N
             raise UsageError(
                 f"found configuration '{path}', which sets {_option(name)}",
                 expected="columns, methods and targets",
-                remedy=f"use it with --config {path}, or ignore it with --no-config",
+                remedy=words("use it with --config {}, or ignore it with --no-config", path),
             )
 
 

@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from uqcli.base.errors import TERMINATION_SIGNALS, DataError
+from uqcli.base.errors import TERMINATION_SIGNALS, DataError, words
 from uqcli.base.files import STDIO
 from uqcli.base.operating_system import IS_WINDOWS, limits, mask_signals, never_wait, raise_limit
 from uqcli.base.running import machine, memory
@@ -152,7 +152,7 @@ def check_limits() -> None:
         raise DataError(
             f"the memory limit is {int(addresses) >> 20} MiB",
             expected=f"at least {-(-least >> 20)} MiB with {machine.threads()} threads",
-            remedy=f"raise it with ulimit -v {-(-least >> 10)} or more, or give --threads 1",
+            remedy=words("raise it with ulimit -v {} or more, or give --threads 1", -(-least >> 10)),
         )
 
 
@@ -172,7 +172,7 @@ def _check_threads() -> None:
             raise DataError(
                 f"the control group allows {tasks[0]} processes and threads, of which {tasks[1]} run",
                 expected=f"room for {needed} more",
-                remedy="raise its pids.max (docker run --pids-limit)",
+                remedy=words("raise its pids.max (docker run --pids-limit)"),
             )
     soft, _ = limits("NPROC")
     if soft < _FEW_TASKS and not _can_start(needed):

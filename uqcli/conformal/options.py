@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from uqcli.base import defaults
 from uqcli.base.choices import ConformalMethod, ConformalMode
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import choice, files, filled, flag, option
 from uqcli.base.records import dataclass
 
@@ -22,7 +22,7 @@ def _alphas(option: str, text: str) -> dict[str, str]:
     for item in text.split(","):
         name, equals, value = item.rpartition("=")
         if not equals or name.strip() in alpha_by_class:
-            raise UsageError(f"{option} '{text}'", expected="CLASS=A,... with each class once")
+            raise UsageError(words("{} '{}'", option, text), expected="CLASS=A,... with each class once")
         alpha_by_class[name.strip()] = value.strip()
     return alpha_by_class
 

@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.base.choices import ArtifactKind, ConformalMethod, ConformalMode
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.notices import Notice
 from uqcli.base.options import OptionalResampling, caution_confidence
@@ -200,14 +200,14 @@ def run(request: ConformalRequest) -> Result[ConformalReport | ShiftReport, Conf
     alpha = parse_alpha(request.alpha)
     caution_confidence("--alpha", float(alpha))
     if request.shift is not None and request.target is not None:
-        raise UsageError("--shift and --target cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--shift and --target cannot be combined"), remedy="leave one of them out")
     shift = None if request.shift is None else load_shift(request.shift)
     if request.data.roles.cluster is not None:
         require_memory(request.data, CLUSTERED_SETS)
     if request.target is None:
         return _fitted(request, alpha, shift)
     if request.mode is not ConformalMode.LABEL_SHIFT:
-        raise UsageError(f"--target with mode {request.mode}", expected="--mode label-shift")
+        raise UsageError(words("--target with mode {}", request.mode), expected=words("--mode label-shift"))
     from uqcli.shift.run import run as run_shift  # its tests load more than thresholds of sets need
 
     with reusable_streams():  # also read for the class weights
@@ -277,15 +277,19 @@ def parse_alpha(text: str) -> Fraction:
 def _check(request: ConformalRequest, shift: ShiftArtifact | None) -> None:
     shifted = request.mode is ConformalMode.LABEL_SHIFT
     if shifted and not shift:
-        raise UsageError("mode label-shift without class weights", expected="--shift or --target")
+        raise UsageError("mode label-shift without class weights", expected=words("--shift or --target"))
     if not shifted and shift:
-        raise UsageError(f"class weights with mode {request.mode}", expected="--mode label-shift")
+        raise UsageError(f"class weights with mode {request.mode}", expected=words("--mode label-shift"))
     if request.alpha_by_class and request.mode is not ConformalMode.LABEL_CONDITIONAL:
-        raise UsageError(f"alphas by class with mode {request.mode}", expected="--mode label-conditional")
+        raise UsageError(
+            f"alphas by class with mode {request.mode}", expected=words("--mode label-conditional")
+        )
     if shifted and request.data.roles.cluster is not None:
-        raise UsageError("--cluster with mode label-shift", expected="--mode marginal or label-conditional")
+        raise UsageError(
+            words("--cluster with mode label-shift"), expected=words("--mode marginal or label-conditional")
+        )
     if request.by is not None and request.mode is not ConformalMode.MARGINAL:
-        raise UsageError(f"groups with mode {request.mode}", expected="--mode marginal")
+        raise UsageError(f"groups with mode {request.mode}", expected=words("--mode marginal"))
 
 
 def _scores(reader: ClassReader, request: ConformalRequest) -> tuple[LabelScores, Ints | None]:

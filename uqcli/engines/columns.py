@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from uqcli.base import defaults
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, Opt, UsageError, Words, words
 from uqcli.base.operating_system import quote
 from uqcli.base.wording import first_of, listed, similar_names
 from uqcli.engines.refusals import FormError
@@ -24,7 +24,7 @@ class MissingColumnError(FormError):
     """Required columns of some roles are missing; of the misspelt ones, there are similar names."""
 
     def __init__(
-        self, roles: Collection[str], found: str, *, remedy: str, misspelt: Collection[str] = ()
+        self, roles: Collection[str], found: Words, *, remedy: Words, misspelt: Collection[str] = ()
     ) -> None:
         super().__init__(found, remedy=remedy)
         self.roles = frozenset(roles)
@@ -44,20 +44,20 @@ class LabelTwiceError(UsageError):
 
 
 @contextmanager
-def key_named_by(column: str | None, option: str) -> Iterator[None]:
+def key_named_by(column: str | None, option: Opt) -> Iterator[None]:
     """Let the error of a key column that is missing or the label name another option than ``--by``."""
     role = f"by.{column}"
     try:
         yield
     except (MissingColumnError, LabelTwiceError) as error:
         if role in error.roles:
-            error.reword(error.found.replace("--by", option), error.remedy.replace("--by", option))
+            error.rename(Opt("by"), option)
         raise
 
 
-def _option_of(role: str) -> str:
+def _option_of(role: str) -> Opt:
     """Return the option that names the column of a role."""
-    return f"--{role.removeprefix('-').partition('.')[0].replace('_', '-')}"
+    return Opt(role.removeprefix("-").partition(".")[0])
 
 
 def identifying_columns(inputs: Sequence[Sequence[str]], roles: Roles) -> tuple[str, ...]:
@@ -133,9 +133,9 @@ def require_no_label(columns: Sequence[str], source: str, label: str) -> None:
     """Refuse labels in an input beside those of a second file."""
     if label in columns:
         raise DataError(
-            f"{source} has a column '{label}', and --labels gives another",
+            words("{} has a column '{}', and --labels gives another", source, label),
             expected="labels in one place",
-            remedy="drop --labels, or rename one of the columns",
+            remedy=words("drop --labels, or rename one of the columns"),
         )
 
 
@@ -153,37 +153,44 @@ def _missing(columns: Sequence[str], source: str, name_by_role: Mapping[str, str
     )
 
 
-def _joined(remedies: Mapping[str, str]) -> str:
+def _joined(remedies: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
     """Join what to do about several roles, without what is said for another one."""
-    unknown = [role for role, remedy in remedies.items() if remedy.startswith(_ONE) and len(remedies) > 1]
-    known = dict.fromkeys(remedy for role, remedy in remedies.items() if role not in unknown)
-    said = [remedy for remedy in known if not any(remedy in other != remedy for other in known)]
+    texts = {role: "".join(remedy) for role, remedy in remedies.items()}
+    unknown = [role for role, text in texts.items() if text.startswith(_ONE) and len(remedies) > 1]
+    known = {texts[role]: remedy for role, remedy in remedies.items() if role not in unknown}
+    said = [
+        tuple(remedy) for text, remedy in known.items() if not any(text in other != text for other in known)
+    ]
     if unknown:
+        others = [_option_of(role) for role in unknown]
         which = "the others" if said else "them"
-        said.append(f"name {which} with {listed([_option_of(role) for role in unknown])}")
-    return ", and ".join(said)
+        names = words(listed(["{}"] * len(others)), *others)
+        said.append(words("name {} with {}", which, names))
+    return words(", and ".join(["{}"] * len(said)), *said)
 
 
-def _remedy(columns: Sequence[str], role: str, name: str) -> str:
+def _remedy(columns: Sequence[str], role: str, name: str) -> tuple[str, ...]:
     """Say which option names the column that a role lacks, and which one it may be."""
     names = _similar(name, columns)
     guess = f"did you mean {' or '.join(_shown(other, name) for other in names)}? " if names else ""
-    option = "" if names else _usual_options(columns, role, name)
+    usual = () if names else _usual_options(columns, role, name)
     kind = _VALUES.get(role.partition(".")[0])
     joined = "," in name and all(part.strip() in columns for part in name.split(","))
     meant = "it" if names or joined else "one of them"
-    typed = f"give {_option_of(role)} {kind}" if kind else f"name {meant} with {_option_of(role)}"
-    option = f"give {option}" if option else typed
+    option = words("name {} with {}", meant, _option_of(role))
+    if usual or kind:
+        option = words("give {}", usual or words("{} {}", _option_of(role), kind))
     if any(_is_composed_otherwise(other, name) for other in names):
         guess = f"{guess}rename it, since its characters only look alike, or "
     if joined:
-        guess = f"{_option_of(role)} takes one column: write their values into one, and "
+        option = words("{} takes one column: write their values into one, and {}", _option_of(role), option)
+        guess = ""
     if len(columns) == 1 and (marks := [mark for mark in ";\t|" if mark in columns[0]]):
         mark = "tab" if marks[0] == "\t" else quote(marks[0])
-        option = f"give --delimiter {mark}, if it separates the columns"
+        option = words("give --delimiter {}, if it separates the columns", mark)
     if role == name == "score" and not names and (pattern := class_pattern(columns)):
-        option = f"{option}, or give --proba {quote(pattern)} for class probabilities"
-    return f"{guess}{option}"
+        option = words("{}, or give --proba {} for class probabilities", option, quote(pattern))
+    return words("{}{}", guess, option)
 
 
 _ONE: Final = "name one of them with "
@@ -208,7 +215,7 @@ def require_same_columns(inputs: Sequence[tuple[str, Sequence[str]]]) -> None:
             raise DataError(
                 f"columns of {source} differ from {first_source}: {', '.join(sorted(differing))}",
                 expected="the same columns in every input",
-                remedy="give --union to fill missing ones with nulls",
+                remedy=words("give --union to fill missing ones with nulls"),
             )
 
 
@@ -248,16 +255,17 @@ def has_usual_name(column: str) -> bool:
     return any(usually_named([column], role) for role in _USUAL)
 
 
-def _usual_options(columns: Sequence[str], role: str, name: str) -> str:
+def _usual_options(columns: Sequence[str], role: str, name: str) -> tuple[str, ...]:
     """Return options with the usual names of scores and labels that the input has; empty if it has none."""
     if role not in _USUAL or name != role:  # a typed name was meant
-        return ""
+        return ()
     usual = {
         other: usually_named(columns, other) for other in _USUAL if other == role or other not in columns
     }
     if not usual[role]:
-        return ""
-    return " ".join(f"--{other} {quote(named[0])}" for other, named in usual.items() if named)
+        return ()
+    options = [words("{} {}", Opt(other), quote(named[0])) for other, named in usual.items() if named]
+    return words(" ".join(["{}"] * len(options)), *options)
 
 
 _USUAL: Final = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from urllib.parse import unquote
 
 from uqcli.base.choices import FileFormat, ReportFormat
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution
@@ -145,7 +145,7 @@ def resolve_inputs(arguments: Sequence[str], options: ReadOptions) -> tuple[Orig
         raise UsageError(
             "no INPUT given",
             expected="files such as TEST.csv, folders, globs, or - for standard input",
-            remedy="add a file, or see --help",
+            remedy=words("add a file, or see --help"),
         )
     if "" in arguments:
         raise UsageError(
@@ -421,7 +421,7 @@ def format_of(name: str, requested: FileFormat | None) -> FileFormat:
         raise UsageError(
             f"cannot write rows as {plain.suffix}: '{name}'",
             expected=KNOWN_SUFFIXES,
-            remedy=f"{remedy}, or give --output-format",
+            remedy=words("{}, or give --output-format", remedy),
         )
     file_format = requested or inferred or FileFormat.CSV
     if compressed and not file_format.is_text:

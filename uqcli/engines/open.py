@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from uqcli.base.choices import EngineName
+from uqcli.base.errors import Words, words
 from uqcli.base.options import RowOutput
 from uqcli.base.records import dataclass
 from uqcli.base.running.memory import allowed_bytes, require_allowed
@@ -76,7 +77,7 @@ class Need:
 
     description: str
     bytes_per_row: int
-    instead: str
+    instead: Words
     bytes_per_class: int = 0
     pooled: bool = False
 
@@ -108,44 +109,44 @@ GROUPED_SCORES: Final = Need(
 CLUSTERED_SCORES: Final = Need(
     description="every score with its cluster or day",
     bytes_per_row=125,
-    instead="draw some millions of rows, or leave out --cluster",
+    instead=words("draw some millions of rows, or leave out --cluster"),
 )
 CLUSTERED_SETS: Final = Need(
     description="every row with its cluster or day",
     bytes_per_row=115,
     bytes_per_class=10,
-    instead="draw some millions of rows, or leave out --cluster",
+    instead=words("draw some millions of rows, or leave out --cluster"),
 )
 EVERY_SCORE: Final = Need(
     description="a bin for every score",
     bytes_per_row=250,
-    instead="take --score-bins 500 (the default)",
+    instead=words("take --score-bins 500 (the default)"),
     pooled=True,
 )
 RANKED: Final = Need(
     description="every row with its rank",
     bytes_per_row=180,
-    instead="draw some millions of rows, or leave out --certify",
+    instead=words("draw some millions of rows, or leave out --certify"),
 )
 RANKED_TWICE: Final = Need(
     description="every row with its rank by score and uncertainty",
     bytes_per_row=220,
-    instead="take another --algorithm, or draw some millions of rows",
+    instead=words("take another --algorithm, or draw some millions of rows"),
 )
 CLUSTERED: Final = Need(
     description="every row with its cluster or day",
     bytes_per_row=50,
-    instead="draw some millions of rows, or leave out --cluster or --day",
+    instead=words("draw some millions of rows, or leave out --cluster or --day"),
 )
 ISOTONIC_PAIRS: Final = Need(
     description="every row of the isotonic maps",
     bytes_per_row=310,
-    instead="take --method isotonic or histogram without --cluster, or draw some millions of rows",
+    instead=words("take --method isotonic or histogram without --cluster, or draw some millions of rows"),
 )
 TREES: Final = Need(
     description="the features of every row",
     bytes_per_row=500,
-    instead="name the groups with --partition, or draw some millions of rows",
+    instead=words("name the groups with --partition, or draw some millions of rows"),
 )
 CLASS_ROWS: Final = Need(
     description="the class probabilities of every row",
@@ -157,7 +158,7 @@ LIKELIHOOD: Final = Need(
     description="the likelihood of every row",
     bytes_per_row=60,
     bytes_per_class=60,
-    instead="take --estimator bbse, or draw some millions of rows",
+    instead=words("take --estimator bbse, or draw some millions of rows"),
 )
 
 

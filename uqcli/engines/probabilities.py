@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from uqcli.base.counts import Bools, Floats, Ints, Matrix, texts_by_level
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, Words, words
 from uqcli.base.rows import Rows
 from uqcli.engines.request import PREDICTED, PROBA, Roles
 
@@ -51,14 +51,14 @@ def positive_spellings(positive: str) -> tuple[tuple[str, ...], bool]:
     return texts_by_level((name,))[name], is_truth
 
 
-def class_advice(classes: Sequence[str]) -> tuple[str, str]:
+def class_advice(classes: Sequence[str]) -> tuple[str, Words]:
     """Return what is expected of a label that is no class, and the remedy."""
     names = list(classes)[:12]
     expected = f"one of the classes {', '.join(names)}{' ...' if len(names) > 11 else ''}"
-    return expected, "check --label, or name the classes with --classes"
+    return expected, words("check --label, or name the classes with --classes")
 
 
-PROBABILITY_ADVICE: Final = "probabilities between 0 and 1", "check --proba"
+PROBABILITY_ADVICE: Final = "probabilities between 0 and 1", words("check --proba")
 """What is expected of the columns of classes, and the remedy."""
 
 
@@ -101,7 +101,7 @@ _LEAST_PERCENT: Final = 20.0
 """Largest score from which scores of at most 100 may be percentages."""
 
 
-def require_probabilities(score: Floats, column: str, remedy: str = "calibrate the scores first") -> None:
+def require_probabilities(score: Floats, column: str, remedy: Words = "calibrate the scores first") -> None:
     """Refuse scores that are not probabilities: below 0 or above 1."""
     if not len(score):
         return
@@ -121,7 +121,7 @@ def positions_of(rows: Rows) -> Ints:
     if rows.position is None:
         raise UsageError(
             "a cluster has no row order, which the random draws of aps need",
-            expected="--engine polars, or --no-randomize",
+            expected=words("--engine polars, or --no-randomize"),
         )
     return rows.position
 

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Any, Final
 
 from uqcli.base import defaults
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, Words, words
 from uqcli.base.running.memory import allowed_bytes, require_allowed
 from uqcli.base.wording import printable
 from uqcli.engines.request import DataRequest, LabelsFile
@@ -29,7 +29,7 @@ class FormError(DataError):
     ``requests`` are those that met it, the innermost first; none if nobody can look at the inputs again.
     """
 
-    def __init__(self, found: str, *, expected: str = "", remedy: str = "") -> None:
+    def __init__(self, found: Words, *, expected: Words = "", remedy: Words = "") -> None:
         super().__init__(found, expected=expected, remedy=remedy)
         self.requests: list[DataRequest] = []
 
@@ -68,34 +68,41 @@ _IN_THOUSANDS: Final = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 _WITH_POINT: Final = re.compile(r"[+-]?\d*\.\d+")
 
 
-def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, str]:
+def as_missing(text: str) -> tuple[str, ...]:
+    """Say how a text is read as a missing value."""
+    return words("if '{}' means a missing value, add it with --null-value", printable(text, 24))
+
+
+def number_advice(column: str, texts: Sequence[str], decimal: str | None) -> tuple[str, Words]:
     """Return what was expected in place of texts that are no numbers, and the remedy if the texts show one.
 
     ``decimal`` is the decimal mark of the input; None if ``--decimal`` does not apply to it.
     """
     if set(texts) == {column}:
         return "rows only", "remove the line, which repeats the column names"
-    words = [text for text in texts if not any(map(str.isdigit, text))]
-    if 0 < len(words) < len(texts):  # numbers in another form, and texts that are none in any
-        numbers = [text for text in texts if text not in words]
+    others = [text for text in texts if not any(map(str.isdigit, text))]
+    if 0 < len(others) < len(texts):  # numbers in another form, and texts that are none in any
+        numbers = [text for text in texts if text not in others]
         expected, remedy = number_advice(column, numbers, decimal)
-        missing = f"if '{printable(words[0], 24)}' means a missing value, add it with --null-value"
-        return expected, f"{remedy}; {missing}" if remedy else missing
+        missing = as_missing(others[0])
+        return expected, words("{}; {}", remedy, missing) if remedy else missing
     texts = [text.removesuffix("%").rstrip() for text in texts]  # a number with this sign is a hundredth
     if decimal == "," and all(map(_WITH_POINT.fullmatch, texts)):
         text = texts[0]
+        remedy = words("leave out --decimal if the decimal mark is a point")
         if all(map(_IN_THOUSANDS.fullmatch, (text.replace(".", ",") for text in texts))):
-            remedy = f"write {text.replace('.', '')} for {text}, or leave out --decimal if it is {text}"
-        else:
-            remedy = "leave out --decimal if the decimal mark is a point"
+            plainly = text.replace(".", "")
+            remedy = words("write {} for {}, or leave out --decimal if it is {}", plainly, text, text)
         return "a number with a decimal comma", remedy
     if all(map(_IN_THOUSANDS.fullmatch, texts)):
-        return "a number without separators", f"write {texts[0].replace(',', '')} for {texts[0]}" + (
-            f', or give --decimal "," if it is {texts[0].replace(",", ".")}' if decimal else ""
-        )
+        with_point = texts[0].replace(",", ".")
+        other = words(', or give --decimal "," if it is {}', with_point) if decimal else ""
+        plainly = texts[0].replace(",", "")
+        return "a number without separators", words("write {} for {}{}", plainly, texts[0], other)
     if all(map(_WITH_COMMA.fullmatch, texts)):
         remedy = "write 0.5 for 0,5"
-        return "a number with a decimal point", f'give --decimal ",", or {remedy}' if decimal else remedy
+        with_option = words('give --decimal ",", or {}', remedy)
+        return "a number with a decimal point", with_option if decimal else remedy
     plain = [_plain(text, decimal or ".") for text in texts]
     return "a number", f"write {plain[0]} for {texts[0]}" if all(plain) else ""
 
@@ -136,7 +143,7 @@ def require_days(texts: Iterable[str], column: str) -> None:
             raise FormError(
                 f"column '{column}' has '{text}'",
                 expected="dates such as 2026-03-31, 31.03.2026 or 31-Mar-2026",
-                remedy="convert the column, or give --cluster for other values",
+                remedy=words("convert the column, or give --cluster for other values"),
             ) from error
 
 
@@ -227,7 +234,7 @@ def no_match(labels: LabelsFile) -> DataError:
     return DataError(
         f"no '{labels.on}' of the inputs is in '{labels.file}'",
         expected="the same ids, compared as text",
-        remedy="check --on, and leading zeros: 1 is not 01",
+        remedy=words("check --on, and leading zeros: 1 is not 01"),
     )
 
 
@@ -248,7 +255,9 @@ def require_few_groups(groups: int, *columns: str) -> None:
         raise DataError(
             f"{names} {'make' if len(columns) > 1 else 'has'} more than {defaults.MAX_GROUPS:,} groups",
             expected=f"at most {defaults.MAX_GROUPS:,} groups with results of their own",
-            remedy="name columns of fewer values; for rows of one customer and the like there is --cluster",
+            remedy=words(
+                "name columns of fewer values; for rows of one customer and the like there is --cluster"
+            ),
         )
 
 
@@ -271,7 +280,7 @@ def no_positive(value: str, column: str) -> DataError:
     return DataError(
         f"label '{value}' never appears in column '{column}'",
         expected="the text of the positive label",
-        remedy="check --positive; if it is right, all rows are negative",
+        remedy=words("check --positive; if it is right, all rows are negative"),
     )
 
 
@@ -299,7 +308,7 @@ def unusable_values(found: str, *, cut: bool = False) -> DataError:
     return FormError(
         found,
         expected="a usable value in every row",
-        remedy="fix these rows, or leave them out with --on-invalid drop",
+        remedy=words("fix these rows, or leave them out with --on-invalid drop"),
     )
 
 
@@ -348,7 +357,7 @@ def existing_column(name: str) -> UsageError:
     """Create the error for an added column that the input has already."""
     return UsageError(
         f"column '{name}' already exists in the input",
-        remedy="give --prefix P for another name, or --overwrite to replace the column",
+        remedy=words("give --prefix P for another name, or --overwrite to replace the column"),
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.files import InMemory
 from uqcli.base.records import dataclass
 from uqcli.base.wording import first_of, printable
@@ -132,31 +132,38 @@ class ClassColumns:
             listed = [name.strip() for name in self.columns.split(",")]
             matched = {name: name for name in listed}
             if len(matched) < len(listed):
-                raise UsageError(f"--proba '{self.columns}' repeats a column", expected="each column once")
+                raise UsageError(
+                    words("--proba '{}' repeats a column", self.columns), expected="each column once"
+                )
         if len(matched) < 2:
             raise DataError(
                 f"'{self.columns}' matches {len(matched)} columns of {source}",
                 expected="the probabilities of at least two classes",
-                remedy="check --proba and its quoting",
+                remedy=words("check --proba and its quoting"),
             )
         names = self.names or tuple(matched)
         if max(len(matched), len(names)) > defaults.MAX_CLASSES:
             raise DataError(
                 f"'{printable(self.columns)}' matches {len(matched):,} columns of {source}",
                 expected=f"the probabilities of at most {defaults.MAX_CLASSES:,} classes",
-                remedy="name the classes that matter with --proba A,B,..., and add up those of the others",
+                remedy=words(
+                    "name the classes that matter with --proba A,B,..., and add up those of the others"
+                ),
             )
         if len(set(names)) != len(matched):
             raise UsageError(
-                f"--classes names {len(set(names))} classes for {len(matched)} columns",
+                words("--classes names {} classes for {} columns", len(set(names)), len(matched)),
                 expected="one name for each column",
             )
         if "*" in self.columns and set(names) == set(matched) and names != tuple(matched):
             raise UsageError(
-                f"--classes {','.join(names)} gives the columns {', '.join(matched.values())} "
-                "each other's names",
+                words(
+                    "--classes {} gives the columns {} each other's names",
+                    ",".join(names),
+                    ", ".join(matched.values()),
+                ),
                 expected="names in the order of the columns",
-                remedy="leave out --classes: the columns name the classes already",
+                remedy=words("leave out --classes: the columns name the classes already"),
             )
         return dict(zip(names, matched.values(), strict=True))
 
@@ -170,22 +177,22 @@ class ClassColumns:
         if "*" in self.columns:
             if self.columns.count("*") > 1 or self.names is not None:
                 raise UsageError(
-                    f"--proba '{self.columns}'",
-                    expected="one * without --classes, or names separated by commas",
+                    words("--proba '{}'", self.columns),
+                    expected=words("one * without --classes, or names separated by commas"),
                 )
             return {name: self.columns.replace("*", name) for name in classes}
         listed = [name.strip() for name in self.columns.split(",")]
         names = classes if self.names is None else self.names
         if len(set(listed)) != len(classes) or len(listed) != len(classes) or set(names) != set(classes):
             raise UsageError(
-                f"--proba '{self.columns}' names {len(set(listed))} columns",
+                words("--proba '{}' names {} columns", self.columns, len(set(listed))),
                 expected=f"one for each of the classes {', '.join(list(classes)[:12])}",
             )
         if self.names is None and set(listed) == set(known.values()) and listed != list(known.values()):
             raise UsageError(
-                f"--proba '{self.columns}' lists the rule's columns in another order",
+                words("--proba '{}' lists the rule's columns in another order", self.columns),
                 expected=f"the rule's order: {','.join(known.values())}",
-                remedy="leave out --proba, or name the classes with --classes",
+                remedy=words("leave out --proba, or name the classes with --classes"),
             )
         column_of = dict(zip(names, listed, strict=True))
         return {name: column_of[name] for name in classes}
@@ -193,7 +200,7 @@ class ClassColumns:
 
 def _matched(pattern: str, columns: Sequence[str]) -> dict[str, str]:
     if pattern.count("*") > 1:
-        raise UsageError(f"--proba '{pattern}'", expected="one *, or names separated by commas")
+        raise UsageError(words("--proba '{}'", pattern), expected="one *, or names separated by commas")
     before, after = map(re.escape, pattern.split("*"))
     matches = [(re.fullmatch(f"{before}(.+){after}", column, re.DOTALL), column) for column in columns]
     class_names = {match[1].strip(): column for match, column in matches if match}

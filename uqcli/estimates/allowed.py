@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+from uqcli.base.errors import Opt
+
 CLUSTERS: Final = "--cluster or --day"
-WEIGHTS: Final = "--sampling-weight"
-SHIFT: Final = "--shift"
+WEIGHTS: Final = Opt("sampling-weight")
+SHIFT: Final = Opt("shift")
 
 AUDIT: Final = "segments (--audit)"
 CALIBRATORS: Final = "calibrators"

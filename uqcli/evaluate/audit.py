@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.audit.report import Audit
 from uqcli.audit.run import audit_rate, audit_scores, pooled_outcomes, with_audited
 from uqcli.base.counts import Bools, Floats
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.wording import listed
@@ -35,7 +35,7 @@ _STEP: Final = 1 << 16
 def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
     """Test the segments of a rule; several rules, or nothing to test, are a UsageError."""
     if len(rules) > 1:
-        raise UsageError(f"--audit with {len(rules)} rule files", expected="one rule file")
+        raise UsageError(words("--audit with {} rule files", len(rules)), expected="one rule file")
     (rule,) = rules
     if isinstance(rule, CalibratorArtifact):
         return _of_probabilities(request, rule)
@@ -47,10 +47,10 @@ def audit(request: EvaluateRequest, rules: Sequence[Saved]) -> Audit:
 
 def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Audit:
     if rule.class_names:
-        raise UsageError("--audit with a calibrator of classes", expected="a calibrator of one score")
+        raise UsageError(words("--audit with a calibrator of classes"), expected="a calibrator of one score")
     if request.cluster is not None:
         raise UsageError(
-            f"--audit of probabilities and {request.option} cannot be combined",
+            words("--audit of probabilities and {} cannot be combined", request.option),
             remedy="a test of errors over few clusters does not hold its level at many segments",
         )
     (data,) = calibrators.rows_to_read(request, [rule])
@@ -62,7 +62,9 @@ def _of_probabilities(request: EvaluateRequest, rule: CalibratorArtifact) -> Aud
 
 def _of_sets(request: EvaluateRequest, rule: ConformalArtifact) -> Audit:
     if rule.parameters.alpha_by_class is not None:
-        raise UsageError("--audit of sets with alphas by class", expected="the same alpha for all classes")
+        raise UsageError(
+            words("--audit of sets with alphas by class"), expected="the same alpha for all classes"
+        )
     audited = with_audited(conformal_sets.rows_to_read(request, rule), request.audit)
     read, _ = read_labelled(audited)
     inside = _covered(read.rows, rule.sets(audited.roles))
@@ -84,7 +86,7 @@ def _covered(rows: Rows, sets: Callable[[Rows], np.ndarray]) -> Bools:
 def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     """Test the target of each segment: precision of flagged rows, recall of positives, and so on."""
     if rule.unsealed:
-        raise UsageError(f"--audit: target not tested: {rule.unsealed}")
+        raise UsageError(words("--audit: target not tested: {}", rule.unsealed))
     constraint = rule.constraint.parsed()
     _, data = boundaries.rows_to_read(request, [rule])
     read, source = read_labelled(with_audited(data, request.audit))
@@ -99,7 +101,7 @@ def _of_decisions(request: EvaluateRequest, rule: BoundaryArtifact) -> Audit:
     if not constraint.rates:
         targets = [rate if rule.name == rate else rule.options for rate, rule in PROMISED.items()]
         raise UsageError(
-            f"--audit with a rule for {constraint.text()}",
+            words("--audit with a rule for {}", constraint.text()),
             expected=f"a target of {listed([*targets, 'a share of rows'], 'or')}",
         )
     trials, success = constraint.rates[0].outcomes(flagged, positive)

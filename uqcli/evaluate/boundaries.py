@@ -10,7 +10,7 @@ import msgspec
 
 from uqcli.base.defaults import LOWEST
 from uqcli.base.draws import Purpose, generator
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.wording import percent, rounded_money, short_names
@@ -469,13 +469,15 @@ def _refuse_unclear(request: EvaluateRequest, unlabelled: int) -> None:
     """Refuse rows of which it is not clear which lack a label."""
     if request.unlabelled is None and not unlabelled:
         raise UsageError(
-            "--calibrator with a label in every row",
-            expected="rows without a label, here or in the file of --unlabelled",
+            words("--calibrator with a label in every row"),
+            expected=words("rows without a label, here or in the file of --unlabelled"),
         )
     if request.unlabelled is not None and unlabelled:
         raise UsageError(
-            f"--unlabelled with {unlabelled} rows without a label among the labelled ones",
-            remedy="give all rows in one file, without --unlabelled, or leave out the rows without a label",
+            words("--unlabelled with {} rows without a label among the labelled ones", unlabelled),
+            remedy=words(
+                "give all rows in one file, without --unlabelled, or leave out the rows without a label"
+            ),
         )
 
 
@@ -827,7 +829,9 @@ def _utilities(rules: Sequence[BoundaryArtifact], given: Constraint | None) -> S
     utilities = [saved.parsed() for saved in own.values() if not saved.parsed().is_bound]
     if len(utilities) > 1:
         listed = " and ".join(utility.value for utility in utilities)
-        raise UsageError(f"rules with {listed}", expected="the same for all", remedy="give --gain and --cost")
+        raise UsageError(
+            f"rules with {listed}", expected="the same for all", remedy=words("give --gain and --cost")
+        )
     return utilities
 
 

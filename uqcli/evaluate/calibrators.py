@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.counts import Ints, bin_of
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.options import ResamplingOptions, check_bootstrap
 from uqcli.base.records import dataclass
@@ -278,7 +278,9 @@ def evaluate(
     Calibrators share one pass over the inputs, unless they need different columns for a role.
     """
     if shift is not None:
-        raise UsageError("--shift with calibrators", expected="rule files of kind boundary or conformal")
+        raise UsageError(
+            words("--shift with calibrators"), expected="rule files of kind boundary or conformal"
+        )
     requests = rows_to_read(request, rules)
     check_bootstrap(request.resampling.bootstrap)
     is_sampled = request.is_sampled

@@ -11,7 +11,7 @@ import numpy as np
 from uqcli.base import defaults
 from uqcli.base.choices import Algorithm, AlgorithmChoice, ArtifactKind, EngineName
 from uqcli.base.counts import Bools, Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.operating_system import quote
 from uqcli.base.rows import Rows
 from uqcli.boundary.capacity import Capacity, find_capacity
@@ -72,21 +72,26 @@ def refuse_combinations(request: EvaluateRequest, rules: Sequence[Saved]) -> Non
     """Refuse what flags other rows than ``apply --top`` does, or needs thresholds."""
     kind = rules[0].kind
     if kind is not ArtifactKind.BOUNDARY:
-        raise UsageError(f"--top with a rule file of kind {kind}", expected="a boundary")
+        raise UsageError(words("--top with a rule file of kind {}", kind), expected="a boundary")
     if any(rule.class_names for rule in rules):
-        raise UsageError("--top with a rule of predicted classes", expected="a rule of one score")
+        raise UsageError(words("--top with a rule of predicted classes"), expected="a rule of one score")
     if request.data.engine is EngineName.SPARK:
-        raise UsageError("--top with --engine spark", expected="rows in order", remedy="use --engine polars")
+        raise UsageError(
+            words("--top with --engine spark"), expected="rows in order", remedy=words("use --engine polars")
+        )
     others = {
-        "--shift": (request.has_shift, "the order of the rows is that of this file"),
-        "--audit": (bool(request.audit), "segments are tested for the target of the thresholds"),
-        "--sampling-weight": (request.is_sampled, "the first rows of a sample are not those of all rows"),
-        "--unlabelled": (request.unlabelled is not None, "give all rows in one file, some without a label"),
-        "--calibrator": (request.calibrator is not None, "rates of the first rows need their labels"),
+        Opt("shift"): (request.has_shift, "the order of the rows is that of this file"),
+        Opt("audit"): (bool(request.audit), "segments are tested for the target of the thresholds"),
+        Opt("sampling-weight"): (request.is_sampled, "the first rows of a sample are not those of all rows"),
+        Opt("unlabelled"): (
+            request.unlabelled is not None,
+            "give all rows in one file, some without a label",
+        ),
+        Opt("calibrator"): (request.calibrator is not None, "rates of the first rows need their labels"),
     }
     for option, (is_given, why) in others.items():
         if is_given:
-            raise UsageError(f"--top and {option} cannot be combined", remedy=why)
+            raise UsageError(words("{} and {} cannot be combined", Opt("top"), option), remedy=why)
 
 
 def with_groups_as_clusters(request: EvaluateRequest) -> EvaluateRequest:
@@ -105,13 +110,13 @@ def by_capacity(
     """
     if data.roles.weight is not None:
         raise UsageError(
-            f"--top with a column of row counts ('{data.roles.weight}')",
+            words("--top with a column of row counts ('{}')", data.roles.weight),
             expected="one row for each case, which is flagged or not",
-            remedy="add --no-weight",
+            remedy=words("add --no-weight"),
         )
     if request.per is not None and request.per == data.roles.label:
         raise UsageError(
-            f"--per and --label both name the column '{request.per}'", expected="different columns"
+            words("--per and --label both name the column '{}'", request.per), expected="different columns"
         )
     for rule in rules:
         rule.place_of(Rows(numbers=dict.fromkeys(data.roles.all_numbers(), np.empty(0))))  # before any row

@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.choices import ConformalMode
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, generator
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.rows import Rows
 from uqcli.base.running.messages import caution
@@ -267,9 +267,9 @@ def _check_listed_columns(request: EvaluateRequest, rules: Sequence[ConformalArt
         return
     if len({tuple(rule.classes) for rule in rules}) > 1:
         raise UsageError(
-            f"--proba '{proba.columns}' with rules whose classes are in different orders",
+            words("--proba '{}' with rules whose classes are in different orders", proba.columns),
             expected="the class of each column",
-            remedy="add --classes",
+            remedy=words("add --classes"),
         )
 
 

@@ -17,7 +17,7 @@ from typing import Final
 import numpy as np
 
 from uqcli.base.counts import Floats, Ints, Matrix, PooledScores, ValueCounts, bin_of, distinct_numbers
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
 from uqcli.base.sampling_weights import UNITS, WeightSums
@@ -209,7 +209,7 @@ def refuse_others(every: Mapping[int, ValueCounts], labelled: Mapping[int, Value
 def no_such_row() -> DataError:
     """Return the error of a labelled row that is not among all rows."""
     return DataError(
-        "a row with a label is not among the rows of --unlabelled",
+        words("a row with a label is not among the rows of --unlabelled"),
         expected="all rows, those with a label among them",
         remedy="give the file from which the labelled rows were taken",
     )

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.errors import ArtifactError, Opt, UsageError, words
 from uqcli.base.options import check_confidence
 from uqcli.engines.open import reusable_streams
 from uqcli.estimates.allowed import AUDIT, CALIBRATORS, CLUSTERS, NO_RESAMPLES, REFUSED, SETS, SHIFT, WEIGHTS
@@ -48,7 +48,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     rules = request.rules or tuple(map(load, request.artifacts))
     request = replace(request, artifacts=tuple(map(safe_address, request.artifacts)))
     if request.by is not None and len(rules) > 1:
-        raise UsageError(f"--by with {len(rules)} rule files", expected="one rule file")
+        raise UsageError(words("--by with {} rule files", len(rules)), expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
     _refuse_combinations(request, kind)
     _refuse_first_rows(request, rules)
@@ -64,7 +64,9 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         )
         request.columns.refuse(useless, f"with a rule file of kind {kind}")
     if request.utility is not None and kind is not ArtifactKind.BOUNDARY:
-        raise UsageError(f"--gain and --cost with a rule file of kind {kind}", expected="kind boundary")
+        raise UsageError(
+            words("--gain and --cost with a rule file of kind {}", kind), expected="kind boundary"
+        )
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     _refuse_assisted(request, rules)
     once = len(rules) == 1 and not request.audit and request.top is None
@@ -105,7 +107,7 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
         SHIFT: request.has_shift and SHIFT,
     }
     subjects = {
-        AUDIT: bool(request.audit) and "--audit",
+        AUDIT: bool(request.audit) and Opt("audit"),
         CALIBRATORS: kind is ArtifactKind.CALIBRATOR and f"a rule file of kind {kind}",
         SETS: kind is ArtifactKind.CONFORMAL and f"a rule file of kind {kind}",
     }
@@ -114,31 +116,33 @@ def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:
     for (design, subject), why in REFUSED.items():
         option, other = designs[design], {**subjects, SHIFT: designs[SHIFT]}.get(subject)
         if option and other:
-            raise UsageError(f"{option} and {other} cannot be combined", remedy=why)
+            raise UsageError(words("{} and {} cannot be combined", option, other), remedy=why)
     if request.is_sampled and request.resampling.bootstrap:
-        raise UsageError("--sampling-weight and --bootstrap cannot be combined", remedy=NO_RESAMPLES)
+        raise UsageError(words("--sampling-weight and --bootstrap cannot be combined"), remedy=NO_RESAMPLES)
 
 
 def _refuse_assisted(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
     """Refuse probabilities of rows without a label where no estimate uses them."""
     if not request.assisted:
         return
-    option = "--calibrator" if request.unlabelled is None else "--unlabelled"
+    option = Opt("calibrator") if request.unlabelled is None else Opt("unlabelled")
     rule = rules[0]
     others = {
         f"{len(rules)} rule files": len(rules) > 1,
         f"a rule file of kind {rule.kind}": rule.kind is not ArtifactKind.BOUNDARY,
         "a rule of predicted classes": bool(rule.class_names),
-        "--shift": request.has_shift,
-        "--audit": bool(request.audit),
+        Opt("shift"): request.has_shift,
+        Opt("audit"): bool(request.audit),
     }
     for other, is_given in others.items():
         if is_given:
-            raise UsageError(f"{option} and {other} cannot be combined", remedy="leave one of them out")
+            raise UsageError(
+                words("{} and {} cannot be combined", option, other), remedy="leave one of them out"
+            )
     if request.unlabelled is None and request.is_sampled:
         raise UsageError(
-            "--calibrator and --sampling-weight without --unlabelled",
-            expected="--unlabelled FILE with all rows from which the labelled ones were drawn",
+            words("--calibrator and --sampling-weight without --unlabelled"),
+            expected=words("--unlabelled FILE with all rows from which the labelled ones were drawn"),
         )
 
 

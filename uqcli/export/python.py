@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Final
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.export.names import Names
 from uqcli.rules.expressions import (
@@ -173,7 +173,7 @@ def to_python(formula: Formula, facts: Mapping[str, str]) -> str:
         raise UsageError(
             f"the rule is no module that Python can compile ({error})",
             expected="a rule of fewer levels",
-            remedy="export it --to onnx",
+            remedy=words("export it --to onnx"),
         ) from error
     return text
 

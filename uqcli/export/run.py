@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.base.choices import ExportTarget, SqlDialect
-from uqcli.base.errors import GateError, MissingExtraError, UsageError
+from uqcli.base.errors import GateError, MissingExtraError, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.export.options import ExportRequest
@@ -39,7 +39,7 @@ class Exported(Result[ExportReport, None]):
 def run(request: ExportRequest) -> Exported:
     """Export a rule that is a computation on a single row."""
     if request.table is not None and request.to is not ExportTarget.SQL:
-        raise UsageError(f"--table with --to {request.to}", expected="--to sql")
+        raise UsageError(words("--table with --to {}", request.to), expected=words("--to sql"))
     rule = request.rule or load_unedited(request.artifact)
     formula = rule.formula()
     _refuse_two_kinds(formula)

@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from uqcli.base.choices import SqlDialect
 from uqcli.base.counts import WHOLE_NUMBER
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.export.names import Names
 from uqcli.rules.expressions import (
     TRUTHS,
@@ -230,7 +230,7 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
         raise UsageError(
             "a name of a column, a class or a group has the character NUL",
             expected="names that a database can hold",
-            remedy="export it --to python",
+            remedy=words("export it --to python"),
         )
     if "" in columns:
         raise UsageError("a column without a name", expected="a name of each column, for SQL")
@@ -268,7 +268,7 @@ def _refuse_names(formula: Formula, dialect: SqlDialect) -> None:
         raise UsageError(
             f"the rule reads {len(columns):,} columns and adds {len(formula.outputs):,}",
             expected=f"at most {most:,} together, as in {dialect}",
-            remedy="export it --to python or onnx, or for another dialect",
+            remedy=words("export it --to python or onnx, or for another dialect"),
         )
 
 
@@ -301,7 +301,7 @@ def _too_long(characters: str, most: int, dialect: SqlDialect, *, is_query: bool
     return UsageError(
         f"the rule takes {characters} characters of SQL",
         expected=f"at most {most:,} for {dialect}",
-        remedy=f"{query}export it --to python or onnx, or fit fewer groups, bins or trees",
+        remedy=words("{}export it --to python or onnx, or fit fewer groups, bins or trees", query),
     )
 
 
@@ -407,7 +407,7 @@ def _refuse_floating_texts(formula: Formula, dialect: SqlDialect) -> None:
                     f"'{column.name}' is compared with {text}, "
                     "a number that databases write in different ways",
                     expected="texts or integers",
-                    remedy="make groups of texts or integers, or export it --to python",
+                    remedy=words("make groups of texts or integers, or export it --to python"),
                 )
 
 
@@ -484,7 +484,7 @@ class _Quoting:
     def table(self, name: str) -> tuple[str, list[str]]:
         """Write the name of a table, with its parts; what is no name becomes a quoted one."""
         if not name.strip() or "\0" in name or (self.dialect is SqlDialect.SPARK and "${" in name):
-            raise UsageError(f"--table '{name}'", expected="the name of a table")
+            raise UsageError(words("--table '{}'", name), expected="the name of a table")
         try:
             parsed = exp.to_table(name, dialect=self.dialect).parts
         except SqlglotError:
@@ -774,7 +774,7 @@ class _Writer:
             raise UsageError(
                 f"the rule computes {columns:,} values in {len(steps):,} steps",
                 expected=f"at most {_MOST_STEPS} steps" + (f" and {most:,} values" if most else ""),
-                remedy="export it --to python or onnx",
+                remedy=words("export it --to python or onnx"),
             )
 
     def _with(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from uqcli.apply.options import ApplyRequest
+from uqcli.base.errors import words
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Argument, RowOutput
 from uqcli.jobs import options
@@ -28,7 +29,7 @@ def apply(
     """Add a saved rule's decisions, probabilities or sets to files."""
     refuse_swapped(artifact, inputs)
     if request.top is None:
-        refuse_typed(("per",), "is given without --top", remedy="add --top")
+        refuse_typed(("per",), words("is given without --top"), remedy=words("add --top"))
     reads = Reads.from_options(inputs, rules=[artifact], reading=reading)
     context = check_outputs(
         reporting, rows.target, reads=reads, running=running, rows=True, artifact=artifact

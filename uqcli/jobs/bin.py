@@ -7,7 +7,7 @@ from typing import Annotated
 
 from uqcli.base import defaults
 from uqcli.base.choices import Binning
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import Argument
 from uqcli.bin.options import BinRequest
 from uqcli.jobs import options
@@ -38,17 +38,17 @@ def bin_(
     from uqcli.bin.run import run
 
     if request.merge and request.edges is not None:
-        raise UsageError("--merge and --edges cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--merge and --edges cannot be combined"), remedy="leave one of them out")
     request = replace(request, n_min=sizes.n_min, n_max=sizes.n_max)
     if request.merge or request.edges is not None:
         _refuse_shape(request)
     elif request.binning is not Binning.PAVA_BC and not (sizes.n_min is None is sizes.n_max):
         binning = request.binning or defaults.GRID_BINNING
-        raise UsageError(f"--n-min and --n-max with {binning}", expected="--binning pava-bc")
+        raise UsageError(words("--n-min and --n-max with {}", binning), expected=words("--binning pava-bc"))
     data = labelled_data(inputs, columns, reading, running)
     if request.merge:
         refuse_typed(
-            options.ROW_OPTIONS, "with --merge", "no options for rows: saved grids already hold counts"
+            options.ROW_OPTIONS, words("with --merge"), "no options for rows: saved grids already hold counts"
         )
     result = run(replace(request, data=data))
     deliver(result, reporting, context=context, output=saving.output, plot=figure.plot)
@@ -58,6 +58,6 @@ def _refuse_shape(request: BinRequest) -> None:
     for name in ("binning", "uncertainty_bins", "score_bins", "n_min", "n_max"):
         if getattr(request, name) is not None:
             raise UsageError(
-                f"--{name.replace('_', '-')} with --edges or --merge",
+                words("--{} with --edges or --merge", name.replace("_", "-")),
                 expected="no options for bins: the saved grid sets them",
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from uqcli.base.choices import AlgorithmChoice
 from uqcli.base.defaults import UNCERTAINTY
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.files import OutputQueue, is_stdout
 from uqcli.base.options import Argument, names, option
 from uqcli.base.records import dataclass
@@ -68,7 +68,7 @@ def boundary(
     from uqcli.boundary.search.zones import omission_below, review_limit
 
     if request.certify is None:
-        refuse_typed(("pilot",), "is given without --certify", remedy="add --certify DELTA")
+        refuse_typed(("pilot",), words("is given without --certify"), remedy=words("add --certify DELTA"))
         request = replace(request, pilot=None)
     constraints: tuple[Constraint, ...] = ()
     typed = asdict(constraint)
@@ -91,7 +91,7 @@ def boundary(
     if data.roles.class_columns is not None:
         data = data.as_predictions(columns.uncertainty if is_typed("uncertainty") else None)
     if "uncertainty" not in data.roles.numbers:
-        refuse_typed(("uncertainty_bins",), "with --proba but without --uncertainty", "both")
+        refuse_typed(("uncertainty_bins",), words("with --proba but without --uncertainty"), "both")
         request = replace(request, uncertainty_bins=1)
     column, days = clusters.chosen
     request = replace(
@@ -102,7 +102,7 @@ def boundary(
         by=by,
         # a certificate has its own algorithm
         algorithm=request.algorithm if request.certify is None or is_typed("algorithm") else None,
-        compared=names("--uncertainty", columns.uncertainty) if request.compare else (),
+        compared=names(Opt("uncertainty"), columns.uncertainty) if request.compare else (),
     )
     if columns.uncertainty == UNCERTAINTY and not is_typed("uncertainty"):
         request = request.with_optional_uncertainty()
@@ -151,10 +151,14 @@ def _key(request: BoundaryRequest, data: DataRequest) -> str | None:
     from uqcli.engines.request import PREDICTED
 
     if data.roles.class_columns is not None:
-        refuse_typed(("by",), "and --proba cannot be combined", remedy="predicted classes are the groups")
+        refuse_typed(
+            ("by",), words("and --proba cannot be combined"), remedy="predicted classes are the groups"
+        )
         return PREDICTED
     if request.by is None:
-        refuse_typed(("bound", "min_group"), "is given without --by or --proba", remedy="add one of them")
+        refuse_typed(
+            ("bound", "min_group"), words("is given without --by or --proba"), remedy="add one of them"
+        )
     return request.by
 
 
@@ -164,7 +168,7 @@ def _frontier_file(name: str | None) -> str | None:
 
     if name is not None and (is_stdout(name) or inferred_format(name).format is None):
         raise UsageError(
-            f"--frontier '{name}' has no known ending", expected="an ending such as .csv or .parquet"
+            words("--frontier '{}' has no known ending", name), expected="an ending such as .csv or .parquet"
         )
     return name
 
@@ -187,15 +191,15 @@ def _refuse_row_options(inputs: list[str] | None, request: BoundaryRequest) -> N
         return
     unused = {
         "INPUT": inputs or None,
-        "--binning": request.binning,
-        "--uncertainty-bins": request.uncertainty_bins,
-        "--score-bins": request.score_bins,
+        Opt("binning"): request.binning,
+        Opt("uncertainty-bins"): request.uncertainty_bins,
+        Opt("score-bins"): request.score_bins,
     }
     for name, value in unused.items():
         if value is not None:
             raise UsageError(
-                f"{name} and --grid cannot be combined", remedy="the saved grid sets rows and bins"
+                words("{} and --grid cannot be combined", name), remedy="the saved grid sets rows and bins"
             )
     refuse_typed(
-        options.ROW_OPTIONS, "with --grid", "no options for rows: the saved grid already holds counts"
+        options.ROW_OPTIONS, words("with --grid"), "no options for rows: the saved grid already holds counts"
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base import defaults
 from uqcli.base.choices import OF_UNCERTAINTY, CalibrationChoice, CalibrationMethod, EngineName
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.options import OptionalResampling
 from uqcli.calibrate.options import CalibrateRequest, PartOptions
 from uqcli.jobs import options
@@ -46,8 +46,8 @@ def calibrate(
         has_figures=True,
     )
     if running.engine is EngineName.POLARS:
-        refuse_shared_files(inputs, parts.test, "--test", reading)
-        refuse_shared_files(inputs, parts.tree_data, "--tree-data", reading)
+        refuse_shared_files(inputs, parts.test, Opt("test"), reading)
+        refuse_shared_files(inputs, parts.tree_data, Opt("tree-data"), reading)
     method = _method(request)
     _refuse_unused(method, request, parts)
     if method not in (CalibrationChoice.ALL, CalibrationMethod.HETEROGENEOUS):
@@ -116,10 +116,10 @@ def _refuse_unused(method: CalibrationChoice, request: CalibrateRequest, parts: 
     """Refuse options that the method does not use; ``all`` uses every option."""
     for names, owners in _OF_METHOD.items():
         if method not in (CalibrationChoice.ALL, *owners):
-            refuse_typed(names, f"with --method {method}", f"--method {' or '.join(owners)}")
+            refuse_typed(names, words("with --method {}", method), words("--method {}", " or ".join(owners)))
     if not parts.features:
-        refuse_typed(_OF_TREES, "without --features", "the columns that trees split by")
+        refuse_typed(_OF_TREES, words("without --features"), "the columns that trees split by")
     if method is CalibrationChoice.IDENTITY and request.logit:
-        raise UsageError("--method identity with --logit", expected="scores that are probabilities")
+        raise UsageError(words("--method identity with --logit"), expected="scores that are probabilities")
     if method is CalibrationChoice.PRIOR and request.undersampled is None:
-        raise UsageError("--method prior without --undersampled", expected="--undersampled TAU")
+        raise UsageError(words("--method prior without --undersampled"), expected=words("--undersampled TAU"))

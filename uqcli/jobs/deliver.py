@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from uqcli.base.choices import EngineName
 from uqcli.base.defaults import MAX_RULE_BYTES
-from uqcli.base.errors import GateError, UsageError
+from uqcli.base.errors import GateError, UsageError, words
 from uqcli.base.files import STDIO, InMemory, OutputQueue, is_stdin, is_stdout
 from uqcli.base.operating_system import join, quote, split
 from uqcli.base.wording import printable
@@ -70,7 +70,7 @@ def check_outputs(
     files = reads.files() if is_local else reads.tables
     check_conflicts(reads, files, outputs, running)
     if STDIO in results and options.json:
-        raise UsageError("-o - and --json both want standard output", remedy="give -o FILE")
+        raise UsageError(words("-o - and --json both want standard output"), remedy="give -o FILE")
     _refuse_unused(formats, running)
     if plot is not None:
         check_plot_name(plot)
@@ -89,11 +89,11 @@ def check_outputs(
 def _refuse_unused(formats: Sequence[Format], running: RunOptions) -> None:
     """Refuse typed options for reports or engines that this run has not."""
     if not any(form.is_page for form in formats):
-        refuse_typed(("title",), "without a page to head", "--report FILE.html or FILE.md")
+        refuse_typed(("title",), "without a page to head", words("--report FILE.html or FILE.md"))
     if not _have_samples(formats):
-        refuse_typed(("tag",), "without samples to label", "--report FILE.prom")
+        refuse_typed(("tag",), "without samples to label", words("--report FILE.prom"))
     if running.engine is not EngineName.SPARK:
-        refuse_typed(("spark",), "is given without --engine spark", remedy="add --engine spark")
+        refuse_typed(("spark",), words("is given without --engine spark"), remedy=words("add --engine spark"))
 
 
 def _have_samples(formats: Iterable[Format]) -> bool:

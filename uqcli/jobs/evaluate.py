@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from uqcli.base.errors import words
 from uqcli.base.options import Argument, ResamplingOptions
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.jobs import options
@@ -35,7 +36,7 @@ def evaluate(
 ) -> None:
     """Measure saved rules on a labelled test set."""
     if request.top is None:
-        refuse_typed(("per",), "is given without --top", remedy="add --top")
+        refuse_typed(("per",), words("is given without --top"), remedy=words("add --top"))
     names = arguments or []
     artifacts = tuple(name for name in names if options.is_rule(name))
     inputs = tuple(name for name in names if name not in artifacts)

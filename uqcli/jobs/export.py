@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Annotated, Final
 
 from uqcli.base.choices import ExportTarget
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.files import STDIO, OutputQueue
 from uqcli.base.options import Argument
 from uqcli.export.options import ExportRequest
@@ -30,7 +30,7 @@ def export(
     """Write a rule as SQL, Python or ONNX."""
     to, output, inputs = request.to, request.output, tuple(request.check or ())
     if to is not ExportTarget.SQL:
-        refuse_typed(("dialect", "table"), f"with --to {to}", "--to sql")
+        refuse_typed(("dialect", "table"), words("with --to {}", to), words("--to sql"))
     _refuse_other_ending(output, to)
     if to is ExportTarget.ONNX and output is None and sys.stdout.isatty():
         raise UsageError("an ONNX model for a terminal", expected="-o FILE")
@@ -66,7 +66,7 @@ def _refuse_other_ending(output: str | None, target: ExportTarget) -> None:
     if _ENDINGS.get(ending, target) is not target:
         right = next(ending for ending, program in _ENDINGS.items() if program is target)
         raise UsageError(
-            f"--to {target} with -o {output}",
+            words("--to {} with -o {}", target, output),
             expected=f"a name that ends in {right}",
-            remedy=f"rename it, or give --to {_ENDINGS[ending]}",
+            remedy=words("rename it, or give --to {}", _ENDINGS[ending]),
         )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from uqcli.base.choices import EngineName, FileFormat
-from uqcli.base.errors import UqcliError, UsageError
+from uqcli.base.errors import UqcliError, UsageError, words
 from uqcli.base.files import STDIO, InMemory, OutputQueue, is_stdin
 from uqcli.base.operating_system import IGNORES_CASE, join
 from uqcli.base.options import RowOutput
@@ -38,7 +38,7 @@ def read_options(options: InputOptions) -> ReadOptions:
     from uqcli.engines.request import ReadOptions
 
     if options.decimal not in (".", ","):
-        raise UsageError(f"--decimal is '{options.decimal}'", expected="'.' or ','")
+        raise UsageError(words("--decimal is '{}'", options.decimal), expected="'.' or ','")
 
     return ReadOptions(
         format=options.format or FileFormat.CSV,
@@ -63,11 +63,11 @@ def labelled_data(
 
     classes = None if probabilities is None else class_columns(probabilities)
     if classes is not None:
-        refuse_typed(("score",), "and --proba cannot be combined", remedy="leave one of them out")
-        refuse_typed(("positive",), "with --proba", "labels that name the classes")
+        refuse_typed(("score",), words("and --proba cannot be combined"), remedy="leave one of them out")
+        refuse_typed(("positive",), words("with --proba"), "labels that name the classes")
     weight = None if columns.no_weight else columns.weight
     if columns.no_weight:
-        refuse_typed(("weight",), "and --no-weight cannot be combined", remedy="leave one of them out")
+        refuse_typed(("weight",), words("and --no-weight cannot be combined"), remedy="leave one of them out")
     numbers = {"score": columns.score, "uncertainty": columns.uncertainty}
     return replace(
         data_without_columns(inputs, reading, running),
@@ -87,12 +87,12 @@ def labels_file(options: LabelsOptions) -> LabelsFile | None:
     from uqcli.engines.request import LabelsFile
 
     if options.labels is None:
-        refuse_typed(("on",), "is given without --labels", remedy="add --labels")
+        refuse_typed(("on",), words("is given without --labels"), remedy=words("add --labels"))
         return None
     if options.on is None:
-        raise UsageError("--labels is given without --on", remedy="add --on")
+        raise UsageError(words("--labels is given without --on"), remedy=words("add --on"))
     if is_stdin(options.labels):
-        raise UsageError("--labels is standard input", expected="a file", remedy="save it first")
+        raise UsageError(words("--labels is standard input"), expected="a file", remedy="save it first")
     return LabelsFile(file=options.labels, on=options.on)
 
 
@@ -121,7 +121,7 @@ def class_columns(options: ClassProbabilities | ModelColumns) -> ClassColumns | 
     from uqcli.engines.request import ClassColumns
 
     if options.proba is None:
-        refuse_typed(("classes",), "is given without --proba", remedy="add --proba")
+        refuse_typed(("classes",), words("is given without --proba"), remedy=words("add --proba"))
         return None
     names = None if options.classes is None else tuple(name.strip() for name in options.classes.split(","))
     return ClassColumns(columns=options.proba, names=names)
@@ -156,7 +156,7 @@ def column_overrides(columns: ModelColumns, labels: LabelColumns | None = None) 
     from uqcli.rules.columns import ColumnOverrides
 
     if labels is not None and labels.no_weight:
-        refuse_typed(("weight",), "and --no-weight cannot be combined", remedy="leave one of them out")
+        refuse_typed(("weight",), words("and --no-weight cannot be combined"), remedy="leave one of them out")
     roles = ("score", "uncertainty", "label", "weight", "positive", "proba")
     overrides = ColumnOverrides(
         score=columns.score,
@@ -180,7 +180,7 @@ def column_overrides(columns: ModelColumns, labels: LabelColumns | None = None) 
 def _delimiter(text: str) -> str:
     character = {"tab": "\t", "\\t": "\t"}.get(text, text)
     if len(character) != 1 or not character.isascii() or character in '"\r\n':
-        raise UsageError(f"--delimiter is '{text}'", expected="one character, or 'tab'")
+        raise UsageError(words("--delimiter is '{}'", text), expected="one character, or 'tab'")
     return character
 
 
@@ -270,9 +270,9 @@ def refuse_shared_files(
     for name in Reads.from_options(others, reading=reading).files():
         if _identity(name) in read:
             raise UsageError(
-                f"'{name}' is INPUT and {option}",
+                words("'{}' is INPUT and {}", name, option),
                 expected="other rows there",
-                remedy=f"name another file, or leave out {option}",
+                remedy=words("name another file, or leave out {}", option),
             )
 
 

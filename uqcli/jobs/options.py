@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Final
 
 from uqcli.base import defaults
 from uqcli.base.choices import EngineName, FileFormat, OnInvalid, ReportFormat
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import size
 from uqcli.base.options import RUN, Argument, choice, flag, normalize_stdout, option
 from uqcli.base.records import dataclass
@@ -100,7 +100,7 @@ class DependenceColumns(ClusterColumn):
     def chosen(self) -> tuple[str | None, bool]:
         """The column, and whether it is one of days."""
         if self.cluster is not None and self.day is not None:
-            raise UsageError("--cluster and --day cannot be combined", remedy="leave one of them out")
+            raise UsageError(words("--cluster and --day cannot be combined"), remedy="leave one of them out")
         return self.cluster or self.day, self.day is not None
 
 

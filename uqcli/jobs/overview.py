@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from uqcli.base.errors import Opt
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import names
 from uqcli.jobs import options
@@ -30,7 +31,7 @@ def overview(
     """Show what a file of scores and labels holds, and what to do next."""
     reads = Reads.from_options(inputs, reading=reading, labels=columns.labels)
     context = check_outputs(reporting, None, reads=reads, running=running, plot=figure.plot, has_figures=True)
-    scores = names("--score", columns.score)
+    scores = names(Opt("score"), columns.score)
     data = labelled_data(inputs, columns, reading, running)
     if len(scores) > 1:
         from uqcli.overview.scores import run_scores
@@ -49,7 +50,7 @@ def overview(
             request,
             data=data,
             named=named,
-            uncertainties=names("--uncertainty", columns.uncertainty) if "uncertainty" in named else (),
+            uncertainties=names(Opt("uncertainty"), columns.uncertainty) if "uncertainty" in named else (),
         )
     )
     content = result.report.content

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Annotated, Final
 
 from uqcli.base.choices import SampleGoal
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.files import OutputQueue
 from uqcli.base.options import Argument, Intervals, RowOutput
 from uqcli.jobs import options
@@ -39,19 +39,23 @@ def sample(
         keys = certificate_keys(below=request.max_omission is not None)
         rule, inputs = None, _without_rule(artifact, inputs)
         refuse_typed(
-            ("plan", "calibrator", "keep_labelled", "prefix"), _WITH_CERTIFICATE, "--for precision or recall"
+            ("plan", "calibrator", "keep_labelled", "prefix"),
+            _WITH_CERTIFICATE,
+            words("--for precision or recall"),
         )
         request = replace(request, plan=None, calibrator=None, keep_labelled=False)
         rows = replace(rows, prefix="")
     else:
         refuse_swapped(artifact, inputs)
         own = ("precision", "max_omission", "pilot", "positive")
-        refuse_typed(own, f"with --for {request.for_}", "--for certificate")
+        refuse_typed(own, words("with --for {}", request.for_), words("--for certificate"))
         # what is set for all commands does not say that rows with a label are not to be drawn
         label = None if fills_only_gaps("label") else request.label
         request = replace(request, precision=None, max_omission=None, pilot=None, positive=None, label=label)
     if request.plan is not None:
-        refuse_typed(("output", "budget"), "and --plan cannot be combined", remedy="a plan writes no rows")
+        refuse_typed(
+            ("output", "budget"), words("and --plan cannot be combined"), remedy="a plan writes no rows"
+        )
     context = check_outputs(
         reporting,
         None if request.plan is not None else rows.target,
@@ -80,6 +84,8 @@ def _without_rule(first: str, inputs: list[str] | None) -> list[str]:
     """Return all arguments as inputs."""
     if first.lower().endswith(options.RULE_ENDING):
         raise UsageError(
-            f"'{first}' with --for certificate", expected="inputs alone", remedy="leave out the rule file"
+            words("'{}' with --for certificate", first),
+            expected="inputs alone",
+            remedy="leave out the rule file",
         )
     return [first, *(inputs or ())]

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, Words
 from uqcli.base.operating_system import join
 from uqcli.base.records import dataclass
 from uqcli.stores.address import safe_address
@@ -126,9 +126,9 @@ def place_of(name: str) -> str:
     return flag_of(name) if setting is None else setting.place
 
 
-def flag_of(name: str) -> str:
+def flag_of(name: str) -> Opt:
     """Return the option of a field; a trailing underscore is that of a Python keyword, as in for_."""
-    return f"--{name.rstrip('_').replace('_', '-')}"
+    return Opt(name)
 
 
 def current_line() -> tuple[str, str, str]:
@@ -136,11 +136,12 @@ def current_line() -> tuple[str, str, str]:
     return shell().line
 
 
-def refuse_typed(names: Sequence[str], where: str, expected: str = "", remedy: str = "") -> None:
+def refuse_typed(names: Sequence[str], where: Words, expected: Words = "", remedy: Words = "") -> None:
     """Refuse typed options that a run cannot use."""
     for name in names:
         if is_typed(name):
-            raise UsageError(f"{flag_of(name)} {where}", expected=expected, remedy=remedy)
+            place = (where,) if isinstance(where, str) else where
+            raise UsageError((Opt(name), " ", *place), expected=expected, remedy=remedy)
 
 
 def words_of(options: Mapping[str, Sequence[str]]) -> list[str]:

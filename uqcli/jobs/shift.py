@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from uqcli.base.choices import ShiftEstimator
+from uqcli.base.errors import words
 from uqcli.base.options import Argument, OptionalResampling
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
@@ -37,7 +38,9 @@ def shift(
 
     refuse_typed(("uncertainty",), "with shift", "class probabilities only")
     if request.estimator is not ShiftEstimator.BBSE:
-        refuse_typed(("confusion",), f"with --estimator {request.estimator}", "--estimator bbse")
+        refuse_typed(
+            ("confusion",), words("with --estimator {}", request.estimator), words("--estimator bbse")
+        )
     uses_prior = request.estimator is ShiftEstimator.KNOWN or is_typed("prior")
     request = replace(
         request,

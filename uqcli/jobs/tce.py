@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from uqcli.base.choices import Binning
+from uqcli.base.errors import words
 from uqcli.base.operating_system import join, split
 from uqcli.base.options import ResamplingOptions
 from uqcli.jobs import options
@@ -38,10 +39,10 @@ def tce(
     if weights.sampling_weight is not None:
         sized = ("binning",) if measure.binning == Binning.PAVA_BC else ()
         tests = ("alpha", "test", "bin_sizes", "n_min", "n_max", *sized)
-        refuse_typed(tests, "with --sampling-weight", "rows that count alike, which tests need")
+        refuse_typed(tests, words("with --sampling-weight"), "rows that count alike, which tests need")
     if measure.binning != Binning.PAVA_BC:
         unused = ("n_min", "n_max", "bin_sizes")
-        refuse_typed(unused, f"with --binning {measure.binning}", "--binning pava-bc")
+        refuse_typed(unused, words("with --binning {}", measure.binning), words("--binning pava-bc"))
     from uqcli.tce.run import run
 
     data = labelled_data(inputs, columns, reading, running, probabilities=probabilities)

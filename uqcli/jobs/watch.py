@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import Argument
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
@@ -33,7 +33,7 @@ def watch(
     refuse_swapped(artifact, inputs)
     _check(request, inputs)
     if request.calibrator is None:
-        refuse_typed(("shift",), "is given without --calibrator", remedy="add --calibrator")
+        refuse_typed(("shift",), words("is given without --calibrator"), remedy=words("add --calibrator"))
     reads = Reads.from_options(
         inputs, rules=[artifact, request.calibrator, request.shift], reading=reading, labels=labels.labels
     )
@@ -67,13 +67,15 @@ def _check(request: WatchRequest, inputs: list[str] | None) -> None:
     """Refuse options that need a state, or days."""
     if request.state is None:
         refuse_typed(
-            ("forget", "acknowledge", "strict", "replace"), "is given without --state", remedy="add --state"
+            ("forget", "acknowledge", "strict", "replace"),
+            words("is given without --state"),
+            remedy=words("add --state"),
         )
     if not inputs and request.state is None:
         raise UsageError(
             "no INPUT",
             expected="at least one file, or - for standard input",
-            remedy="name new labelled rows, or --state FILE to see what was counted so far",
+            remedy=words("name new labelled rows, or --state FILE to see what was counted so far"),
         )
     if request.day is None:
-        refuse_typed(("matured",), "is given without --day", remedy="add --day")
+        refuse_typed(("matured",), words("is given without --day"), remedy=words("add --day"))

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from uqcli.base.defaults import CONFIDENCE
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.memory import is_scarce
 from uqcli.boundary.dependent_columns import AlikeRows
@@ -68,9 +68,9 @@ def run(request: OverviewRequest) -> Result[OverviewReport, None]:
         )
         if request.audit and not score.is_probability:
             raise UsageError(
-                "--audit of scores that are no probabilities",
+                words("--audit of scores that are no probabilities"),
                 expected="scores from 0 to 1",
-                remedy="audit a rule: uqcli evaluate RULE.json INPUT --audit COL",
+                remedy=words("audit a rule: uqcli evaluate RULE.json INPUT --audit COL"),
             )
         calibration: list[OverviewPart] = [NoProbabilities()]
         with Threads(1) as thread:  # it ranks while this one measures

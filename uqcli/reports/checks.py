@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.wording import first_of, similar_names
 from uqcli.estimates.estimate import Estimate
@@ -101,7 +101,8 @@ def parse_check(text: str) -> Check:
     )
     if match is None or value is None or not path:
         raise UsageError(
-            f"--fail-if '{text}' cannot be read", expected='METRIC OP VALUE such as "precision.low < 0.7"'
+            words("--fail-if '{}' cannot be read", text),
+            expected='METRIC OP VALUE such as "precision.low < 0.7"',
         )
     return Check(path=path, operator=match[0], value=value, text=text.strip())
 
@@ -155,13 +156,13 @@ def _look_up(check: Check, metrics: Metrics) -> float | None:
         return metric.value
     if isinstance(metric, Mapping):
         raise UsageError(
-            f"--fail-if: '{check.path}' is a group of metrics",
+            words("--fail-if: '{}' is a group of metrics", check.path),
             expected=f"one of {first_of([f'{check.path}.{path}' for path in _paths(metric)], _MAX_NAMES)}",
         )
     if metric is _MISSING:
         meant = similar_names(check.path.lower(), _paths(metrics), most=1, cutoff=0.6)
         raise UsageError(
-            f"--fail-if: no metric '{check.path}'",
+            words("--fail-if: no metric '{}'", check.path),
             expected=f"one of {first_of(_paths(metrics), _MAX_NAMES)}",
             remedy=f"did you mean {meant[0]}?" if meant else "",
         )

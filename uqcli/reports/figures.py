@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from uqcli.base.errors import MissingExtraError, UsageError
+from uqcli.base.errors import MissingExtraError, UsageError, words
 from uqcli.base.wording import printable, visible
 from uqcli.reports.document import Figure, HoverText, Report
 from uqcli.stores.output import write_bytes
@@ -82,7 +82,7 @@ def check_plot_name(name: str) -> str:
     """Return the format of a picture from the ending of its file name: png, svg or pdf."""
     suffix = Path(name).suffix.lower().removeprefix(".")
     if suffix not in FORMATS:
-        raise UsageError(f"--plot '{name}' has no known ending", expected=".png, .svg or .pdf")
+        raise UsageError(words("--plot '{}' has no known ending", name), expected=".png, .svg or .pdf")
     return suffix
 
 
@@ -125,7 +125,9 @@ def rendered(report: Report, name: str) -> bytes:
     require_drawing()
     figures = report.document().figures
     if not figures:
-        raise UsageError("--plot: this report has no figure", expected="no --plot for such rules")
+        raise UsageError(
+            words("--plot: this report has no figure"), expected=words("no --plot for such rules")
+        )
     return render(figures[0], file_format)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import caution, suspect
 from uqcli.engines.request import ClassColumns
@@ -53,7 +53,7 @@ class ColumnOverrides:
         for name in names:
             if name in self.typed:
                 option = f"--{name.replace('_', '-')}"
-                raise UsageError(f"{option} {why}", remedy=f"leave out {option}")
+                raise UsageError(words("{} {}", option, why), remedy=words("leave out {}", option))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,7 @@ import numpy as np
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import Ints, Matrix
 from uqcli.base.defaults import LABEL
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
@@ -65,7 +65,7 @@ def group_indices(read: ReadRows, by: str | None) -> Iterator[tuple[str, Ints]]:
 def refuse_keep(on_invalid: OnInvalid) -> None:
     """Refuse ``--on-invalid keep``, since fits and evaluations need usable rows."""
     if on_invalid is OnInvalid.KEEP:
-        raise UsageError("--on-invalid keep is for apply", expected="error or drop")
+        raise UsageError(words("--on-invalid keep is for apply"), expected="error or drop")
 
 
 def sum_notes(unnormalised: float) -> list[Notice]:
@@ -103,14 +103,14 @@ def labelled_request(
 def _positive_value(data: DataRequest, columns: ColumnOverrides, rules: Sequence[Saved]) -> str | None:
     is_replaced = data.positive_value is not None and "positive" not in columns.gaps
     if rules[0].class_names and is_replaced:
-        raise UsageError("--positive with labels that name classes", expected="none")
+        raise UsageError(words("--positive with labels that name classes"), expected="none")
     # a rule that names its label says by its positive value how that is read, even if it has none
     fills_gap = not any(rule.class_names or "label" in rule.columns for rule in rules)
     if is_replaced or (fills_gap and data.positive_value is not None):
         return data.positive_value
     values = {rule.positive_label for rule in rules}
     if len(values) > 1:
-        raise UsageError("the rules name different positive labels", remedy="give --positive VALUE")
+        raise UsageError("the rules name different positive labels", remedy=words("give --positive VALUE"))
     return next(iter(values))
 
 

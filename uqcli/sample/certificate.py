@@ -22,7 +22,7 @@ from uqcli.base.choices import EngineName
 from uqcli.base.counts import Bools, Floats
 from uqcli.base.defaults import LABEL, SCORE
 from uqcli.base.draws import Purpose, uniforms
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -107,7 +107,8 @@ def refuse_cluster(engine: EngineName) -> None:
     """Refuse an engine without row order."""
     if engine is EngineName.SPARK:
         raise UsageError(
-            "a cluster has no row order, which the random draws of sample need", expected="--engine polars"
+            "a cluster has no row order, which the random draws of sample need",
+            expected=words("--engine polars"),
         )
 
 
@@ -143,7 +144,7 @@ def prepare_certificate(request: SampleRequest) -> tuple[CertificateSampleReport
         size = budget - pilot.size
         if size < 1:
             raise UsageError(
-                f"--budget {budget} with a pilot of {pilot.size} labels",
+                words("--budget {} with a pilot of {} labels", budget, pilot.size),
                 expected="the same number as in the first call, which counts the pilot",
             )
     first, eligible = draw.first(size, edge, before)
@@ -193,21 +194,22 @@ def _checked(request: SampleRequest) -> tuple[Fraction, int]:
     refuse_cluster(request.data.engine)
     if request.precision is None and request.max_omission is None:
         raise UsageError(
-            "--for certificate is given without --precision",
-            remedy="add --precision S, or --max-omission F for rows to drop",
+            words("--for certificate is given without --precision"),
+            remedy=words("add --precision S, or --max-omission F for rows to drop"),
         )
     if request.precision is not None and request.max_omission is not None:
         raise UsageError(
-            "--precision and --max-omission cannot be combined", remedy="draw the labels of each by itself"
+            words("--precision and --max-omission cannot be combined"),
+            remedy="draw the labels of each by itself",
         )
     if request.precision is not None:
         precision = decimal("precision", share_text(request.precision), above=0, below=1)
     else:
         precision = 1 - decimal("max-omission", share_text(request.max_omission or ""), above=0, below=1)
     if request.budget is None:
-        raise UsageError("--for certificate is given without --budget", remedy="add --budget N")
+        raise UsageError(words("--for certificate is given without --budget"), remedy=words("add --budget N"))
     if request.budget < _PILOT_PARTS:
-        raise UsageError(f"--budget {request.budget}", expected=f"at least {_PILOT_PARTS} labels")
+        raise UsageError(words("--budget {}", request.budget), expected=f"at least {_PILOT_PARTS} labels")
     return precision, request.budget
 
 
@@ -308,8 +310,8 @@ class _Draw:
         distance = np.min([np.abs(pilot.score - score) for score in nearest], axis=0)
         if (distance > _SAME * np.abs(pilot.score)).any() or pilot.size > len(drawn):
             raise DataError(
-                "--pilot has other rows than the pilot of these inputs",
+                words("--pilot has other rows than the pilot of these inputs"),
                 expected="the labelled rows of the first call",
-                remedy="give the same inputs in the same order, and the same --seed",
+                remedy=words("give the same inputs in the same order, and the same --seed"),
             )
         return cuts, top

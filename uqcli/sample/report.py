@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from uqcli.base.errors import Opt
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, exact_number, percent, rows_of
@@ -243,7 +244,7 @@ class CertificateSampleReport(OneResult):
 
     @property
     def _option(self) -> str:
-        return "--max-omission" if self.below else "--precision"
+        return Opt("max-omission") if self.below else Opt("precision")
 
     def payload(self) -> dict[str, Any]:
         """Return the JSON form."""

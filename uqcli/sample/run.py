@@ -12,7 +12,7 @@ import numpy as np
 from uqcli.base.choices import SampleGoal
 from uqcli.base.counts import Bools, Floats, Ints
 from uqcli.base.draws import Purpose, uniforms
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.operating_system import quote
 from uqcli.base.options import check_confidence
 from uqcli.base.records import dataclass
@@ -112,14 +112,16 @@ def _check(request: SampleRequest) -> None:
     refuse_cluster(request.data.engine)
     if (request.budget is None) == (request.plan is None):
         if request.budget is None:
-            raise UsageError("neither --budget nor --plan is given", remedy="give --budget N or --plan WIDTH")
-        raise UsageError("--budget and --plan cannot be combined", remedy="leave one of them out")
+            raise UsageError(
+                words("neither --budget nor --plan is given"), remedy=words("give --budget N or --plan WIDTH")
+            )
+        raise UsageError(words("--budget and --plan cannot be combined"), remedy="leave one of them out")
     if request.plan is not None and not 0 < request.plan < 1:
-        raise UsageError(f"--plan {request.plan:g}", expected="a width between 0 and 1, such as 0.1")
+        raise UsageError(words("--plan {:g}", request.plan), expected="a width between 0 and 1, such as 0.1")
     if request.keep_labelled and request.label is None:
-        raise UsageError("--keep-labelled without --label", expected="the column of the labels")
+        raise UsageError(words("--keep-labelled without --label"), expected="the column of the labels")
     if request.calibrator is not None and request.for_ is SampleGoal.PRECISION:
-        raise UsageError("--calibrator with --for precision", expected="--for recall")
+        raise UsageError(words("--calibrator with --for precision"), expected=words("--for recall"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +143,9 @@ class _Reader:
             rule = load_kind(rule, BoundaryArtifact)
         assert rule is not None  # only a certificate needs none
         if rule.class_names and request.for_ is SampleGoal.RECALL:
-            raise UsageError("--for recall with a rule of predicted classes", expected="--for precision")
+            raise UsageError(
+                words("--for recall with a rule of predicted classes"), expected=words("--for precision")
+            )
         calibrator = request.calibrator
         if isinstance(calibrator, str):
             calibrator = load_kind(calibrator, CalibratorArtifact)

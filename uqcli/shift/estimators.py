@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from uqcli.base.counts import Floats, Ints, Matrix, distinct_numbers
-from uqcli.base.errors import InfeasibleError
+from uqcli.base.errors import InfeasibleError, words
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
 from uqcli.base.wording import p_text, printable
@@ -83,7 +83,7 @@ def solve_weights(
         raise InfeasibleError(
             f"the confusion matrix is singular ({why}; smallest singular value {smallest:.3g})",
             expected="predictions that differ between the classes",
-            remedy="merge classes, or use --confusion soft or another estimator",
+            remedy=words("merge classes, or use --confusion soft or another estimator"),
         )
     return solved(confusion, predicted), smallest, largest
 
@@ -115,7 +115,7 @@ def em(
     raise InfeasibleError(
         f"EM did not converge in {_MAX_STEPS} steps (last change {change:.3g})",
         expected="probabilities that separate the classes",
-        remedy="use --estimator bbse",
+        remedy=words("use --estimator bbse"),
     )
 
 
@@ -412,7 +412,7 @@ class Likelihood:
                 f"the predicted classes of the new data contradict EM's class priors ({shares}; "
                 f"G-test, {p_text(p_value)})",
                 expected="new data that differ from the labelled rows in class priors only",
-                remedy="use --estimator bbse, and label some of the new rows to check",
+                remedy=words("use --estimator bbse, and label some of the new rows to check"),
             )
 
 
@@ -521,5 +521,5 @@ def _unidentified(why: str) -> InfeasibleError:
     return InfeasibleError(
         f"cannot estimate the class priors of the new data: {why}",
         expected="probabilities that separate the classes",
-        remedy="merge classes, or use --estimator bbse or known",
+        remedy=words("merge classes, or use --estimator bbse or known"),
     )

@@ -12,7 +12,7 @@ from msgspec import Meta
 
 from uqcli.base.choices import ConfusionForm, OnInvalid, ShiftEstimator
 from uqcli.base.counts import Floats, Ints, Matrix
-from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.errors import ArtifactError, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.base.wording import p_text, printable
 from uqcli.engines.probabilities import BINARY
@@ -131,7 +131,7 @@ class ShiftArtifact(Saved, frozen=True, kw_only=True):
         raise ArtifactError(
             "class weights are not applied to rows",
             expected="a rule file of kind boundary, calibrator, conformal or grid",
-            remedy="give them to conformal with --shift",
+            remedy=words("give them to conformal with --shift"),
         )
 
     def target_shares(self) -> list[Estimate]:

@@ -11,7 +11,7 @@ from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind, Binning, ConfusionForm, ShiftEstimator
 from uqcli.base.counts import Floats, Ints, pool
 from uqcli.base.draws import Purpose, generator
-from uqcli.base.errors import InfeasibleError, UsageError
+from uqcli.base.errors import InfeasibleError, UsageError, words
 from uqcli.base.options import check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
 from uqcli.base.rows import ClassCounts
@@ -181,19 +181,21 @@ def _unlabelled(data: DataRequest, target: Inputs) -> DataRequest:
 def _check(request: ShiftRequest) -> None:
     check_confidence(request.resampling.confidence)
     if request.day is not None and request.cluster is not None:
-        raise UsageError("--day and --cluster cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("--day and --cluster cannot be combined"), remedy="leave one of them out")
     has_prior = request.prior is not None
     if has_prior != (request.estimator is ShiftEstimator.KNOWN):
         raise UsageError(
-            f"estimator {request.estimator} {'with' if has_prior else 'without'} --prior",
-            expected="--prior with --estimator known, and only with it",
+            words("estimator {} {} --prior", request.estimator, "with" if has_prior else "without"),
+            expected=words("--prior with --estimator known, and only with it"),
         )
     if request.target is None and not has_prior:
-        raise UsageError("no target", expected="--target FILE with unlabelled rows")
+        raise UsageError("no target", expected=words("--target FILE with unlabelled rows"))
     if request.prior is not None:
         total = sum(request.prior)
         if not (min(request.prior) >= 0 and abs(total - 1) <= 1e-6):
-            raise UsageError(f"--prior adds up to {total:g}", expected="shares from 0 to 1 that add up to 1")
+            raise UsageError(
+                words("--prior adds up to {:g}", total), expected="shares from 0 to 1 that add up to 1"
+            )
     check_bootstrap(request.resampling.bootstrap)
 
 

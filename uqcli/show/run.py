@@ -12,7 +12,7 @@ import numpy as np
 
 from uqcli.base.choices import ArtifactKind
 from uqcli.base.defaults import VERSION
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count, printable, ranges, rows_of, short_names
@@ -279,7 +279,7 @@ def show_two(
 ) -> Result[ShowTwoReport, None]:
     """Load two rule files, and count the rows on which they decide differently, if there are any rows."""
     if second_artifact is None:
-        raise UsageError("--on with one rule file", expected="two rule files, or apply for one")
+        raise UsageError(words("--on with one rule file"), expected="two rule files, or apply for one")
     rules = load(artifact), load(second_artifact)
     first, second = rules
     if first.kind != second.kind:
@@ -296,7 +296,7 @@ def _count(rules: tuple[Saved, Saved], data: DataRequest) -> dict[str, int]:
     """Count the rows that both, one or none of two boundaries flag."""
     first, second = rules
     if not isinstance(first, BoundaryArtifact) or not isinstance(second, BoundaryArtifact):
-        raise UsageError(f"--on with rule files of kind {first.kind}", expected="two boundaries")
+        raise UsageError(words("--on with rule files of kind {}", first.kind), expected="two boundaries")
     refuse_keep(data.on_invalid)
     roles = roles_of(rules, ColumnOverrides(), labelled=False)
     counts = np.zeros(4, dtype=np.int64)

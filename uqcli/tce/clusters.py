@@ -16,7 +16,7 @@ import numpy as np
 from uqcli.base.choices import Binning
 from uqcli.base.counts import Bools, Floats, Ints, ValueCounts, bin_of, pool, run_starts
 from uqcli.base.draws import Purpose, generator, hashes
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.options import ResamplingOptions
 from uqcli.base.records import dataclass
 from uqcli.base.running.messages import with_progress
@@ -110,7 +110,7 @@ class ClusteredScores:
             Options of independent rows are given, a score is not a probability, or rows cannot be read.
         """
         if data.roles.class_columns is not None:
-            raise UsageError("--cluster with --proba", expected="one score")
+            raise UsageError(words("--cluster with --proba"), expected="one score")
         require_memory(data, CLUSTERED_SCORES)
         read, source = read_labelled(data)
         require_probabilities(read.rows.score, source.columns["score"])

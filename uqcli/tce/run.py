@@ -15,7 +15,7 @@ from uqcli.base import defaults
 from uqcli.base.blockwise import VALUES_PER_PART
 from uqcli.base.choices import ScoreBinning
 from uqcli.base.counts import Ints, ValueCounts, merge, pool
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.options import caution_confidence, check_bootstrap, check_confidence
 from uqcli.base.records import dataclass
@@ -108,7 +108,9 @@ def run(request: TceRequest, table: Table | None = None) -> Result[TceReport, No
     if request.audit:
         if data.roles.class_columns is not None:
             raise UsageError(
-                "--audit with --proba", expected="one score", remedy="audit a class: --score p_X --positive X"
+                words("--audit with --proba"),
+                expected="one score",
+                remedy=words("audit a class: --score p_X --positive X"),
             )
         data = with_audited(data, request.audit)
     read = _read(data, request.by, table)
@@ -166,9 +168,11 @@ def _grouped(
 
 def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
     """Measure the calibration errors of a score whose rows depend on each other within clusters."""
-    for option, given in (("--by", request.by is not None), ("--audit", bool(request.audit))):
+    for option, given in ((Opt("by"), request.by is not None), (Opt("audit"), bool(request.audit))):
         if given:
-            raise UsageError(f"{option} and --cluster cannot be combined", remedy="leave one of them out")
+            raise UsageError(
+                words("{} and --cluster cannot be combined", option), remedy="leave one of them out"
+            )
     scores = ClusteredScores.read(request.data.without("uncertainty"))
     drawn = scores.drawn(request.resampling.seed)
     of_drawn = measure(drawn, request.measure)
@@ -209,13 +213,17 @@ def _run_clustered(request: TceRequest) -> Result[TceReport, None]:
 def _run_weighted(request: TceRequest, column: str) -> Result[TceReport, None]:
     """Measure the calibration errors of rows with sampling weights; nothing is tested."""
     refused = (
-        ("--audit", bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
-        ("--cluster", request.data.roles.cluster is not None, REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS]),
-        ("--bootstrap", request.resampling.bootstrap > 0, NO_RESAMPLES),
+        (Opt("audit"), bool(request.audit), REFUSED[WEIGHTS, AUDIT]),
+        (
+            Opt("cluster"),
+            request.data.roles.cluster is not None,
+            REFUSED[f"{CLUSTERS} and {WEIGHTS}", ERRORS],
+        ),
+        (Opt("bootstrap"), request.resampling.bootstrap > 0, NO_RESAMPLES),
     )
     for option, given, why in refused:
         if given:
-            raise UsageError(f"{option} and {WEIGHTS} cannot be combined", remedy=why)
+            raise UsageError(words("{} and {} cannot be combined", option, WEIGHTS), remedy=why)
     data = with_sampling_weights(request.data.without("uncertainty").grouped_by(request.by), column)
     read, source = read_labelled(data)
     if not read.classes:

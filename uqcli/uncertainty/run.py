@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 from uqcli.base.counts import Bools, Floats, Ints
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -110,13 +110,13 @@ def uncertainty_roles(*, alpha1: str | None, alpha0: str | None, members: str | 
     if (alpha1 is None) != (alpha0 is None) or (alpha1 is None) == (members is None):
         raise UsageError(
             "the Beta parameters or the members must be given, and not both",
-            expected="--alpha1 COL and --alpha0 COL, or --members 'PATTERN'",
+            expected=words("--alpha1 COL and --alpha0 COL, or --members 'PATTERN'"),
         )
     if members is not None:
         return Roles(numbers={}, pattern=members)
     if alpha1 == alpha0:
         raise UsageError(
-            f"--alpha1 and --alpha0 both name the column '{alpha1}'", expected="different columns"
+            words("--alpha1 and --alpha0 both name the column '{}'", alpha1), expected="different columns"
         )
     return Roles(numbers={"alpha1": alpha1 or "", "alpha0": alpha0 or ""})
 
@@ -126,7 +126,9 @@ def uncertainties(rows: Rows, *, has_members: bool) -> Uncertainties:
     if has_members:
         members = _usable(rows, 0, 1, "member '{}'", "probabilities between 0 and 1")
         if len(members) < 2:
-            raise DataError("the pattern of --members matches one column", expected="at least two members")
+            raise DataError(
+                words("the pattern of --members matches one column"), expected="at least two members"
+            )
         return from_members(list(members.values()))
     expected = f"positive Beta parameters from {_MIN_ALPHA:g} to 1e100"
     parameters = _usable(rows, _MIN_ALPHA, 1 / _MIN_ALPHA, "{}", expected)

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 
 from uqcli.base.counts import Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.records import dataclass
 from uqcli.boundary.dependent_columns import dependent_columns
 from uqcli.boundary.rule import BoundaryArtifact
@@ -117,7 +117,7 @@ class OneLook(AllRows):
 
     def _count(self, data: DataRequest) -> CountedRows:
         known = set(self.state.released or ()).union(*(batch.clusters or () for batch in self.state.batches))
-        with key_named_by(self.column, "--day"):
+        with key_named_by(self.column, Opt("day")):
             return count_promises(data, self.rule, self.promises, separated=self, known=known)
 
     def _same_batch(self, data: DataRequest, counted: CountedRows) -> str:  # noqa: ARG002
@@ -218,7 +218,9 @@ class OneLook(AllRows):
 
     def _refuse_known(self, name: str) -> None:
         if self.request.strict:
-            raise UsageError(f"{short_name(name)} is counted already", expected="new rows with --strict")
+            raise UsageError(
+                f"{short_name(name)} is counted already", expected=words("new rows with --strict")
+            )
 
 
 class ByDigest(OneLook):
@@ -253,7 +255,7 @@ class ByDigest(OneLook):
                     raise UsageError(
                         f"the rows of {short_name(batch.name)} have other labels now, and no more of them",
                         expected="new rows, or more labels of rows that are counted",
-                        remedy="count the batch again with --replace",
+                        remedy=words("count the batch again with --replace"),
                     )
                 return {ALL: batch.name}
         return {ALL: counted.labelled[0]}
@@ -303,7 +305,7 @@ class EachDay(ByDay, OneLook):
             raise UsageError(
                 f"{days[0]} is counted already, and its counts differ now",
                 expected="days whose labels are complete",
-                remedy="raise --matured, or count the day again with --replace",
+                remedy=words("raise --matured, or count the day again with --replace"),
             )
         return days
 

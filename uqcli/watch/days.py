@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from uqcli.base.dates import date_of
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.records import dataclass
 
 _YEAR_LAST: Final = re.compile(r"\D*\d{1,3}\D.*\d{4}(?!\d)")
@@ -78,7 +78,7 @@ def days_of(rows: Mapping[str, int], column: str, matured: int, counted: Collect
         raise DataError(
             f"column '{column}' has '{next(iter(rows))}', and the state counts '{next(iter(counted))}'",
             expected="keys of one kind: dates, numbers or texts",
-            remedy="convert the column, or name another --state FILE",
+            remedy=words("convert the column, or name another --state FILE"),
         )
     names = {text: _name(key) for text, key in key_by_text.items()}
     ordered: list[Any] = sorted(set(key_by_text.values()))
@@ -190,7 +190,7 @@ def _before(newest: date, matured: int) -> date:
         return newest - timedelta(days=matured)
     except OverflowError:
         raise UsageError(
-            f"--matured {matured} with days up to {newest}",
+            words("--matured {} with days up to {}", matured, newest),
             expected="the days after which labels are complete",
             remedy="give fewer days",
         ) from None

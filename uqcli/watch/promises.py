@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from uqcli.base.choices import ConformalMode, ReviewKind
-from uqcli.base.errors import ArtifactError, UsageError
+from uqcli.base.errors import ArtifactError, UsageError, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.base.wording import listed
@@ -97,7 +97,7 @@ def promises_of(
     if bound is None:
         return promises
     if len(promises) > 1:
-        raise UsageError(f"--bound with a rule of {len(promises)} targets", expected="a rule of one")
+        raise UsageError(words("--bound with a rule of {} targets", len(promises)), expected="a rule of one")
     (promise,) = promises
     given = decimal("bound", share_text(bound), above=0, at_most=1)
     return (replace(promise, bound=given, origin="given", sides=1),)
@@ -110,7 +110,7 @@ def _of_boundary(rule: BoundaryArtifact, bound: str | None) -> tuple[Promise, ..
         raise UsageError(
             f"a rule for {constraint.text()} has no rate as its target",
             expected=f"a rule for a {listed((rule.name for rule in PROMISED.values()), 'or')}",
-            remedy="give --bound S to watch its precision",
+            remedy=words("give --bound S to watch its precision"),
         )
     rates = rates or {"precision": Fraction(0)}
     origin = "certified" if rule.certified is not None or rule.certified_groups else "target"

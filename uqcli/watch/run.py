@@ -9,7 +9,7 @@ import msgspec
 
 from uqcli.base import defaults
 from uqcli.base.choices import ArtifactKind
-from uqcli.base.errors import ArtifactError, GateError, UsageError
+from uqcli.base.errors import ArtifactError, GateError, UsageError, words
 from uqcli.base.options import caution_confidence, check_confidence
 from uqcli.boundary.rule import BoundaryArtifact
 from uqcli.engines.columns import MissingColumnError
@@ -48,7 +48,7 @@ def run(request: WatchRequest) -> Result[WatchReport | UnlabelledReport, WatchAr
         else:
             if request.calibrator is not None:
                 raise UsageError(
-                    "--calibrator with labelled rows",
+                    words("--calibrator with labelled rows"),
                     expected="rows without labels",
                     remedy="drop the option",
                 )
@@ -194,7 +194,9 @@ class _Continued(_New):
             if asked not in (None, old):
                 option = name.replace("_", "-")
                 of = f"without --{option}" if old is None else f"of --{option} {old}"
-                raise UsageError(f"--{option} {asked} with a state {of}", expected="the same", remedy=_OTHER)
+                raise UsageError(
+                    words("--{} {} with a state {}", option, asked, of), expected="the same", remedy=_OTHER
+                )
         return saved
 
     def state(

@@ -14,7 +14,7 @@ import numpy as np
 
 from uqcli.base import defaults
 from uqcli.base.counts import Bools, Floats, Ints, PooledScores, distinct_numbers
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.notices import Notice
 from uqcli.base.records import dataclass
 from uqcli.base.rows import Rows
@@ -294,7 +294,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
         raise UsageError(
             "rows without labels, and a rule without counts of its calibration rows",
             expected="a label column, or a boundary that was fitted on rows by this version",
-            remedy="name the label with --label, or fit the rule again",
+            remedy=words("name the label with --label, or fit the rule again"),
         )
     day = request.day
     new = _Rows(rule, reference) if day is None else _Days(rule, reference, day)
@@ -306,7 +306,7 @@ def compare_unlabelled(request: WatchRequest, rule: Saved) -> UnlabelledReport:
     edges = np.array(rule.uncertainty_edges, dtype=np.float64)
     flagged_before, rows_before = rule.fit.flagged
     selected = outside = 0
-    with key_named_by(new.column, "--day"):
+    with key_named_by(new.column, Opt("day")):
         for rows in batches:
             scored = rows.usable()
             weight = scored.weights()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from uqcli.base.defaults import KEPT_BYTES, ROWS_PER_BATCH, ROWS_PER_PART
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, Words, words
 from uqcli.base.operating_system import limits
 from uqcli.base.running.machine import group_folders, numbers_in, threads
 
@@ -77,7 +77,7 @@ def limit_kept(size: str | None) -> str | None:
     if size is not None:
         match = _SIZE.fullmatch(size.strip())
         if match is None:
-            raise UsageError(f"--memory '{size}'", expected="a size such as 500MB, 2GB or 1.5GiB")
+            raise UsageError(words("--memory '{}'", size), expected="a size such as 500MB, 2GB or 1.5GiB")
         number, unit, binary = match.groups()
         power = " KMGT".index(unit.upper() or " ")
         _typed.append(int(float(number) * (1024 if binary else 1000) ** power))
@@ -158,7 +158,9 @@ def bytes_per_batch() -> int:
     return max(_LEAST_BYTES, min(rows_per_part() * _BYTES_PER_ROW, share))
 
 
-def require_allowed(needed: int, found: str, remedy: str, *, at_least: bool = False, taken: int = 0) -> None:
+def require_allowed(
+    needed: int, found: str, remedy: Words, *, at_least: bool = False, taken: int = 0
+) -> None:
     """Refuse what needs more memory than rows may take, naming the ``--memory`` with which it would fit."""
     allowed = allowed_bytes(taken)
     if allowed is None or needed <= allowed:

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.base.choices import GroupBound
 from uqcli.base.counts import Bools, Floats, Ints, texts_by_level
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.base.wording import printable
 from uqcli.boundary.rule_file import NEW_FORMAT, OTHER_GROUPS, contradictory_thresholds
@@ -91,7 +91,7 @@ class GroupRules(Decider):
         return flagged
 
     def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
-        raise UsageError("--top with a rule of groups", expected="a rule without groups")
+        raise UsageError(words("--top with a rule of groups"), expected="a rule without groups")
 
     def decision(self, score: Expression, uncertainty: Expression | None) -> Expression:
         rules, texts = self.rule.group_rules, texts_by_level(tuple(self.rule.group_rules))

@@ -9,7 +9,7 @@ import numpy as np
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.counts import Bools, Floats, Ints
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.rows import Rows
 from uqcli.boundary.rule_file import NEW_FORMAT, ZONES
 from uqcli.boundary.rule_part import Decider, Description, reached
@@ -51,7 +51,7 @@ class Review(Decider):
         return np.where(self.flags(rows), 0, np.where(caught, 1, len(ZONES) - 1))
 
     def place_of(self, rows: Rows) -> tuple[Ints, Floats]:
-        raise UsageError("--top with a rule of a review", expected="a rule without a review")
+        raise UsageError(words("--top with a rule of a review"), expected="a rule without a review")
 
     def columns(self, roles: Roles, prefix: str) -> AddedColumns:
         decision, zone = f"{prefix}decision", f"{prefix}zone"

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from uqcli.base.counts import Cells
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.exact_numbers import decimal, share_text
 from uqcli.base.notices import Notice
 from uqcli.base.wording import count, listed, percent, percents
@@ -98,7 +98,7 @@ class _Precision(_OfOneDecision):
     """The least share of the flagged rows that are positive."""
 
     kind = ConstraintKind.PRECISION
-    options = "--precision"
+    options = Opt("precision")
     wording = "precision >= {}"
     rates = (Rate.PRECISION,)
     kept = Rate.PRECISION
@@ -148,7 +148,7 @@ class _Recall(PromisedRate):
     """The least share of the positive rows that are flagged."""
 
     kind = ConstraintKind.RECALL
-    options = "--recall"
+    options = Opt("recall")
     wording = "recall >= {}"
     aimed = "the highest precision with {}"
     rates = (Rate.RECALL,)
@@ -178,7 +178,7 @@ class _MaxFpr(PromisedRate):
     """The largest share of the negative rows that are flagged."""
 
     kind = ConstraintKind.MAX_FPR
-    options = "--max-fpr"
+    options = Opt("max-fpr")
     wording = "false-positive rate <= {}"
     easier_alone = "allow a higher rate"
     rates = (Rate.FPR,)
@@ -204,7 +204,7 @@ class _MinSpecificity(PromisedRate):
     """Another wording of the false-positive rate: its rows, of which the least share is not flagged."""
 
     kind = ConstraintKind.MIN_SPECIFICITY
-    options = "--min-specificity"
+    options = Opt("min-specificity")
     wording = "specificity >= {}"
     rates = (Rate.SPECIFICITY,)
     kept = Rate.SPECIFICITY
@@ -235,7 +235,7 @@ class _MaxOmission(_OfOneDecision):
     """The largest share of the rows that are not flagged that are positive."""
 
     kind = ConstraintKind.MAX_OMISSION
-    options = "--max-omission"
+    options = Opt("max-omission")
     wording = "false omission rate <= {}"
     easier_alone = "allow a higher rate"
     rates = (Rate.OMISSION,)
@@ -263,14 +263,14 @@ class _MaxOmission(_OfOneDecision):
 
 def uncertified_omission() -> UsageError:
     """Return the error of a bound on what may be dropped that is not certified."""
-    return UsageError("--max-omission is given without --certify", remedy="add --certify DELTA")
+    return UsageError(words("--max-omission is given without --certify"), remedy=words("add --certify DELTA"))
 
 
 class _MaxSelected(Constraint):
     """The most flagged rows, as a share of all rows."""
 
     kind = ConstraintKind.MAX_SELECTED
-    options = "--max-selected"
+    options = Opt("max-selected")
     wording = "at most {} flagged"
     easier_alone = "allow more flagged rows"
     rates: ClassVar[tuple[Rate, ...]] = (Rate.ALERTS,)
@@ -384,5 +384,5 @@ def in_source(constraint: Constraint, weights: BinaryWeights) -> Constraint:
         )
     if not constraint.is_promise:
         expected = listed((rule.options for rule in PROMISED.values()), "or")
-        raise UsageError(f"--shift with {constraint.kind}", expected=expected)
+        raise UsageError(words("--shift with {}", constraint.kind), expected=expected)
     return constraint.converted(positive, negative)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.exact_numbers import decimal
 from uqcli.base.wording import listed
 from uqcli.boundary.search.constraint import Constraint
@@ -36,18 +36,20 @@ def constraints_from(**options: str | None) -> tuple[Constraint, ...]:
     name, text = lists[0]
     if re.fullmatch(r"0?,\d+", text):
         raise UsageError(
-            f"{name} '{text}'",
+            words("{} '{}'", name, text),
             expected="a decimal point: commas separate several bounds",
             remedy=f"did you mean {text.replace(',', '.')}?",
         )
     if len(set_options) > 1:
         raise UsageError(
-            f"{name} '{text}' beside other bounds", expected="one value", remedy="run the command for each"
+            words("{} '{}' beside other bounds", name, text),
+            expected="one value",
+            remedy="run the command for each",
         )
     values = [item.strip() for item in text.split(",")]
     constraints = tuple(constraint_from(**{name: value}) for value in values)
     if len({constraint.numbers for constraint in constraints}) < len(constraints):
-        raise UsageError(f"{name} '{text}' names a bound twice", expected="different bounds")
+        raise UsageError(words("{} '{}' names a bound twice", name, text), expected="different bounds")
     return constraints
 
 
@@ -65,7 +67,7 @@ def constraint_from(**options: str | None) -> Constraint:
         *others, last = (rule.options for rule in RULES.values())
         names = f"{', '.join(others)}, or {last}"
         raise UsageError(
-            "no constraint given", expected=f"one of {names}", remedy="for example --precision 0.7"
+            "no constraint given", expected=f"one of {names}", remedy=words("for example --precision 0.7")
         )
     if len(kinds) + has_worth > 1 and (has_worth or not set(kinds) <= set(COMBINED)):
         both = [RULES[kind].options for kind in kinds]
@@ -79,7 +81,7 @@ def constraint_from(**options: str | None) -> Constraint:
     if kinds:
         return bounds_together(kinds)
     if gain is None or cost is None:
-        raise UsageError("only one of --gain and --cost is given", remedy="add the other")
+        raise UsageError(words("only one of --gain and --cost is given"), remedy="add the other")
     return utility(gain, cost)
 
 
@@ -101,5 +103,5 @@ def with_margin(constraint: Constraint, standard_errors: str | None) -> Constrai
     if standard_errors is None:
         return constraint
     if not constraint.takes_margin:
-        raise UsageError(f"--margin with {constraint.options}", expected="--precision")
+        raise UsageError(words("--margin with {}", constraint.options), expected=words("--precision"))
     return replace(constraint, margin=decimal("margin", standard_errors))

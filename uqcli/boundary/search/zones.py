@@ -15,7 +15,7 @@ import numpy as np
 
 from uqcli.base.choices import Algorithm, ReviewKind
 from uqcli.base.counts import CellRow, Cells, bin_of
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import Opt, UsageError, words
 from uqcli.base.exact_numbers import MAX_DIGITS, decimal, share_text
 from uqcli.base.records import dataclass
 from uqcli.boundary.search.goals import TopRuns, Tops, keep_budget, top_runs
@@ -72,7 +72,7 @@ def review_limit(
     given = [kind for kind, value in limits.items() if value is not None]
     if len(given) > 1:
         options = " and ".join(f"--{kind}" for kind in given)
-        raise UsageError(f"{options} cannot be combined", remedy="leave one of them out")
+        raise UsageError(words("{} cannot be combined", options), remedy="leave one of them out")
     for kind in given:
         if kind is not ReviewKind.REVIEW:
             value = share_text(limits[kind] or "")
@@ -80,11 +80,13 @@ def review_limit(
     if review is None:
         return None
     if review.endswith("%"):
-        share = decimal("--review", review.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
+        share = (
+            decimal(Opt("review"), review.removesuffix("%").rstrip(), above=0, at_most=100, unit="%") / 100
+        )
         return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=share, relative=True)
     if not (review.isascii() and review.isdigit() and 0 < int(review[:MAX_DIGITS]) < 10**MAX_DIGITS):
         expected = "a whole number of rows above 0, or a share such as 5%"
-        raise UsageError(f"--review '{review[:MAX_DIGITS]}'", expected=expected)
+        raise UsageError(words("--review '{}'", review[:MAX_DIGITS]), expected=expected)
     return ReviewLimit(kind=ReviewKind.REVIEW, value=review, number=Fraction(review[:MAX_DIGITS]))
 
 

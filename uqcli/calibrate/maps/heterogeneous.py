@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from uqcli.base.choices import CalibrationMethod
 from uqcli.base.counts import Floats, Ints, texts_by_level
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.wording import count, percent, printable
 from uqcli.calibrate.maps.base import (
     BaseRowMap,
@@ -289,7 +289,7 @@ class TreesMap(BaseRowMap, frozen=True, kw_only=True, tag_field="map", tag="tree
         if self.combine == "sequence":
             raise UsageError(
                 "a sequence of boosted trees, in which each tree magnifies the rounding of the last",
-                expected="a calibrator with --partitioner tree or forest",
+                expected=words("a calibrator with --partitioner tree or forest"),
             )
         probabilities = [
             let(

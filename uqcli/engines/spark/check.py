@@ -15,7 +15,7 @@ from uqcli.base.amounts import LARGEST_SUM, UNITS, is_no_amount, refuse_amounts,
 from uqcli.base.choices import OnInvalid
 from uqcli.base.counts import codes_of_texts
 from uqcli.base.defaults import MAX_ROWS
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, Words, words
 from uqcli.base.records import dataclass
 from uqcli.base.running.left_out import LeftOut
 from uqcli.base.running.messages import caution, leave_out, suspect
@@ -254,7 +254,7 @@ class Check:
     def __init__(self, request: DataRequest, roles: Roles) -> None:
         self.request, self.roles = request, roles
         if any(feature.text is not True or feature.levels is None for feature in self.roles.features):
-            raise UsageError("features with --engine spark", expected="--engine polars")
+            raise UsageError(words("features with --engine spark"), expected=words("--engine polars"))
         self.features = {feature.name: f"f{index}" for index, feature in enumerate(self.roles.features)}
         self.names = {role: f"n{index}" for index, role in enumerate(self.roles.all_numbers())}
         read_keys = [key for key in self.roles.keys if key != PREDICTED]
@@ -461,8 +461,8 @@ class Check:
         if answers[_ODDITY]:
             raise DataError(
                 f"a file has {answers[_ODDITY]}",
-                expected="text in UTF-8 with line ends of one kind, with --engine spark",
-                remedy="convert the file, or use --engine polars",
+                expected=words("text in UTF-8 with line ends of one kind, with --engine spark"),
+                remedy=words("convert the file, or use --engine polars"),
             )
         numbers = self._numbers()
         columns = {**{key: name for key, name in numbers.items() if key != "w"}}
@@ -472,7 +472,7 @@ class Check:
             with refusals.collected(errors):
                 self._refuse_unreadable(answers, key, name, *advice)
         if self.roles.label is not None:
-            advice = "0/1 or true/false", "say which label is positive with --positive VALUE"
+            advice = "0/1 or true/false", words("say which label is positive with --positive VALUE")
             if self.roles.classes:
                 advice = class_advice(list(self.roles.classes))
             with refusals.collected(errors):
@@ -496,7 +496,7 @@ class Check:
         self._refuse_unusable(answers)
 
     def _refuse_unreadable(
-        self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: str
+        self, answers: Mapping[str, Any], key: str, name: str, expected: str, remedy: Words
     ) -> None:
         count = answers[f"wrong_{key}"]
         if count:

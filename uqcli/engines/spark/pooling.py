@@ -13,7 +13,7 @@ import pyarrow as pa
 from uqcli.base.amounts import amounts_of
 from uqcli.base.counts import Feature, Floats, Ints, ValueCounts
 from uqcli.base.defaults import ROWS_PER_PART
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
 from uqcli.engines.probabilities import levels_of
@@ -113,7 +113,7 @@ def pooled(rows: Frame, parts: int, amounts: Sequence[str], max_values: int) -> 
             raise DataError(
                 f"there are {values:,} distinct values to collect",
                 expected=f"at most {MAX_VALUES:,} from a cluster",
-                remedy="read the files with --engine polars",
+                remedy=words("read the files with --engine polars"),
             )
     table = grouped.toArrow()
     part_index, value, count, positives = (
@@ -212,7 +212,7 @@ def _refuse_many(size: int, max_rows: int) -> None:
         raise DataError(
             f"there are {size:,} distinct rows to collect",
             expected=f"at most {max_rows:,} from a cluster",
-            remedy="read the files with --engine polars",
+            remedy=words("read the files with --engine polars"),
         )
 
 

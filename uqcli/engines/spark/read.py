@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from uqcli.base import defaults
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.files import InMemory, is_stdin
 from uqcli.base.records import dataclass
 from uqcli.engines.columns import resolved_roles, shared_names
@@ -150,14 +150,16 @@ def _read(session: SparkSession, name: str, options: ReadOptions) -> tuple[Frame
     if file_format is FileFormat.PARQUET:
         return session.read.options(**_base(name)).parquet(_path(name)), False
     if file_format is not FileFormat.CSV:
-        raise DataError(f"'{name}' is {file_format}", expected="Parquet or CSV with --engine spark")
+        raise DataError(f"'{name}' is {file_format}", expected=words("Parquet or CSV with --engine spark"))
     _require_local_text(name)
     for value, default, option in (
         (options.null_values, (), "null-value"),
         (options.decimal, defaults.DECIMAL, "decimal"),
     ):
         if value != default:
-            raise UsageError(f"--{option} with --engine spark", expected="Parquet, or --engine polars")
+            raise UsageError(
+                words("--{} with --engine spark", option), expected=words("Parquet, or --engine polars")
+            )
     return _read_csv(session, name, options.delimiter or inferred.delimiter), True
 
 
@@ -187,8 +189,8 @@ def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
     if re.fullmatch(r"sep=.?", columns[0], re.IGNORECASE):
         raise DataError(
             f"the first line of '{name}' is '{columns[0]}'",
-            expected="a line of column names with --engine spark",
-            remedy="remove the line and give --delimiter, or use --engine polars",
+            expected=words("a line of column names with --engine spark"),
+            remedy=words("remove the line and give --delimiter, or use --engine polars"),
         )
     if any("\ufffd" in column for column in columns):
         raise DataError(f"the header of '{name}' has bytes that are not UTF-8", expected="text in UTF-8")
@@ -196,7 +198,7 @@ def _read_csv(session: SparkSession, name: str, delimiter: str) -> Frame:
     if repeated:
         raise DataError(
             f"column '{repeated[0]}' appears {columns.count(repeated[0])} times in '{name}'",
-            expected="unique names with --engine spark",
+            expected=words("unique names with --engine spark"),
             remedy="rename one of these columns",
         )
     _refuse_lines(session, name, path, blank=len(columns) == 1)
@@ -218,8 +220,8 @@ def _refuse_lines(session: SparkSession, name: str, path: str, *, blank: bool) -
     if blank and found["blanks"]:
         raise DataError(
             f"'{name}' has one column and blank lines",
-            expected="a value in each line with --engine spark",
-            remedy='write "" for a missing value, or use --engine polars',
+            expected=words("a value in each line with --engine spark"),
+            remedy=words('write "" for a missing value, or use --engine polars'),
         )
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError
+from uqcli.base.errors import DataError, MissingExtraError, UqcliError, UsageError, words
 from uqcli.base.running.interruption import register_cleanup
 from uqcli.base.running.messages import caution
 
@@ -122,10 +122,12 @@ def _address(url: str | None) -> str:
     address = url or os.environ.get("SPARK_REMOTE")
     if not address:
         raise UsageError(
-            "--engine spark without the address of a cluster",
-            expected="--spark sc://host:port, or SPARK_REMOTE",
-            remedy="start a server with Spark's sbin/start-connect-server.sh, or leave --engine out: on one "
-            "machine it is the faster one",
+            words("--engine spark without the address of a cluster"),
+            expected=words("--spark sc://host:port, or SPARK_REMOTE"),
+            remedy=words(
+                "start a server with Spark's sbin/start-connect-server.sh, or leave --engine out: on one "
+                "machine it is the faster one"
+            ),
         )
     return address
 
@@ -159,7 +161,7 @@ def _require_client() -> None:
         raise MissingExtraError(
             "the Spark engine needs pyspark-client",
             expected="the extra 'spark'",
-            remedy='pip install "uqcli[spark]", or leave --engine out',
+            remedy=words('pip install "uqcli[spark]", or leave --engine out'),
         )
 
 
@@ -181,7 +183,7 @@ def _unreachable(url: str, why: str) -> DataError:
     return DataError(
         f"cannot reach the cluster at '{url}': {why}",
         expected="a Spark Connect server",
-        remedy="check --spark or SPARK_REMOTE",
+        remedy=words("check --spark or SPARK_REMOTE"),
     )
 
 
@@ -242,7 +244,7 @@ def _version(session: Any, address: str) -> str:
         raise DataError(
             f"the server at '{address}' is no Apache Spark: it says version {version}, as Sail does",
             expected="Apache Spark 4.0 to 4.2, since others read some columns as other values",
-            remedy="name a server of Apache Spark, or leave --engine out",
+            remedy=words("name a server of Apache Spark, or leave --engine out"),
         )
     if int(version[0]) < _LEAST_MAJOR:
         raise DataError(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.engines.spark import worker
 from uqcli.engines.spark.read import ClusterInput, Column, F, only_row, quoted
 from uqcli.engines.spark.session import runs_functions, spark_errors
@@ -60,7 +60,7 @@ def _form_of(source: ClusterInput, name: str) -> tuple[str, str]:
                 f"{problem}, whose zone is found only in files of at most {_MAX_FILE_BYTES >> 20} MiB, by "
                 "workers that have numpy and pyarrow",
                 expected="a column of dates",
-                remedy="write the date as a column of its own, or use --engine polars",
+                remedy=words("write the date as a column of its own, or use --engine polars"),
             )
         work = worker.forms_of_times(name)
         forms = files.select("content").mapInArrow(work, "unit string, zone string").distinct().toArrow()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import polars as pl
 
 from uqcli.base.counts import FLOATING_WHOLE
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.running.messages import caution
 from uqcli.engines import refusals
 from uqcli.engines.columns import require_id, require_no_label
@@ -111,7 +111,7 @@ def text_of(source: ClusterInput, name: str) -> Column:
     if not is_whole and kind not in (*_TEXTS, "boolean", "date", "void", "null"):
         raise DataError(
             f"column '{name}' of {source.display_name} holds {source.types[name]}",
-            expected="strings or integers with --engine spark",
+            expected=words("strings or integers with --engine spark"),
         )
     text = _stripped(column.cast("string"))
     truth = F.lower(text)

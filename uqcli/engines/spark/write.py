@@ -14,7 +14,7 @@ import numpy as np
 from uqcli.base.choices import FileFormat, OnInvalid
 from uqcli.base.counts import Feature
 from uqcli.base.defaults import VERSION
-from uqcli.base.errors import DataError, UsageError
+from uqcli.base.errors import DataError, UsageError, words
 from uqcli.base.files import STDIO
 from uqcli.base.rows import Rows
 from uqcli.engines import refusals
@@ -82,10 +82,10 @@ def _target(request: StreamRequest) -> str:
     target = request.output.target
     if target == STDIO:
         raise UsageError(
-            "the cluster cannot write to standard output", expected="-o DIRECTORY with --engine spark"
+            "the cluster cannot write to standard output", expected=words("-o DIRECTORY with --engine spark")
         )
     if format_of(target, request.output.output_format) is not FileFormat.PARQUET:
-        raise UsageError(f"'{target}' asks for another format", expected="Parquet with --engine spark")
+        raise UsageError(f"'{target}' asks for another format", expected=words("Parquet with --engine spark"))
     return target
 
 

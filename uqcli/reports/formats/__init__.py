@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Final
 
 from uqcli.base.choices import ReportFormat
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.reports.format import Format
 
 FORMATS: Final[Mapping[str, Format]] = MappingProxyType(
@@ -23,5 +23,7 @@ def format_of(name: str) -> Format:
     """Return the format of a report file by the ending of its name."""
     report_format = FORMATS.get(Path(name).suffix.lower())
     if report_format is None:
-        raise UsageError(f"--report '{name}' has no known ending", expected="one of " + ", ".join(FORMATS))
+        raise UsageError(
+            words("--report '{}' has no known ending", name), expected="one of " + ", ".join(FORMATS)
+        )
     return report_format

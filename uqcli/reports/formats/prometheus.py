@@ -15,7 +15,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
-from uqcli.base.errors import UsageError
+from uqcli.base.errors import UsageError, words
 from uqcli.base.wording import listed, visible
 from uqcli.reports.format import Failure, Format, RunContext
 
@@ -70,15 +70,15 @@ def parse_tags(tags: Sequence[str]) -> _Labels:
         key, equals, value = tag.partition("=")
         if not (equals and _TAG.fullmatch(key)) or key.startswith("__"):
             raise UsageError(
-                f"--tag {tag!r} has no name of a label",
+                words("--tag {!r} has no name of a label", tag),
                 expected="KEY=VALUE with a KEY of letters, digits and _ that does not begin with __",
             )
         if key in _OWN_LABELS or key in labels:
             used = "given twice" if key in labels else "used by uqcli or by Prometheus itself"
             raise UsageError(
-                f"--tag {tag!r}: the label {key} is {used}",
+                words("--tag {!r}: the label {} is {}", tag, key, used),
                 expected=f"another name than {listed(_OWN_LABELS)}, each once",
-                remedy=f"for example --tag model_{key}={value}",
+                remedy=words("for example --tag model_{}={}", key, value),
             )
         labels[key] = value
     return tuple(labels.items())

@@ -12,7 +12,7 @@ import pyarrow as pa
 from uqcli.base.counts import FLOATING_WHOLE, Bools, Feature, Floats, Ints, codes_of_texts
 from uqcli.base.dates import TIME, date_of
 from uqcli.base.defaults import DECIMAL
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, Words, words
 from uqcli.base.wording import printable
 from uqcli.engines import refusals
 from uqcli.engines.local.arrow import TIME_FORMATS, frame_of
@@ -85,10 +85,7 @@ def _no_number(batch: Batch, column: str, text: pl.Series, wrong: pl.Series) -> 
     """Create the error for non-numeric texts."""
     texts = text.filter(wrong)[:_MAX_TEXTS].to_list()
     expected, remedy = refusals.number_advice(column, texts, batch.decimal)
-    advice = (
-        expected,
-        remedy or f"if '{printable(texts[0], 24)}' means a missing value, add it with --null-value",
-    )
+    advice = (expected, remedy or refusals.as_missing(texts[0]))
     return unreadable(batch, column, text, wrong.to_numpy(), advice)
 
 
@@ -120,7 +117,7 @@ def labels_of(batch: Batch, column: str, positive_value: str | None) -> tuple[Bo
         names = text.filter(pl.Series(wrong)).unique().sort()[:2].to_list()
         such_as = " or ".join(printable(name, _MAX_CHARACTERS) for name in names)
         which = f", {such_as}," if len(names) > 1 else ""
-        advice = "0/1 or true/false", f"say which label is positive{which} with --positive VALUE"
+        advice = "0/1 or true/false", words("say which label is positive{} with --positive VALUE", which)
         raise unreadable(batch, column, text, wrong, advice)
     return positive, null
 
@@ -176,7 +173,7 @@ def _labels_by_text(series: pl.Series, positive_value: str) -> tuple[Bools, Bool
 
 
 def unreadable(
-    batch: Batch, column: str, text: pl.Series, wrong: Bools, advice: tuple[str, str]
+    batch: Batch, column: str, text: pl.Series, wrong: Bools, advice: tuple[str, Words]
 ) -> DataError:
     """Create the error for values that --on-invalid cannot drop, with what was expected and the remedy."""
     expected, remedy = advice

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 import polars as pl
 
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.exact_numbers import is_number
 from uqcli.base.running.messages import remark
 from uqcli.base.wording import printable
@@ -118,19 +118,21 @@ def require_names(
         raise DataError(
             f"'{name}' is JSON: it begins with '{line}'",
             expected=wanted,
-            remedy="give --format jsonl" if is_record else "convert it with jq -c '.[]', and name it .jsonl",
+            remedy=words("give --format jsonl")
+            if is_record
+            else "convert it with jq -c '.[]', and name it .jsonl",
         )
     if typed and (other := recognised(header, delimiter, needed)):
         raise DataError(
-            f"--delimiter does not separate the columns of '{name}', which begins with '{line}'",
+            words("--delimiter does not separate the columns of '{}', which begins with '{}'", name, line),
             expected=f"the {delimiter_name(other)} between them",
-            remedy="leave out --delimiter",
+            remedy=words("leave out --delimiter"),
         )
     if not typed and delimiter not in header and columns_found(header, " ", needed):
         raise DataError(
             f"blanks separate the columns of '{name}', which begins with '{line}'",
             expected="commas, semicolons, tabs or vertical bars",
-            remedy="give --delimiter ' '",
+            remedy=words("give --delimiter ' '"),
         )
     if above := _lines_above(following, needed):
         raise DataError(

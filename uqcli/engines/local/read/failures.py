@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from uqcli.base.choices import FileFormat
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.engines.inputs import SIGNATURE_BYTES, InputFile, InputFrame, binary_content_of
 from uqcli.stores.failures import store_failure
 
@@ -89,7 +89,7 @@ def writing(origin: Origin, output_format: FileFormat) -> Iterator[None]:
         raise DataError(
             f"cannot write rows of {origin.display_name} as {output_format}: {reason}",
             expected="column types that the format supports",
-            remedy="choose another --output-format",
+            remedy=words("choose another --output-format"),
         ) from error
 
 

@@ -21,7 +21,7 @@ import pyarrow as pa
 
 from uqcli.base.counts import Ints
 from uqcli.base.defaults import CSV_BLOCK_BYTES, ROWS_PER_BATCH
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.records import dataclass
 from uqcli.base.wording import printable
 from uqcli.engines.inputs import InputFile, require_text
@@ -180,7 +180,7 @@ class JsonBlock:
                 raise DataError(
                     f"data row {row} of '{self.name}' has a key '{key}', which is added",
                     expected="no such key, or one in the first thousand records",
-                    remedy="give --prefix P for another name",
+                    remedy=words("give --prefix P for another name"),
                 )
 
     def _other_form(self, problem: str) -> DataError:
@@ -332,7 +332,7 @@ def _require_an_object(text: bytes, name: str) -> None:
         raise DataError(
             f"the first line of '{name}' is '{line}', not a JSON object",
             expected="one JSON object per line",
-            remedy="give --format csv, or name it .csv, if it is CSV",
+            remedy=words("give --format csv, or name it .csv, if it is CSV"),
         )
 
 

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from uqcli.base.choices import FileFormat
 from uqcli.base.counts import Bools
 from uqcli.base.defaults import DECIMAL, ROWS_PER_BATCH
-from uqcli.base.errors import DataError
+from uqcli.base.errors import DataError, words
 from uqcli.base.files import OutputQueue
 from uqcli.base.running.concurrency import Threads
 from uqcli.base.running.messages import caution
@@ -135,7 +135,7 @@ class JsonSink:
                 raise DataError(
                     f"column '{name}' holds bytes, which JSON lacks",
                     expected="strings or numbers",
-                    remedy="choose another --output-format, or leave the column out",
+                    remedy=words("choose another --output-format, or leave the column out"),
                 )
         for name in frame.columns:
             if _has_other_than_finite(frame.get_column(name).alias("")):  # a name such as ^a$ is a pattern
@@ -185,7 +185,8 @@ def _merged(record: bytes, tail: bytes, keys: Sequence[str]) -> tuple[bytes, byt
         texts = {**msgspec.json.decode(record, type=_TEXTS), **msgspec.json.decode(tail, type=_TEXTS)}
     except msgspec.DecodeError as error:
         raise DataError(
-            f"cannot replace a value in a record: {error}", remedy="give --prefix P instead of --overwrite"
+            f"cannot replace a value in a record: {error}",
+            remedy=words("give --prefix P instead of --overwrite"),
         ) from error
     return msgspec.json.encode(texts), b"{}"
 
@@ -298,7 +299,7 @@ def _not_writable(error: pa.ArrowNotImplementedError) -> DataError:
     return DataError(
         f"cannot write the rows: {error}",
         expected="column types that the format supports",
-        remedy="choose another --output-format",
+        remedy=words("choose another --output-format"),
     )
 
 
