@@ -251,6 +251,32 @@ def test_a_score_without_a_rule_has_no_file(uqcli, files):
     assert any("is not tested: --top flags the first rows" in note for note in of_rule["notes"])
 
 
+def test_a_target_that_is_not_tested_fails_no_test_of_ci(uqcli, files):
+    outcome = uqcli("evaluate", "rule.json", "all.parquet", *TOP, "-q", "--report", "r.xml")
+    assert outcome.code == 0
+    suite = Path("r.xml").read_text()
+    assert 'failures="0"' in suite
+    assert "precision &gt;= 60 % is not tested: --top flags the first rows" in suite
+
+
+def test_the_rows_of_the_fit_are_cautioned(uqcli, files):
+    same = "has the same counts here as on its calibration set"
+    assert same in uqcli("evaluate", "rule.json", "fit.csv", "--top", "5", "--verbose").out.decode()
+    assert same not in uqcli("evaluate", "rule.json", "all.parquet", "--top", "5", "--verbose").out.decode()
+
+
+def test_a_configured_column_of_days_has_no_effect_alone(uqcli, files, monkeypatch):
+    plain = uqcli("evaluate", "rule.json", "all.parquet", "--json").json
+    monkeypatch.setenv("UQCLI_EVALUATE_PER", "day")
+    configured = uqcli("evaluate", "rule.json", "all.parquet", "--json").json
+    assert configured["metrics"] == plain["metrics"]
+    assert "per" not in configured["parameters"]
+    assert (
+        uqcli("evaluate", "rule.json", "all.parquet", "--top", "5", "--json").json["parameters"]["per"]
+        == "day"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [

@@ -37,6 +37,7 @@ def evaluate(
     """Measure saved rules on a labelled test set."""
     if request.top is None:
         refuse_typed(("per",), words("is given without --top"), remedy=words("add --top"))
+        request = replace(request, per=None)  # as a configuration may set it
     names = arguments or []
     artifacts = tuple(name for name in names if options.is_rule(name))
     inputs = tuple(name for name in names if name not in artifacts)
