@@ -214,6 +214,16 @@ def test_times_are_ranked_by_their_date(uqcli, files, ending):
     assert " of 75 days" in uqcli("evaluate", *line, "day").out.decode()
 
 
+def test_rows_without_a_usable_one_are_refused(uqcli, files):
+    frame = pl.read_parquet("all.parquet")
+    frame.head(0).write_csv("none.csv")
+    frame.head(9).with_columns(score=pl.lit(None, dtype=pl.Float64)).write_parquet("gaps.parquet")
+    for line in (("none.csv",), ("gaps.parquet", "--on-invalid", "drop")):
+        for options in (TOP, ("--top", "5")):
+            outcome = uqcli("evaluate", *line, *options)
+            assert (outcome.code, "no rows to work on" in outcome.err) == (3, True)
+
+
 def test_standard_input_is_read_twice(uqcli, files):
     stdin = pl.read_parquet("all.parquet").write_csv().encode()
     outcome = uqcli("evaluate", "rule.json", "-", *TOP, "--json", stdin=stdin)

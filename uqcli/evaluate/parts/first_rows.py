@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import median
+
+import numpy as np
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import count
@@ -23,7 +24,7 @@ class FirstRows(MeasuredPart):
             "capacity": {
                 "groups": len(self.taken),
                 "min": min(self.taken),
-                "median": float(median(self.taken)),
+                "median": float(np.median(self.taken)),
                 "max": max(self.taken),
                 "ties": self.ties,
             }
