@@ -175,6 +175,25 @@ def test_two_rules_are_compared_at_the_same_capacity(uqcli, files):
     assert "Flagged are the 20 highest-ranked rows of each of 24 days, whatever the thresholds." in said
 
 
+def test_of_two_rules_the_one_that_finds_more_for_the_same_work_is_named(uqcli, files):
+    random = np.random.default_rng(3)
+    score, uncertainty = random.random(6000), random.random(6000)
+    label = (random.random(6000) < np.where(uncertainty < 0.5, score, 0.1)).astype(int)
+    frame = pl.DataFrame({"score": score, "uncertainty": uncertainty, "label": label})
+    frame[:3000].write_csv("fit.csv")
+    frame[3000:].with_columns(day=pl.Series(np.resize(DAYS, 3000))).write_csv("new.csv")
+    fit("boundary fit.csv --precision 0.6 --uncertainty-bins 2 -o two.json")
+    fit("boundary fit.csv --precision 0.5 --algorithm st -o one.json")
+    found = [
+        result["metrics"] for result in evaluated(uqcli, "one.json", "two.json", "new.csv", *TOP)["results"]
+    ]
+    more = found[1]["true_positives"] - found[0]["true_positives"]
+    for order in (("one.json", "two.json"), ("two.json", "one.json")):
+        said = uqcli("evaluate", *order, "new.csv", *TOP, "--report", "page.html").out.decode()
+        assert f"Use two.json: it finds {more} more positives in as many alerts." in said
+        assert "two.json finds more" in Path("page.html").read_text()
+
+
 def test_unusable_rows_and_those_without_a_label_are_ranked_as_apply_ranks_them(uqcli, files):
     number = pl.int_range(pl.len())
     frame = pl.read_parquet("all.parquet").with_columns(
