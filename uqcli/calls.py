@@ -384,7 +384,7 @@ def _typed(declaration: Declaration, name: str, value: Any, names: _Names) -> An
     if name in OF_COMMAND_LINE:
         raise UsageError(f"{name} is an option of the command line", remedy=OF_COMMAND_LINE[name])
     if name not in declaration.options:
-        raise wrong_option(name, declaration.options)
+        raise wrong_option(name, [each for each in declaration.options if each not in OF_COMMAND_LINE])
     option = declaration.options[name]
     if option.takes_several:
         several = value if isinstance(value, list | tuple) else [value]
@@ -429,7 +429,8 @@ def _defaults(declaration: Declaration, given: set[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for each in declaration.parameters:
         if each.default is REQUIRED and each.name not in given:
-            raise UsageError(f"{declaration.name} needs {each.name}", expected=_choices(each))
+            needed = _PARAMETERS.get(each.name, each.name)
+            raise UsageError(f"{declaration.name} needs {needed}", expected=_choices(each))
         values[each.name] = each.default
     return values
 

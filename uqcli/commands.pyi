@@ -1045,6 +1045,8 @@ def evaluate(
     rows: Rows = None,
     *,
     shift: Rows = None,
+    top: int | str | None = None,
+    per: Values | None = None,
     by: Values | None = None,
     sampling_weight: Values | None = None,
     unlabelled: Rows = None,
@@ -1091,6 +1093,10 @@ def evaluate(
         A data frame of any library, a mapping of arrays, a path, or several of these.
     shift
         Also measure precision or coverage with these class weights.
+    top
+        Measure the N highest-ranked rows instead of those that thresholds flag, as apply top does.
+    per
+        With top: the N rows of each value of this column, or of each date of times.
     by
         Also measure each group of this column.
     sampling_weight

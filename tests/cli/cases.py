@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Case:
-    """One command; ``metric`` is above 0.1 on the sample rows."""
+    """One command; ``metric`` is above 0.1 on the sample rows. ``counts_rows`` is whether --weight does."""
 
     name: str
     arguments: Callable
@@ -24,6 +24,7 @@ class Case:
     metric: str = "precision"
     out_of_range: tuple[tuple[str, ...], ...] = field(default=())
     writes_program: bool = False
+    counts_rows: bool = True
 
     @property
     def writes_rows(self):
@@ -229,6 +230,14 @@ CASES = (
             ("--confidence", "many"),
             ("--on-invalid", "keep"),
         ),
+    ),
+    Case(
+        name="evaluate",
+        arguments=lambda data, artifact: ["evaluate", artifact, data, "--top", "50"],
+        reads_artifact=True,
+        plots=True,
+        counts_rows=False,
+        out_of_range=(("--top", "0"), ("--top", "1.5"), ("--audit", "score"), ("--weight", "score")),
     ),
     Case(
         name="sample",

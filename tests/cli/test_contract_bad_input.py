@@ -326,7 +326,9 @@ def test_the_rule_file_must_not_be_the_output(uqcli, case, data, artifact, tmp_p
     refuse(uqcli, case, data, artifact, tmp_path, 2, "-o", artifact)
 
 
-@pytest.mark.parametrize("case", [case for case in READ_LABELS if case.reads_data], ids=name_of)
+@pytest.mark.parametrize(
+    "case", [case for case in READ_LABELS if case.reads_data and case.counts_rows], ids=name_of
+)
 def test_weights_without_a_valid_sum_are_errors(uqcli, case, artifact, tmp_path):
     weights = {"score": [0.9] * 2048, "uncertainty": [0.0] * 2048, "label": [1] * 2048}
     path = frame_file(tmp_path, weights | {"w": [2**53] * 2048})

@@ -33,6 +33,7 @@ UNLIMITED = {
     ("conformal", "--cluster"): ("conformal", "rows.parquet", "--proba", "p_*"),
     ("evaluate", "--cluster"): ("evaluate", "rule.json", "rows.parquet"),
     ("evaluate", "--day"): ("evaluate", "rule.json", "rows.parquet"),
+    ("evaluate", "--per"): ("evaluate", "rule.json", "rows.parquet", "--top", "1"),
     ("watch", "--day"): ("watch", "rule.json", "rows.parquet", "--state", "state.json"),
     ("apply", "--per"): ("apply", "rule.json", "rows.parquet", "--top", "1", "-o", "out.csv"),
 }

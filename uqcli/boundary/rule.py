@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from uqcli.rules.expressions import Formula
 
 class BoundaryArtifact(SavedBoundary, frozen=True, kw_only=True, dict=True):
     """A decision boundary: a row is flagged iff its score reaches the threshold of its uncertainty bin."""
+
+    by_thresholds: ClassVar[bool] = True
+    """Whether its thresholds decide, which its target is about."""
 
     @cached_property
     def _parts(self) -> Sequence[RulePart]:

@@ -263,6 +263,11 @@ class SavedBoundary(Saved, frozen=True, kw_only=True):
         return keys | {"groups.certificate"} if certified else keys
 
     @property
+    def is_fitted(self) -> bool:
+        """Whether it was fitted on rows, as every rule of a file is."""
+        return self.source.rows > 0
+
+    @property
     def ranges(self) -> Mapping[str, tuple[float, float]]:
         """Smallest and largest calibration number by role; empty without a reference."""
         reference = given(self.reference)

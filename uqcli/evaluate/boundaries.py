@@ -44,6 +44,15 @@ from uqcli.estimates.survey import with_sampling_weights
 from uqcli.estimates.value import Amounts
 from uqcli.estimates.value import Worth as Value
 from uqcli.evaluate.boundaries_report import EvaluateReport, least_caught
+from uqcli.evaluate.capacity import (
+    FirstRowsRule,
+    by_capacity,
+    flagged_of_groups,
+    measured_rows,
+    named,
+    one_rule,
+    with_groups_as_clusters,
+)
 from uqcli.evaluate.decisions import DecisionTally, Units, units_of
 from uqcli.evaluate.groups import BoundedGroup, EvaluatedGroup, GroupEvaluation, group_evaluation
 from uqcli.evaluate.labelled_part import (
@@ -76,9 +85,17 @@ from uqcli.evaluate.parts.rows import (
     unreliable_rates,
 )
 from uqcli.evaluate.parts.worth import Worth, WorthMore
-from uqcli.evaluate.promises import Evidence, EvidenceOnTarget, broken, review_claims, target_claims
+from uqcli.evaluate.promises import (
+    BY_CAPACITY,
+    Evidence,
+    EvidenceByCapacity,
+    EvidenceOnTarget,
+    broken,
+    review_claims,
+    target_claims,
+)
 from uqcli.evaluate.report import OWN_DATA_CAUTION, EvaluatedPart, EvaluateParameters
-from uqcli.evaluate.statements import MeasuredPart, MoreRate, Remark
+from uqcli.evaluate.statements import Fact, MeasuredPart, MoreRate, Remark
 from uqcli.reports.document import Claim
 from uqcli.rules.codec import load_kind
 from uqcli.rules.labelled import labelled_request, source_of
@@ -92,13 +109,18 @@ def evaluate(
     calibrator = request.calibrator
     if isinstance(calibrator, str):
         request = replace(request, calibrator=load_kind(calibrator, CalibratorArtifact))
+    request = with_groups_as_clusters(request)
     by, data = rows_to_read(request, rules)
     priors = _SamePriors()
+    if request.top is not None:
+        rules, data = by_capacity(request, rules, data, request.top)
+        priors = _FirstRows(rules)
     if shift is not None:
         priors = _TargetPriors(target_weights_of(shift, data.positive_value), request.resampling.seed)
     tally, batches = _count(data, rules, by, request)
     summary, cluster = batches.summary, batches.roles.cluster
     request = replace(request, cluster=cluster, days="day" in summary.columns)
+    request = named(request, rules)
     if tally.total == 0:
         raise refusals.no_weight()
     confidence = request.resampling.confidence
@@ -135,12 +157,13 @@ def evaluate(
     source = source_of(summary)
     of_test_set = _parts_of_test_set(request, data, rules[0], measured, priors)
     if len(rules) == 2:
-        from uqcli.evaluate.parts.several import TwoRules
+        from uqcli.evaluate.parts.several import TwoRules, TwoRulesByCapacity
 
         difference = _difference(labels.of_both(sample), tested, amounts, in_part=sample.in_part)
         evaluated_parts.append(difference)
+        two_rules = TwoRules if rules[0].by_thresholds else TwoRulesByCapacity
         of_test_set.append(
-            TwoRules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
+            two_rules(tested=tested, confidence=confidence, difference=difference, otherwise=_simpler(tested))
         )
     elif len(rules) > 2:
         from uqcli.evaluate.parts.several import SeveralRules
@@ -167,6 +190,18 @@ class _SamePriors:
     def measured(self, evidence: Evidence, rates: _Rates) -> tuple[Evidence, Sequence[MeasuredPart]]:
         """Return what rows show, and the net benefit, whose odds concern these priors."""
         return evidence, rates.net_benefit()
+
+
+class _FirstRows(_SamePriors):
+    """The first rows of each group are flagged, so that no target is about them."""
+
+    untested = BY_CAPACITY
+
+    def __init__(self, rules: Sequence[BoundaryArtifact]) -> None:
+        self.parts = [measured_rows(rules)]
+
+    def measured(self, evidence: Evidence, rates: _Rates) -> tuple[Evidence, Sequence[MeasuredPart]]:
+        return EvidenceByCapacity(**vars(evidence)), rates.net_benefit()
 
 
 class _TargetPriors(_SamePriors):
@@ -317,11 +352,14 @@ def _tested(
         request.artifacts, names, rules, measured, claims, strict=True
     ):
         reviews = review_claims(file, rule, result.evidence, level)
-        promises = Remark(
-            said=[("claim", claim), *(("review-claim", review) for review in reviews)],
+        promises = Remark(  # the order of the scores alone promises nothing
+            said=[("claim", claim), *(("review-claim", review) for review in reviews)]
+            if rule.is_fitted
+            else [],
+            voided=[] if rule.is_fitted else [Fact.NEW_ROWS],
             measured={"promise_broken": broken([claim, *reviews])},
         )
-        parts = [promises, *own_rows(file, rule, result.confusion)]
+        parts = [promises, *own_rows(file, rule, result.confusion), *flagged_of_groups(rule)]
         tested.append(
             TestedRule(
                 file=file,
@@ -361,6 +399,8 @@ def _parts_of_test_set(
 def _single(tested: TestedRule, dropped: int, confidence: float) -> OneRule:
     """Return the part of a single rule."""
     evidence = tested.measured.evidence
+    if isinstance(tested.rule, FirstRowsRule) and tested.rule.capacity is not None:
+        return one_rule(tested.rule.capacity, tested, dropped, confidence)
     if isinstance(evidence, EvidenceOnTarget):
         return OneRuleOnTarget(
             tested=tested, dropped=dropped, confidence=confidence, precision=evidence.precision
@@ -420,6 +460,8 @@ def _parameters(
         **request.saved_dependence,
         sampling_weight=True if request.is_sampled else msgspec.UNSET,
         assisted=assisted,
+        top=msgspec.UNSET if request.top is None else request.top,
+        per=msgspec.UNSET if request.per is None else request.per,
     )
 
 
@@ -541,7 +583,8 @@ def _count(
         new = DecisionTally(len(rules), units_of(by, cluster), utility, is_weighted=request.is_sampled)
         return tallies.setdefault(cluster, new).prepare(rows, [rule.zones(rows) for rule in rules])
 
-    for add in batches.mapped(prepare):
+    in_order = request.top is not None  # which threads do not keep
+    for add in map(prepare, batches) if in_order else batches.mapped(prepare):
         add()
     return next(iter(tallies.values()), DecisionTally(len(rules), units_of(by, None))), batches
 
@@ -714,7 +757,9 @@ class _AssistedRates(_Rates):
 
 
 def _takes_all(rule: BoundaryArtifact) -> bool:
-    """Whether a rule flags every row, whatever its score."""
+    """Whether a rule may flag every row, whatever its score."""
+    if not rule.by_thresholds:
+        return True
     thresholds = [threshold for group in rule.group_rules.values() for threshold in group.thresholds]
     return {*rule.thresholds, *thresholds} == {LOWEST}
 

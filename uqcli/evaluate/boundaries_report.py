@@ -49,16 +49,20 @@ class EvaluateReport(Evaluated):
         """Return the JSON form (see Evaluated)."""
         said = self.story.said
         claims = [claim.sentence for claim in said(Slot.CLAIM)]
-        return self.build_payload(
+        payload = self.build_payload(
             [*said(Slot.CAUTION), *claims, *said(Slot.LABELS), *self._notes(), *said(Slot.ADVICE)]
         )
+        for (_, rule, _), result in zip(self.results, payload["results"], strict=True):
+            if not rule.is_fitted:
+                result["artifact"] = None
+        return payload
 
     def document(self) -> Document:
         """Return the readable form."""
         said = self.story.said
         document = Document(
             title=said(Slot.TITLE)[0],
-            tables=[replace(self._table(brief=False), brief=self._table(brief=True)), self._rules_table()],
+            tables=[replace(self._table(brief=False), brief=self._table(brief=True)), *self._rules_tables()],
             lead=[*said(Slot.LEAD), *said(Slot.LABELS), *said(Slot.ADVICE)],
             cautions=said(Slot.CAUTION),
             notes=[*said(Slot.VERDICTS), *self._notes()],
@@ -101,7 +105,8 @@ class EvaluateReport(Evaluated):
         header = ("", *self.names, *(HEADER for _ in self._differences))
         return Table(title="", header=header, rows=rows)
 
-    def _rules_table(self) -> Table:
+    def _rules_tables(self) -> list[Table]:
+        """Build the table of the rule files; none if there is no file."""
         rows = [
             (
                 name,
@@ -110,9 +115,10 @@ class EvaluateReport(Evaluated):
                 rows_of(artifact.source.rows),
             )
             for name, artifact, _ in self.results
+            if artifact.is_fitted
         ]
         header = ("rule file", "algorithm", "target", "calibration set")
-        return Table(title="", header=header, rows=rows, left=4, detail=True)
+        return [Table(title="", header=header, rows=rows, left=4, detail=True)] if rows else []
 
     def _notes(self) -> list[str]:
         confusion = self.results[0][2].confusion
@@ -146,6 +152,9 @@ class EvaluateReport(Evaluated):
 
 
 def _target(artifact: BoundaryArtifact, rule: type[PromisedRate]) -> float | None:
+    """Return the bound of a rate; None if the rule has none, or if its thresholds do not decide."""
+    if not artifact.by_thresholds:
+        return None
     bounds = artifact.constraint.parsed().bounds
     return next((float(bound.value) for bound in bounds if isinstance(bound, rule)), None)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from uqcli.base import defaults
 from uqcli.base.options import ResamplingOptions, files, filled, names, option
 from uqcli.base.records import dataclass
 from uqcli.engines.request import DataRequest, dependence
@@ -25,7 +26,8 @@ class EvaluateRequest:
     Columns and positive label of the rows are those of the rules, unless given in ``columns`` or in ``data``.
     ``rules`` are None to load them. Groups and an audit are for a single rule. The cluster is the column
     whose equal values mark dependent rows, None if they are independent, and may be one of days. The utility
-    is the gain and cost by which boundaries are measured; None for their own, if they have them.
+    is the gain and cost by which boundaries are measured; None for their own, if they have them. ``grouped``
+    is what clusters are called that are the values of ``per``; empty for others.
     """
 
     panel: ClassVar = MappingProxyType({"shift": "Output", "sampling_weight": "Columns", "audit": "Output"})
@@ -35,6 +37,15 @@ class EvaluateRequest:
         "Also measure precision or coverage with these class weights.",
         typed=str | None,
         guarded=True,
+    )
+    top: int | None = option(
+        "N",
+        "Measure the N highest-ranked rows instead of those that thresholds flag, as apply --top does.",
+        min=1,
+        max=defaults.MAX_ROWS,
+    )
+    per: str | None = option(
+        "COL", "With --top: the N rows of each value of this column, or of each date of times."
     )
     by: str | None = option("COL", "Also measure each group of this column.", common=True)
     sampling_weight: str | None = option("COL", "Column of 1 / the probability that a row is in the file.")
@@ -66,6 +77,7 @@ class EvaluateRequest:
     cluster: str | None = None
     days: bool = False
     utility: Constraint | None = None
+    grouped: str = ""
 
     @property
     def assisted(self) -> bool:
@@ -90,7 +102,7 @@ class EvaluateRequest:
     @property
     def units(self) -> str:
         """What dependent rows are within."""
-        return f"{dependence(days=self.days)}s"
+        return self.grouped or f"{dependence(days=self.days)}s"
 
     @property
     def takes_option(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from fractions import Fraction
+from typing import ClassVar, Final
 
 from uqcli.base.choices import ReviewKind
 from uqcli.base.records import dataclass
@@ -41,6 +42,9 @@ class Evidence:
     worth: str = "-"
     count_alike: bool = True
     independent: bool = True
+
+    shows_targets: ClassVar[bool] = True
+    """Whether targets are about its rows, so that one that is not tested is a lack."""
 
     def rate(self, rate: Rate) -> Estimate:
         """Return the estimate of a rate of flagged rows."""
@@ -119,6 +123,21 @@ class EvidenceOnTarget(Evidence):
         return super().outcome(artifact, constraint, level)
 
 
+BY_CAPACITY: Final = "--top flags the first rows, whatever the thresholds"
+"""Why no target is tested of rows that a capacity flags."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvidenceByCapacity(Evidence):
+    """The same of the first rows of each group, which no target is about."""
+
+    shows_targets: ClassVar[bool] = False
+
+    def why_untested(self, artifact: BoundaryArtifact) -> str:  # noqa: ARG002
+        """See Evidence."""
+        return BY_CAPACITY
+
+
 def target_claims(
     names: Sequence[str],
     rules: Sequence[BoundaryArtifact],
@@ -146,7 +165,8 @@ def _claim(name: str, artifact: BoundaryArtifact, evidence: Evidence, level: flo
         is_kept, sentence = None, f"its target is not tested: {artifact.unsealed}."
     elif untested := evidence.why_untested(artifact):
         is_kept, sentence = None, f"{constraint.text()} is not tested: {untested}."
-    target, about_new_data = f"{name}: {constraint.text()}", any(bound.rates for bound in constraint.bounds)
+    target = f"{name}: {constraint.text()}"
+    about_new_data = evidence.shows_targets and any(bound.rates for bound in constraint.bounds)
     return Claim(name=target, met=is_kept, sentence=f"{name}: {sentence}", about_new_data=about_new_data)
 
 

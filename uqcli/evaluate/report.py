@@ -48,6 +48,8 @@ class EvaluateParameters(msgspec.Struct, frozen=True, kw_only=True):
     day: str | msgspec.UnsetType = msgspec.UNSET
     sampling_weight: bool | msgspec.UnsetType = msgspec.UNSET
     assisted: dict[str, Any] | msgspec.UnsetType = msgspec.UNSET
+    top: int | msgspec.UnsetType = msgspec.UNSET
+    per: str | msgspec.UnsetType = msgspec.UNSET
 
     @property
     def units(self) -> str:

@@ -37,6 +37,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
     """Evaluate rules of one kind."""
     check_confidence(request.resampling.confidence)
     refuse_keep(request.data.on_invalid)
+    request = _with_order_of_scores(request)
     if not request.artifacts:
         inputs = request.data.inputs
         raise UsageError(
@@ -50,6 +51,7 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         raise UsageError(words("--by with {} rule files", len(rules)), expected="one rule file")
     kind = _common_kind(request.artifacts, rules)
     _refuse_combinations(request, kind)
+    _refuse_first_rows(request, rules)
     refuses_weights = request.audit or request.has_shift or request.resampling.bootstrap
     takes_weights = kind is not ArtifactKind.CONFORMAL and not refuses_weights
     request = replace(request, data=replace(request.data, takes_weights=takes_weights))
@@ -67,7 +69,8 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
         )
     measure: Any = import_module(f"uqcli.evaluate.{EVALUATION_MODULES[kind]}").evaluate
     _refuse_assisted(request, rules)
-    several_passes = len(rules) > 1 or bool(request.audit) or request.data.may_lack_labels or request.assisted
+    once = len(rules) == 1 and not request.audit and request.top is None
+    several_passes = not once or request.data.may_lack_labels or request.assisted
     with reusable_streams() if several_passes else nullcontext():  # each rule may read the rows
         audited = []
         if request.audit:
@@ -76,6 +79,24 @@ def run(request: EvaluateRequest) -> Result[ReportByGroup, None]:
             audited.append(AuditedSegments(audit=audit(request, rules)))
         report = measure(request, rules, shift)
         return Result(report=replace(report, parts=(*report.parts, *audited)), artifact=None)
+
+
+def _with_order_of_scores(request: EvaluateRequest) -> EvaluateRequest:
+    """Add the rule that orders rows by a score, if their first ones are measured without a rule file."""
+    if request.top is None or request.artifacts or not request.data.inputs:
+        return request
+    from uqcli.evaluate.capacity import order_of_scores
+
+    return order_of_scores(request, request.top)
+
+
+def _refuse_first_rows(request: EvaluateRequest, rules: Sequence[Saved]) -> None:
+    """Refuse rules and rows whose first ones are not those that ``apply --top`` flags."""
+    if request.top is None:
+        return
+    from uqcli.evaluate.capacity import refuse_combinations
+
+    refuse_combinations(request, rules)
 
 
 def _refuse_combinations(request: EvaluateRequest, kind: ArtifactKind) -> None:

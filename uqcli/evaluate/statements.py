@@ -143,6 +143,8 @@ LAYOUT: Final = Layout(
         "worth": place(Slot.TITLE, Fact.ONE_RULE, Fact.UNBOUND),
         "title": place(Slot.TITLE),
         "decisions": place(Slot.LEAD),
+        "capacity": place(Slot.LEAD, unless=Fact.ONE_RULE),
+        "fewer-rows": place(Slot.LEAD),
         "predictions": place(Slot.LEAD),
         "review": place(Slot.LEAD),
         "assistance": place(Slot.LABELS),
@@ -177,6 +179,7 @@ LAYOUT: Final = Layout(
         "false omission": place(Slot.ROW, Fact.TWO_ZONES),
         "false omission beside a review": place(Slot.LONG_ROW, unless=Fact.TWO_ZONES),
         **dict.fromkeys(("caught", "missed", "reviewed", "value", "gain caught"), place(Slot.ROW)),
+        "flagged per group": place(Slot.ROW_OF_RULES),
         "net benefit": place(Slot.LONG_ROW),
     },
     metrics=(
@@ -192,7 +195,7 @@ LAYOUT: Final = Layout(
         ),
         *("unlabelled", "promise_broken", "net_benefit", "selected_share", "specificity", "prevalence"),
         *("omission", "clusters", "clusters_flagged", "clusters_positive", "caught", "review_share", "miss"),
-        *("reviewed", "value", "value_caught"),
+        *("reviewed", "value", "value_caught", "capacity"),
     ),
     keys=(),
 )

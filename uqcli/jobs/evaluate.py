@@ -5,18 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated
 
+from uqcli.base.errors import words
 from uqcli.base.options import Argument, ResamplingOptions
 from uqcli.evaluate.options import EvaluateRequest
 from uqcli.jobs import options
 from uqcli.jobs.deliver import check_outputs, deliver
 from uqcli.jobs.inputs import Reads, column_overrides, data_without_columns
+from uqcli.jobs.shell import refuse_typed
 
 
 def evaluate(
     *,
     arguments: Annotated[
         list[str] | None,
-        Argument("ARTIFACT.json... INPUT...", "Saved rules (names in .json) and labelled test sets."),
+        Argument(
+            "ARTIFACT.json... INPUT...",
+            "Saved rules (names in .json; none with --top) and labelled test sets.",
+        ),
     ] = None,
     request: EvaluateRequest,
     figure: options.PlotOutput,
@@ -30,6 +35,9 @@ def evaluate(
     running: options.RunOptions,
 ) -> None:
     """Measure saved rules on a labelled test set."""
+    if request.top is None:
+        refuse_typed(("per",), words("is given without --top"), remedy=words("add --top"))
+        request = replace(request, per=None)  # as a configuration may set it
     names = arguments or []
     artifacts = tuple(name for name in names if options.is_rule(name))
     inputs = tuple(name for name in names if name not in artifacts)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from uqcli.base.records import dataclass
-from uqcli.base.wording import capitalised, count, percent, percent_and_range, range_of, rows_of
+from uqcli.base.wording import capitalised, count, percent, percent_and_range, printable, range_of, rows_of
 from uqcli.boundary.search.constraint import Constraint
 from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate
 from uqcli.estimates.score_metrics import REVERSED
@@ -48,12 +48,22 @@ class OneRule(MeasuredPart):
             yield "review", capitalised(f"{phrases.finding}{said_of('the rule', verdict)}")
         yield "which-rule", "Fit the rule again on current data before you rely on it."
         size = f"{rows_of(confusion.rows)}, {count(confusion.positives)} positive."
-        yield "subject", "{rules} tested on {inputs}: " + size
+        yield "subject", f"{self._subject()} tested on {{inputs}}: {size}"
         yield "verdict", self._verdict()
         if confusion.selected and REVERSED not in tested.rule.known_doubts:  # else it is of no use
-            yield "apply", apply_command(tested.file)
+            yield "apply", self._apply_command()
         for number in self._numbers(phrases):
             yield "number", number
+
+    def _subject(self) -> str:
+        return "{rules}"
+
+    def _apply_command(self) -> str:
+        return apply_command(self.tested.file)
+
+    def _aimed_at(self, target: str) -> str:
+        """Return what follows the name of a rate that the rule bounds."""
+        return f" (target {target})"
 
     def _title(self) -> str:
         """State the rate that the rule bounds, and whether its target holds."""
@@ -130,8 +140,8 @@ class OneRule(MeasuredPart):
             if bound.own_column:
                 target = bound.text().removeprefix(f"{bound.name} ")
                 rate = measured.evidence.rate(*bound.rates)
-                yield key_rate(f"{bound.name} (target {target})", rate, confidence)
-        target = f" (target {constraint.bound})" if constraint.is_proportion_of_flagged else ""
+                yield key_rate(f"{bound.name}{self._aimed_at(target)}", rate, confidence)
+        target = self._aimed_at(str(constraint.bound)) if constraint.is_proportion_of_flagged else ""
         precision = key_rate(f"precision{target}", measured.precision, confidence)
         if 0 < confusion.selected < FEWEST_FLAGGED and phrases.counts_alike:
             right = f"{count(confusion.true_positives)} of {count(confusion.selected)}"
@@ -155,3 +165,37 @@ class OneRuleOnTarget(OneRule):
         if not self.tested.measured.confusion.selected:
             return "No row is flagged"
         return self._found(self.precision, " on the target data")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneRuleByCapacity(OneRule):
+    """A single rule, of which the ``first`` rows of each group are flagged by ``options`` of apply."""
+
+    first: str
+    options: str
+
+    def voids(self) -> Iterable[Fact]:
+        return [Fact.UNBOUND]
+
+    def _apply_command(self) -> str:
+        return f"{super()._apply_command()}{self.options}"
+
+    def _subject(self) -> str:
+        return (
+            super()._subject() if self.tested.rule.is_fitted else f"Score {printable(self.tested.name, 40)}"
+        )
+
+    def _aimed_at(self, target: str) -> str:
+        return ""  # no target is about these rows
+
+    def _title(self) -> str:
+        """State the precision, which every capacity has, whatever the rule was fitted for."""
+        measured = self.tested.measured
+        if not measured.confusion.selected:
+            return f"{self._rated_by_flagged()}."
+        if measured.confusion.selected < FEWEST_FLAGGED:
+            return f"{self._rated_by_flagged()}: {self.first}."
+        level = f"{100 * self.confidence:g} % interval "
+        estimate = measured.precision
+        found = percent_and_range(estimate.value, estimate.low, estimate.high, level)
+        return f"Precision is {found} among {self.first}."

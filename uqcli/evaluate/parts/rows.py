@@ -109,7 +109,9 @@ def unknown_rates(file: str, rates: Rates) -> Remark:
 
 def own_rows(file: str, rule: BoundaryArtifact, confusion: Confusion[int]) -> list[Remark]:
     """Return the part of a test set with the counts of the calibration set; none of another."""
-    names = ("rows", "positives", "selected", "true_positives")
+    names = ["rows", "positives"]
+    if rule.by_thresholds:
+        names += ["selected", "true_positives"]
     if any(getattr(confusion, name) != getattr(rule.fit, name) for name in names):
         return []
     same = (

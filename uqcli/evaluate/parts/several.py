@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from uqcli.base.records import dataclass
 from uqcli.base.wording import MOST_NAMED, count, first_of, percent, rows_of
-from uqcli.estimates.estimate import FEWEST_FLAGGED, direction
+from uqcli.estimates.estimate import FEWEST_FLAGGED, Estimate, direction
 from uqcli.evaluate.measured_boundary import BoundaryDifference, MeasuredBoundary, TestedRule
 from uqcli.evaluate.report import best_of_several, said_of, verdicts
 from uqcli.evaluate.statements import Fact, MeasuredPart, Phrases
@@ -32,7 +32,8 @@ class SeveralRules(MeasuredPart):
     def statements(self, phrases: Phrases) -> Iterator[Statement]:
         yield "title", self._title(phrases)
         sentences = [verdict for each in self.tested for verdict in each.verdicts([each.claim])]
-        yield "decisions", verdicts(self._names, sentences)
+        if self.tested[0].rule.by_thresholds:  # else no target is tested
+            yield "decisions", verdicts(self._names, sentences)
         for tested in self.tested:
             for verdict in tested.verdicts(tested.review_claims):
                 yield "review", said_of(tested.name, verdict)
@@ -75,7 +76,12 @@ class TwoRules(SeveralRules):
 
     def voids(self) -> Iterable[Fact]:
         own = (fact for fact in super().voids() if fact is not Fact.FEW_RULES)
-        return [*own, *([] if self.difference.selected.ends else [Fact.COMPARABLE])]
+        return [*own, *([] if self._work.ends else [Fact.COMPARABLE])]
+
+    @property
+    def _work(self) -> Estimate:
+        """The difference that must be known to compare the rules."""
+        return self.difference.selected
 
     def _compared(self) -> Iterator[Statement]:
         difference = self.difference
@@ -110,6 +116,28 @@ class TwoRules(SeveralRules):
         # either rule may flag rows that the other does not, so the difference is no set of rows
         net = f"{many.name} flags {count(alerts)} more {'row' if alerts == 1 else 'rows'} on balance"
         return [f"{net}, and finds {count(hits)} more {'positive' if hits == 1 else 'positives'}.", *advice]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoRulesByCapacity(TwoRules):
+    """Two rules that flag as many rows, so that one of them finds more for the same work."""
+
+    @property
+    def _work(self) -> Estimate:
+        return self.difference.recall
+
+    def _trade_off(self) -> str:
+        return f"{self._better.name} finds more"
+
+    def _advice(self) -> list[str]:
+        better, (first, second) = self._better, (each.measured.confusion for each in self.tested)
+        hits = abs(second.true_positives - first.true_positives)
+        more = f"{count(hits)} more {'positive' if hits == 1 else 'positives'}"
+        return [f"Use {better.name}: it finds {more} in as many alerts."]
+
+    @property
+    def _better(self) -> TestedRule:
+        return max(self.tested, key=lambda each: each.measured.confusion.true_positives)
 
 
 def _finds(measured: MeasuredBoundary, phrases: Phrases) -> str:
