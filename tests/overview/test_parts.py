@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import uqcli.overview.parts
-from uqcli.engines.request import DataRequest, Roles
+from uqcli.engines.request import DataRequest, Roles, in_memory
 from uqcli.overview.options import OverviewRequest
 from uqcli.overview.parts import Scores, Targets
 from uqcli.overview.report import LAYOUT, Fact
@@ -60,7 +60,7 @@ def test_any_part_can_be_taken_out_but_the_scores_and_their_targets(kind, with_u
         }
     )
     request = OverviewRequest(
-        data=DataRequest(inputs=(), frame=frame, roles=Roles(numbers={"score": "score"}, label="label")),
+        data=DataRequest(inputs=in_memory(frame), roles=Roles(numbers={"score": "score"}, label="label")),
         uncertainties=("spread",) if with_uncertainty else (),
     )
     report = replace(run(request).report, arguments="rows.csv")
