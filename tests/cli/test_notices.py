@@ -19,6 +19,7 @@ def test_every_kind_is_used_and_known():
     text = "\n".join(path.read_text() for path in SOURCE.rglob("*.py"))
     pattern = r"(?:Notice|caution|suspect|_warn)[() ]+\s*\"([a-z0-9-]+)\""
     used = set(re.findall(pattern, text))
+    used |= set(re.findall(r"\bcautions\[\"([a-z0-9-]+)\"\]", text))
     used |= {f"{whose}-of-earlier-version" for whose in ("alarm", "evidence")}
     assert used == set(KINDS)
 

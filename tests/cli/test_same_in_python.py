@@ -226,3 +226,11 @@ def test_a_call_leaves_nothing_to_the_next(frame):
     with pytest.raises(UqcliError):
         uq.tce(frame, score="missing")
     assert uq.tce(frame).json() == plain.json()
+
+
+def test_what_looks_like_an_option_in_data_stays_as_it_is(frame):
+    with pytest.raises(UqcliError) as error:
+        uq.tce(frame, score="--min-group")
+    assert "no column '--min-group' in 'rows'" in str(error.value)
+    assert str(error.value).endswith("name one of them with score")
+    assert error.value.message.endswith("name one of them with --score")

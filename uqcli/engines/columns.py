@@ -36,9 +36,9 @@ class LabelTwiceError(UsageError):
 
     def __init__(self, role: str, column: str) -> None:
         super().__init__(
-            f"--label and {_option_of(role)} both name the column '{column}'",
+            words("--label and {} both name the column '{}'", _option_of(role), column),
             expected="different columns: new rows have no label",
-            remedy=f"give {_option_of(role)} or --label another COLUMN",
+            remedy=words("give {} or --label another COLUMN", _option_of(role)),
         )
         self.roles = frozenset({role})
 
