@@ -93,3 +93,8 @@ def test_only_what_makes_constraints_names_their_kinds():
 )
 def test_comparisons_are_recognised(text, is_refused):
     assert bool(list(comparisons(ast.parse(text)))) == is_refused
+
+
+def test_a_rate_is_promised_by_one_kind_of_constraint():
+    promised = [rule for rule in RULES.values() if issubclass(rule, PromisedRate)]
+    assert sum(len(rule.rates) for rule in promised) == len(PROMISED)
