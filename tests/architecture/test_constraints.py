@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import uqcli
+from uqcli.boundary.search.constraint_kinds import PROMISED, RULES, PromisedRate
 
 ROOT = Path(uqcli.__file__).parent
 
