@@ -115,7 +115,7 @@ def test_values_are_pooled_with_their_labels(records, data):
     rows = as_rows(numbered(records))
     positions = data.draw(st.lists(st.integers(0, len(records) - 1), unique=True))
     for selected, taken in (
-        (None, records),
+        (slice(None), records),
         (np.array(positions, dtype=np.int64), [records[i] for i in positions]),
     ):
         counts = rows.counts(rows.uncertainty, selected)
